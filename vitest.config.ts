@@ -48,7 +48,7 @@ export default defineConfig({
           isolate: false,
           include: ["{packages,services}/*/test/**/*.test.ts"],
           exclude: [...configDefaults.exclude, SLOW],
-          globalSetup: ["./packages/local/src/test-postgres.ts"],
+          globalSetup: ["./packages/local/src/postgres/test-postgres.ts"],
           testTimeout: 30_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
@@ -62,7 +62,7 @@ export default defineConfig({
           name: "slow",
           isolate: false,
           include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
-          globalSetup: ["./packages/local/src/test-postgres.ts"],
+          globalSetup: ["./packages/local/src/postgres/test-postgres.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 100_000 } },
@@ -78,7 +78,7 @@ export default defineConfig({
           include: ["e2e/*.test.ts"],
           // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
           // that no file disturbs another.
-          globalSetup: ["./e2e/support/shared-stack.ts"],
+          globalSetup: ["./e2e/support/system/shared-stack.ts"],
           // An e2e file waits more than half of its time, so three files at once keep two cores busy.
           maxWorkers: 3,
           testTimeout: 180_000,
@@ -106,7 +106,7 @@ export default defineConfig({
           name: "third-party",
           include: ["e2e/third-party/*.test.ts", "e2e/client-examples.test.ts"],
           env: { POSTRIDER_CLIENT_RUNTIMES: "deno, bun" },
-          globalSetup: ["./e2e/support/shared-stack.ts"],
+          globalSetup: ["./e2e/support/system/shared-stack.ts"],
           maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@postrider/client";
-import { sampleMp4 } from "@postrider/local/sample-media";
+import { sampleMp4 } from "@postrider/local/demo/sample-media";
 import postgres from "postgres";
 import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counters.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";

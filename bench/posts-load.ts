@@ -1,4 +1,4 @@
-import type { LocalStack } from "@postrider/local/local-file";
+import type { LocalStack } from "@postrider/local/stack/local-file";
 import type { Load } from "./measure.ts";
 import { call, type BenchSystem } from "./system.ts";
 

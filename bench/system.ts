@@ -1,9 +1,9 @@
-import { layoutOf } from "@postrider/local/layout";
-import type { LocalStack } from "@postrider/local/local-file";
-import { connectSimulated, operate } from "@postrider/local/operator";
-import { loadSecrets } from "@postrider/local/secrets";
-import { startStack, type StackOptions } from "@postrider/local/stack";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { layoutOf } from "@postrider/local/stack/layout";
+import type { LocalStack } from "@postrider/local/stack/local-file";
+import { connectSimulated, operate } from "@postrider/local/stack/operator";
+import { loadSecrets } from "@postrider/local/stack/secrets";
+import { startStack, type StackOptions } from "@postrider/local/stack/stack";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { toIdentity } from "@postrider/shared/identity/settings";
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalStack } from "@postrider/local/local-file";
+import type { LocalStack } from "@postrider/local/stack/local-file";
 
 /** The body of one `POST /posts`. Each of its accounts makes one target. */
 export interface LoadPost {

@@ -84,9 +84,9 @@ async function send({ url, headers }: Upload, bytes: number): Promise<number> {
   const startedAt = performance.now();
   const put = request(url, { method: "PUT", headers: { ...headers, "content-length": bytes } });
   const answered = once(put, "response");
-  for (let sent = 0; sent < bytes; sent += PIECE.length) {
+  for (let sent = 0; sent < bytes; sent += PIECE.length)
     if (!put.write(PIECE.subarray(0, bytes - sent))) await once(put, "drain");
-  }
+
   put.end();
   const [answer] = await answered;
   if (answer.statusCode !== 204) throw new Error(`PUT answered ${answer.statusCode}`);
@@ -181,13 +181,13 @@ const ways: readonly Way[] = [
 const rows: string[] = [];
 for (const megabytes of SIZES_MB) {
   const rounds = ways.map((): Round[] => []);
-  for (let round = -1; round < Number(roundCount); round += 1) {
+  for (let round = -1; round < Number(roundCount); round += 1)
     for (const [index, way] of ways.entries()) {
       const measured = await measureRound(way, megabytes * MB, processes);
       // The first round warms up the processes, so its measurements are not used.
       if (round >= 0) rounds[index]?.push(measured);
     }
-  }
+
   const [bare = []] = rounds;
   rows.push(
     ...ways.map((way, index) => toRow(way, megabytes, { rounds: rounds[index] ?? [], bare })),

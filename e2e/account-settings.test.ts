@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { create, whenPost } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant } from "./support/tenant.ts";
+import { create, whenPost } from "./support/requests/posts.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 let system: SharedSystem;
 beforeAll(async () => {

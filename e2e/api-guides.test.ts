@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { publishOn } from "./support/engagement.ts";
-import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/guides.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/observers/guides.ts";
+import { publishOn } from "./support/requests/engagement.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the shell examples of docs/api unchanged and in order against the running system. Only ids and addresses in them are

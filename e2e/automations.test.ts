@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Api } from "./support/api.ts";
+import type { Answer, Api } from "./support/requests/api.ts";
 import {
   RULES,
   RUNS,
@@ -14,11 +14,11 @@ import {
   whenRuns,
   comment,
   daysAgo,
-} from "./support/automations.ts";
-import { openKey, publishOn } from "./support/engagement.ts";
-import { refusalOf, UNKNOWN_ID } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+} from "./support/requests/automations.ts";
+import { openKey, publishOn } from "./support/requests/engagement.ts";
+import { refusalOf, UNKNOWN_ID } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests automations through all services, with the operator's setting for sending messages disabled (the default). The tests of the gateway cover the validation of requests, those of the delivery service lost responses and

@@ -3,13 +3,12 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createClient, type Client } from "@postrider/client";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installClient } from "../scripts/client-package/install-client.ts";
-import { listRuntimes } from "../scripts/client-package/list-runtimes.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { installClient, listRuntimes } from "../scripts/client-package/list-runtimes.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /** Runs the examples of the client's README unchanged, with the packed and installed client, against the running system. */
 

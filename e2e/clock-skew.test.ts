@@ -1,18 +1,18 @@
 import { fileURLToPath } from "node:url";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApi, type Api, type PostRecord } from "./support/api.ts";
-import { expectAll } from "./support/burst.ts";
-import { create, inMs, whenPost } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { createApi, type Api, type PostRecord } from "./support/requests/api.ts";
+import { expectAll } from "./support/requests/burst.ts";
+import { create, inMs, whenPost } from "./support/requests/posts.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const AHEAD_MS = 5 * 60_000;
 const SETTLE_MS = 60_000;
 const PLATFORMS = ["bluesky", "x", "telegram"];
 /** Index of the replica whose clock is wrong; the index is the same in each service. */
 const AHEAD = 1;
-const PRELOAD = fileURLToPath(new URL("support/clock-ahead.ts", import.meta.url));
+const PRELOAD = fileURLToPath(new URL("support/system/clock-ahead.ts", import.meta.url));
 
 let system: System;
 /** One API client for each replica of the gateway. */

@@ -1,6 +1,6 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Api } from "./support/api.ts";
+import type { Answer, Api } from "./support/requests/api.ts";
 import {
   actionsOn,
   commentsOn,
@@ -8,10 +8,10 @@ import {
   publishOn,
   type CommentRecord,
   type Media,
-} from "./support/engagement.ts";
-import { detailsOf, refusalOf, UNKNOWN_ID } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+} from "./support/requests/engagement.ts";
+import { detailsOf, refusalOf, UNKNOWN_ID } from "./support/requests/posts.ts";
+import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests reading comments and acting on them through all services. The tests of the gateway cover the validation of requests,

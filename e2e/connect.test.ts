@@ -1,10 +1,10 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
-import { launchBrowser } from "./support/browser.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { launchBrowser } from "./support/observers/browser.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 interface Connected {
   readonly id: string;

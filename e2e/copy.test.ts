@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
-import { findStablePort } from "@postrider/local/free-port";
-import { sampleJpeg } from "@postrider/local/sample-media";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import type { EmbeddedPostgres } from "@postrider/local/postgres/embedded-postgres";
+import { findStablePort } from "@postrider/local/processes/free-port";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { eventually } from "@postrider/shared/testing/poll";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dumpDatabase, loadDump, startDatabase, type Dump } from "./support/backup.ts";
-import { upload, type ReadyMedia } from "./support/media.ts";
-import { create, whenPost } from "./support/posts.ts";
-import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { startReceiver, type Receiver } from "./support/observers/receiver.ts";
+import { upload, type ReadyMedia } from "./support/requests/media.ts";
+import { create, whenPost } from "./support/requests/posts.ts";
+import { dumpDatabase, loadDump, startDatabase, type Dump } from "./support/system/backup.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const SETTLE = { timeoutMs: 90_000 };
 

@@ -1,15 +1,21 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer } from "./support/api.ts";
 import { AUTOMATION_SETTINGS, testKilledAutomations } from "./support/faults/killed-automations.ts";
-import { openCutUpload, presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
-import { refusalOf } from "./support/posts.ts";
-import { fetchMedia, listUnnamed, whenTidy } from "./support/stored-media.ts";
-import { startSystem, type System } from "./support/system.ts";
+import type { Answer } from "./support/requests/api.ts";
+import {
+  openCutUpload,
+  presign,
+  type File,
+  type Grant,
+  type ReadyMedia,
+} from "./support/requests/media.ts";
+import { refusalOf } from "./support/requests/posts.ts";
+import { fetchMedia, listUnnamed, whenTidy } from "./support/requests/stored-media.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };

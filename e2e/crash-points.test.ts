@@ -7,9 +7,9 @@ import {
   POSTS_PER_COMMAND,
   shortenTransactions,
 } from "./support/faults/crash-points.ts";
-import { prepareMixedPosts } from "./support/mixed-posts.ts";
-import { stoppedAmong } from "./support/process-state.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { prepareMixedPosts } from "./support/system/mixed-posts.ts";
+import { stoppedAmong } from "./support/system/process-state.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 let system: System;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import {
   whenPost,
   whenTargets,
   type PostDetail,
-} from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+} from "./support/requests/posts.ts";
+import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests deletions for which a platform is called. The tests of the posts service cover deletions that need no call to a

@@ -1,13 +1,13 @@
 import { createServer, type Server } from "node:http";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./support/browser.ts";
-import { publishOn } from "./support/engagement.ts";
-import { upload } from "./support/media.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { publishOn } from "./support/requests/engagement.ts";
+import { upload } from "./support/requests/media.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /** Uses the documentation page as a reader does, in a browser, and sends every example of a request. */
 

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { upload } from "./support/media.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { upload } from "./support/requests/media.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const MAIN = join(import.meta.dirname, "../packages/cli/src/main.ts");
 

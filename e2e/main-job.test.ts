@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
-import { whenPost } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { whenPost } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const PLATFORMS = ["bluesky", "telegram", "x"];
 

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { findStablePort } from "@postrider/local/free-port";
+import { findStablePort } from "@postrider/local/processes/free-port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listNodes } from "../scripts/client-package/install-client.ts";
+import { listNodes } from "../scripts/client-package/list-runtimes.ts";
 import { packPackage } from "../scripts/client-package/pack-package.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach `/mcp` through standard

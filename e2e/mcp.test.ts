@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /** What an MCP agent reads about a platform before it writes a post. */
 interface Platform {

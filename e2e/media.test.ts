@@ -1,13 +1,19 @@
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cutUpload, presign, upload, type File, type ReadyMedia } from "./support/media.ts";
-import { create, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/posts.ts";
-import { UPLOAD_ORIGIN } from "./support/shared-stack.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import {
+  cutUpload,
+  presign,
+  upload,
+  type File,
+  type ReadyMedia,
+} from "./support/requests/media.ts";
+import { create, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { UPLOAD_ORIGIN } from "./support/system/shared-stack.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const PNG: File = { fileName: "고양이.png", contentType: "image/png", bytes: samplePng() };
 const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, test } from "vitest";
-import { createApi, type Api } from "./support/api.ts";
-import { expectAll, expectExactlyOnce, publishBurst } from "./support/burst.ts";
 import { expectAtRest } from "./support/faults/crash-points.ts";
-import { announce } from "./support/figures.ts";
-import { prepareMixedPosts } from "./support/mixed-posts.ts";
-import { findPreviousVersion } from "./support/previous-version.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { createApi, type Api } from "./support/requests/api.ts";
+import { expectAll, expectExactlyOnce, publishBurst } from "./support/requests/burst.ts";
+import { announce } from "./support/system/figures.ts";
+import { prepareMixedPosts } from "./support/system/mixed-posts.ts";
+import { findPreviousVersion } from "./support/system/previous-version.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const TIMEOUT_MS = 300_000;
 const SETTLE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findStablePort, probePort } from "@postrider/local/free-port";
-import type { LocalStack } from "@postrider/local/local-file";
-import { identifyProcess, type ProcessIdentity } from "@postrider/local/process-identity";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { findStablePort, probePort } from "@postrider/local/processes/free-port";
+import { identifyProcess, type ProcessIdentity } from "@postrider/local/processes/process-identity";
+import type { LocalStack } from "@postrider/local/stack/local-file";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -40,11 +40,11 @@ function run(command: string, args: readonly string[] = [], folder = dataDir): R
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-  }
+
   const { promise, resolve } = Promise.withResolvers<number | null>();
   child.once("close", resolve);
   return { child, output: () => output, ended: () => promise };
@@ -102,9 +102,7 @@ async function stop(): Promise<void> {
 
 async function expectNothingLeft(before: readonly ProcessIdentity[], used: readonly number[]) {
   await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
-  for (const each of used) {
-    expect(await probePort(each)).toBe(each);
-  }
+  for (const each of used) expect(await probePort(each)).toBe(each);
 }
 
 test("`npm run demo` starts a stack, publishes to every platform, and leaves no process running", async () => {

@@ -1,10 +1,10 @@
-import type { EmbeddedS3 } from "@postrider/local/s3";
-import { startTestS3 } from "@postrider/local/test-s3";
+import type { EmbeddedS3 } from "@postrider/local/s3/s3";
+import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testCommentsWithoutPermission } from "./other-settings/comments.ts";
 import { testMediaInS3 } from "./other-settings/media-s3.ts";
 import { HANGING_SETTINGS, testHangingPlatform } from "./support/faults/hanging-platform.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 /**
  * Tests of settings that the shared system does not have: media in an S3 bucket, platforms that are asked only for the

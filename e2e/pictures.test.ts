@@ -6,13 +6,13 @@ import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { similarity } from "../services/media/test/sample-pictures.ts";
-import { upload } from "./support/media.ts";
-import { watchMemory, type MemoryWatch } from "./support/memory.ts";
-import { create, detailsOf, whenTargets } from "./support/posts.ts";
-import type { VisibleEntry } from "./support/simulator.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
-import { portrait, TOOL_PICTURES } from "./support/tool-pictures.ts";
+import { portrait, TOOL_PICTURES } from "./support/observers/tool-pictures.ts";
+import { upload } from "./support/requests/media.ts";
+import { create, detailsOf, whenTargets } from "./support/requests/posts.ts";
+import type { VisibleEntry } from "./support/requests/simulator.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { watchMemory, type MemoryWatch } from "./support/system/memory.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const MB = 1_000_000;
 /** Longer side in pixels to which larger pictures are reduced before they are compared. */

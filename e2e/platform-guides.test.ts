@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
-import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/guides.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/observers/guides.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Follows the platform guides: runs the commands of the guides and of the quick start unchanged, except that the names and

@@ -1,10 +1,17 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Answer } from "./support/api.ts";
-import { openKey, publishOn } from "./support/engagement.ts";
-import { create, HOUR_MS, inMs, refusalOf, whenTargets, UNKNOWN_ID } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+import type { Answer } from "./support/requests/api.ts";
+import { openKey, publishOn } from "./support/requests/engagement.ts";
+import {
+  create,
+  HOUR_MS,
+  inMs,
+  refusalOf,
+  whenTargets,
+  UNKNOWN_ID,
+} from "./support/requests/posts.ts";
+import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests the metrics of posts through all services. The tests of the connectors cover what each platform counts, those of the

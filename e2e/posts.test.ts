@@ -8,9 +8,9 @@ import {
   refusalOf,
   whenPost,
   type PostDetail,
-} from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+} from "./support/requests/posts.ts";
+import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests the life of a post until it is published. The tests of the posts service and the gateway cover the validation

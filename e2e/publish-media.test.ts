@@ -1,10 +1,17 @@
-import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { upload, type File } from "./support/media.ts";
-import { create, detailsOf, HOUR_MS, inMs, refusalOf, whenTargets } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { upload, type File } from "./support/requests/media.ts";
+import {
+  create,
+  detailsOf,
+  HOUR_MS,
+  inMs,
+  refusalOf,
+  whenTargets,
+} from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 const JPEG: File = { fileName: "one.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { create, refusalOf, whenPost, type PostDetail } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { create, refusalOf, whenPost, type PostDetail } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const DAY_MS = 86_400_000;
 

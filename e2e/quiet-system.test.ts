@@ -5,7 +5,7 @@ import { testConformance } from "./quiet-system/conformance.ts";
 import { testMetrics } from "./quiet-system/metrics.ts";
 import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
 import { addressOf, openOutside } from "./support/conformance/world.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 /** Tests of a system that no other test file uses at the same time, in the order in which they must run. */
 

@@ -7,9 +7,9 @@ import {
   refusalOf,
   whenPost,
   type PostDetail,
-} from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+} from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 let system: SharedSystem;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { printFigures } from "./support/figures.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant } from "./support/tenant.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { printFigures } from "./support/system/figures.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */

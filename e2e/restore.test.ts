@@ -1,22 +1,22 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
-import { findStablePort } from "@postrider/local/free-port";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import type { EmbeddedPostgres } from "@postrider/local/postgres/embedded-postgres";
+import { findStablePort } from "@postrider/local/processes/free-port";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { create, HOUR_MS, inMs } from "./support/requests/posts.ts";
 import {
   copyCluster,
   dumpDatabase,
   loadDump,
   recoverFromArchive,
   startDatabase,
-} from "./support/backup.ts";
-import { create, HOUR_MS, inMs } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+} from "./support/system/backup.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"] as const;
 /** Number of scheduled posts, and of posts that wait until an operator resumes publishing to their platforms. */
@@ -77,7 +77,7 @@ async function whenAll(
   posts: readonly Pick<PostRecord, "id">[],
   statuses: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const { id } of posts) {
+  for (const { id } of posts)
     await eventually(
       async () => {
         const { targets } = await system.api.getPost(id);
@@ -89,7 +89,6 @@ async function whenAll(
       },
       { timeoutMs: SETTLE_MS },
     );
-  }
 }
 
 /** Lists the texts of posts that readers of a platform do not see, or see more than once. */

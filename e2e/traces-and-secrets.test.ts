@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -11,14 +11,14 @@ import {
   readMetrics,
   readTables,
   type Secrets,
-} from "./support/canaries.ts";
-import { startCollector, type Collector } from "./support/collector.ts";
-import { presign, upload, type File } from "./support/media.ts";
-import { create, detailsOf, whenTargets } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
-import { readTopics } from "./support/topics.ts";
-import { testTraces, testWithoutCollector } from "./support/traces.ts";
+} from "./support/observers/canaries.ts";
+import { startCollector, type Collector } from "./support/observers/collector.ts";
+import { readTopics } from "./support/observers/topics.ts";
+import { testTraces, testWithoutCollector } from "./support/observers/traces.ts";
+import { presign, upload, type File } from "./support/requests/media.ts";
+import { create, detailsOf, whenTargets } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const VIDEO: File = {
@@ -330,10 +330,10 @@ async function publish(): Promise<void> {
   for (const [index, failure] of FAILURES.entries()) {
     // The accounts are new, because the last failure leaves an account on which nothing can be published.
     const { youtube, pictured } = await connectAll();
-    for (const platform of PLATFORMS) {
+    for (const platform of PLATFORMS)
       for (const operation of ["create", "publish", "upload", "status"])
         await system.simulator.addFault({ platform, operation, ...failure, times: 1 });
-    }
+
     const content = `Failure ${index}`;
     const { tiktok, youtube: titled } = OPTIONS;
     await create(tenant.api, {
@@ -367,10 +367,10 @@ async function renewAndDisconnect(): Promise<void> {
       update accounts.credentials
       set issued_at = issued_at - interval '1 year', expires_at = now() - interval '1 minute'
       where account_id in ${system.sql(ids)}`;
-    for (const platform of WITH_PAGE) {
+    for (const platform of WITH_PAGE)
       for (const operation of ["refresh", "revoke"])
         await system.simulator.addFault({ platform, operation, ...failure, times: 1 });
-    }
+
     await system.operate("resume", "--workspace", tenant.id);
     for (const { id } of accepted)
       await eventually(async () => (await tenant.api.getPost(id)).status !== "publishing", {
@@ -388,7 +388,7 @@ async function renewAndDisconnect(): Promise<void> {
  */
 async function leaveUploadsOpen(): Promise<void> {
   const platforms = ["youtube", "tiktok"];
-  for (const platform of platforms) {
+  for (const platform of platforms)
     for (const operation of ["publish", "status"])
       await system.simulator.addFault({
         platform,
@@ -397,7 +397,7 @@ async function leaveUploadsOpen(): Promise<void> {
         status: 500,
         times: 10_000,
       });
-  }
+
   const video = await upload(tenant.api, LARGE_VIDEO);
   const accountIds = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
   await create(tenant.api, { content: "Open", accountIds, mediaIds: [video.id], options: OPTIONS });
@@ -510,10 +510,9 @@ const LOG_LENGTH = 20_000;
 function expectFindable(logs: ReadonlyMap<string, string>): void {
   const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
   const all: Secrets = new Map([...secrets].slice(0, 20));
-  for (const [what, secret] of all) {
+  for (const [what, secret] of all)
     for (const form of formsOf(secret)) {
       const copy = new Map([[where, `${text.slice(-LOG_LENGTH)}\n{"msg":"calling ${form}"}`]]);
       expect(findLeaks(new Map([[what, secret]]), copy)).toEqual([`${what} in ${where}`]);
     }
-  }
 }

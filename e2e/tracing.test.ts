@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { create, whenTargets } from "./support/posts.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant } from "./support/tenant.ts";
-import { CLIENT_SPAN_ID, TRACE_ID } from "./support/traces.ts";
+import { CLIENT_SPAN_ID, TRACE_ID } from "./support/observers/traces.ts";
+import { create, whenTargets } from "./support/requests/posts.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 test("logs, tasks and events contain the trace id even if no trace endpoint is configured", async () => {
   await using system = await joinSharedSystem();

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { activeRule, comment, runsOf } from "./support/automations.ts";
-import { actionsOn, publishOn } from "./support/engagement.ts";
-import { create, whenPost } from "./support/posts.ts";
-import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { startReceiver, type Receiver } from "./support/observers/receiver.ts";
+import { activeRule, comment, runsOf } from "./support/requests/automations.ts";
+import { actionsOn, publishOn } from "./support/requests/engagement.ts";
+import { create, whenPost } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests how an event becomes a request to a customer's endpoint. The tests of the delivery service and the gateway

@@ -30,9 +30,8 @@ export const layering: Rule = {
       ExportAllDeclaration: (node) =>
         check(context, node, node.source.value, node.exportKind === "type"),
       ImportExpression: (node) => {
-        if (node.source.type === "Literal" && typeof node.source.value === "string") {
+        if (node.source.type === "Literal" && typeof node.source.value === "string")
           check(context, node, node.source.value, false);
-        }
       },
     };
   },

@@ -73,9 +73,9 @@ export function placeFault(file: string): string | undefined {
       ? undefined
       : `Only ${[...ROOT_FILES].join(", ")} lie directly in src: move ${place.fileName} into its layer.`;
   }
-  if (!isLayer(place, place.layer)) {
+  if (!isLayer(place, place.layer))
     return `"${place.layer}" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.`;
-  }
+
   return place.layer === "rpc" ? rpcFault(place.fileName) : undefined;
 }
 
@@ -124,9 +124,9 @@ function placeOf(file: string): Place | undefined {
 function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   const { file, specifier } = edge;
   if (specifier.startsWith(".")) return placeOf(posix.join(posix.dirname(file), specifier));
-  if (specifier.startsWith("#src/")) {
+  if (specifier.startsWith("#src/"))
     return placeOf(`${from.group}/${from.name}/src/${specifier.slice("#src/".length)}`);
-  }
+
   const name = /^@postrider\/([^/]+)/.exec(specifier)?.[1];
   if (name === undefined) return undefined;
   const group = SERVICES.has(name) ? "services" : "packages";
@@ -152,9 +152,9 @@ const BELOW_SERVICES = new Set(["shared", "platforms", "rest", "contracts"]);
 function foreignFault(from: Place, to: Place): string | undefined {
   const allowed = from.group === "services" ? BELOW_SERVICES : BELOW[from.name];
   if (allowed === undefined || allowed.has(to.name)) return undefined;
-  if (from.group === "services") {
+  if (from.group === "services")
     return `A service imports only ${[...allowed].join(", ")}, never ${to.name}: call it by RPC.`;
-  }
+
   const below = allowed.size === 0 ? "none of our packages" : `only ${[...allowed].join(", ")}`;
   return `${from.name} imports ${below}, here ${to.name}.`;
 }
@@ -167,20 +167,20 @@ function serviceFault(from: Place, to: Place | undefined, edge: ImportEdge): str
 }
 
 function tradeFault(from: Place, to: Place): string | undefined {
-  if (from.trade === undefined || to.trade === undefined || from.trade === to.trade) {
+  if (from.trade === undefined || to.trade === undefined || from.trade === to.trade)
     return undefined;
-  }
+
   return `${from.trade} and ${to.trade} do not import each other: each has its own tables and jobs.`;
 }
 
 function layerFault(from: string, to: string, edge: ImportEdge): string | undefined {
   if (from === to || from === "") return undefined;
-  if (EDGES.has(from) && EDGES.has(to)) {
+  if (EDGES.has(from) && EDGES.has(to))
     return `${from} and ${to} are both edges: move what they share into operations, domain or db.`;
-  }
-  if (from === "operations" && EDGES.has(to)) {
+
+  if (from === "operations" && EDGES.has(to))
     return `operations are called by edges, so they import none: here ${to}.`;
-  }
+
   return OUTSIDE.has(from) ? outsideFault(from, to, edge) : undefined;
 }
 
@@ -192,8 +192,8 @@ function domainFault(to: Place | undefined, edge: ImportEdge): string | undefine
 }
 
 function outsideFault(from: string, to: string, edge: ImportEdge): string | undefined {
-  if (to !== "domain") {
+  if (to !== "domain")
     return `${from} imports types of domain, shared, platforms and contracts, never ${to === "" ? edge.specifier : to}.`;
-  }
+
   return edge.typeOnly ? undefined : `${from} uses only the types of domain: write "import type".`;
 }

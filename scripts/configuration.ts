@@ -6,9 +6,8 @@ import { isDocumentCurrent, writeDocument } from "./configuration/document.ts";
  * up to date.
  */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
-if (!values.check) {
-  writeDocument();
-} else if (!isDocumentCurrent()) {
+if (!values.check) writeDocument();
+else if (!isDocumentCurrent()) {
   process.stderr.write(
     'docs/configuration.md differs from what the services read: run "npm run generate" and commit the result.\n',
   );

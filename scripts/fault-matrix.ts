@@ -1,6 +1,6 @@
 import { runScript, runVitest } from "./check/run-command.ts";
 
-const TEST = "services/delivery/test/fault-matrix.slow.test.ts";
+const TEST = "services/delivery/test/publishing/fault-matrix.slow.test.ts";
 
 /**
  * Runs all fault tests (the fault matrix) and writes the table of results into `docs/guarantees.md`, even if some fail.

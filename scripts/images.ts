@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { databaseServices, serviceNames } from "../packages/local/src/services.ts";
+import { databaseServices, serviceNames } from "../packages/local/src/stack/services.ts";
 import { toIdentity } from "../packages/shared/src/identity/settings.ts";
 import { stepLine } from "./check/run-steps.ts";
 import { ComposedSystem } from "./images/composed-system.ts";

@@ -77,7 +77,7 @@ const { definitions } = JSON.parse(readFileSync(file, "utf8")) as {
 };
 mkdirSync(FOLDER, { recursive: true });
 const needed = new Set<string>();
-for (const [name, definition] of Object.entries(definitions)) {
+for (const [name, definition] of Object.entries(definitions))
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
     if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
     needed.add(name);
@@ -86,7 +86,7 @@ for (const [name, definition] of Object.entries(definitions)) {
     const parts = [kind, firstLabel, version].filter((part) => part !== "");
     write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
   }
-}
+
 // The set `needed` grows during the iteration: each definition adds the definitions that it refers to.
 for (const name of needed) {
   const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);

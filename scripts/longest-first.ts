@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST = [
   "services/delivery/test/engagement/fault-matrix.slow.test.ts",
-  "services/delivery/test/fault-matrix.slow.test.ts",
-  "services/delivery/test/tiktok-never-twice.slow.test.ts",
+  "services/delivery/test/publishing/fault-matrix.slow.test.ts",
+  "services/delivery/test/publishing/tiktok-never-twice.slow.test.ts",
   "services/delivery/test/process.slow.test.ts",
   "services/media/test/hostile-media.slow.test.ts",
   "e2e/crash-postgres.test.ts",

@@ -21,6 +21,4 @@ if (changes.length > 0) {
     `services/gateway/openapi.json breaks clients of the last release (docs/api/versioning.md):\n${changes.map((change) => `  ${change}`).join("\n")}\n`,
   );
   process.exitCode = 1;
-} else if (values.release) {
-  writeFileSync(RELEASED, toReleased(current));
-}
+} else if (values.release) writeFileSync(RELEASED, toReleased(current));

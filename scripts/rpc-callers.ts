@@ -6,9 +6,8 @@ import { areCallersCurrent, writeCallers } from "./rpc-callers/document.ts";
  * script only reports whether the committed list is up to date.
  */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
-if (!values.check) {
-  await writeCallers();
-} else if (!(await areCallersCurrent())) {
+if (!values.check) await writeCallers();
+else if (!(await areCallersCurrent())) {
   process.stderr.write(
     'packages/contracts/src/rpc-callers.ts differs from what the code calls: run "npm run generate", read the difference as a change of permissions, and commit it.\n',
   );

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { operate } from "../packages/local/src/operator.ts";
-import { startStack, type Stack } from "../packages/local/src/stack.ts";
-import { makeTestFolder } from "../packages/local/src/test-folder.ts";
+import { operate } from "../packages/local/src/stack/operator.ts";
+import { startStack, type Stack } from "../packages/local/src/stack/stack.ts";
+import { makeTestFolder } from "../packages/local/src/stack/test-folder.ts";
 import { root, runInForeground, runScript } from "./check/run-command.ts";
 import { installProject, pythonProject } from "./separate-project.ts";
 

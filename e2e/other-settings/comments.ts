@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
-import type { Api } from "../support/api.ts";
-import { actionsOn, commentsOn, publishOn, type Media } from "../support/engagement.ts";
-import type { System } from "../support/system.ts";
-import { openTenant } from "../support/tenant.ts";
+import type { Api } from "../support/requests/api.ts";
+import { actionsOn, commentsOn, publishOn, type Media } from "../support/requests/engagement.ts";
+import { openTenant } from "../support/requests/tenant.ts";
+import type { System } from "../support/system/system.ts";
 
 let system: System;
 

@@ -1,13 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { EmbeddedS3 } from "@postrider/local/s3";
-import { samplePng } from "@postrider/local/sample-media";
+import { samplePng } from "@postrider/local/demo/sample-media";
+import type { EmbeddedS3 } from "@postrider/local/s3/s3";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
-import { presign, type File, type Grant, type ReadyMedia } from "../support/media.ts";
-import { create, refusalOf, whenTargets } from "../support/posts.ts";
-import { fetchMedia } from "../support/stored-media.ts";
-import type { System } from "../support/system.ts";
+import { presign, type File, type Grant, type ReadyMedia } from "../support/requests/media.ts";
+import { create, refusalOf, whenTargets } from "../support/requests/posts.ts";
+import { fetchMedia } from "../support/requests/stored-media.ts";
+import type { System } from "../support/system/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 

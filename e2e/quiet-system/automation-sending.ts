@@ -9,10 +9,10 @@ import {
   whenRuns,
   comment,
   daysAgo,
-} from "../support/automations.ts";
-import { publishOn } from "../support/engagement.ts";
-import type { System } from "../support/system.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
+} from "../support/requests/automations.ts";
+import { publishOn } from "../support/requests/engagement.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import type { System } from "../support/system/system.ts";
 
 let system: System;
 let tenant: Tenant;

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { expect, test } from "vitest";
 import { describeFindings, runConformance } from "../support/conformance/run.ts";
-import type { System } from "../support/system.ts";
+import type { System } from "../support/system/system.ts";
 
 /**
  * Tests that the answers to requests of every operation fit the API description.

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
-import { upload } from "../support/media.ts";
-import { parseExposition, readExpositions, seriesOf } from "../support/metrics.ts";
-import { create, whenTargets } from "../support/posts.ts";
-import type { System } from "../support/system.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
+import { upload } from "../support/requests/media.ts";
+import { parseExposition, readExpositions, seriesOf } from "../support/requests/metrics.ts";
+import { create, whenTargets } from "../support/requests/posts.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import type { System } from "../support/system/system.ts";
 
 /** Metrics that every process exposes. */
 const PROCESS = [
@@ -286,13 +286,11 @@ export function testMetrics(given: () => System): void {
 
   test("no metric label has a value that a client can choose", async () => {
     const strange = new Set<string>();
-    for (const [service, { samples }] of await readExpositions(system)) {
-      for (const { name, labels } of samples) {
+    for (const [service, { samples }] of await readExpositions(system))
+      for (const { name, labels } of samples)
         for (const [label, value] of Object.entries(labels))
           if (LABELS[label]?.test(value) !== true)
             strange.add(`${service} ${name} ${label}=${value}`);
-      }
-    }
 
     expect([...strange]).toEqual([]);
   });

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createApi, type Api } from "../support/api.ts";
-import { digestDatabase, whenStill } from "../support/database-digest.ts";
-import { plantGateway, type BrokenHandler } from "../support/planted-gateway.ts";
-import type { System } from "../support/system.ts";
+import { createApi, type Api } from "../support/requests/api.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import { digestDatabase, whenStill } from "../support/system/database-digest.ts";
+import { plantGateway, type BrokenHandler } from "../support/system/planted-gateway.ts";
+import type { System } from "../support/system/system.ts";
 import { handlesOf, makeBelongings, makeFixtures } from "../support/tenant-matrix/fixtures.ts";
 import {
   findGaps,
@@ -17,7 +18,6 @@ import {
   type Description,
   type Operation,
 } from "../support/tenant-matrix/places.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
 
 /**
  * Every text that the tests store in the other workspace contains this text. An answer to the caller that contains it has

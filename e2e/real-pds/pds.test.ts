@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { upload } from "../support/media.ts";
-import { create, whenTargets } from "../support/posts.ts";
-import { startSystem, type System } from "../support/system.ts";
+import { upload } from "../support/requests/media.ts";
+import { create, whenTargets } from "../support/requests/posts.ts";
+import { startSystem, type System } from "../support/system/system.ts";
 import { PdsProxy } from "./pds-proxy.ts";
 
 const POST = "app.bsky.feed.post";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
-import { joinSharedSystem, type SharedSystem } from "../support/system.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "../support/system/system.ts";
 
 /** Runs the commands and programs of the guide about generated clients unchanged. */
 

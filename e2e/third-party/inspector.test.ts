@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { joinSharedSystem, type SharedSystem } from "../support/system.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "../support/system/system.ts";
 
 const PACKAGE = join(import.meta.dirname, "node_modules/@modelcontextprotocol/inspector");
 const INSPECTOR = join(PACKAGE, "clients/launcher/build/index.js");

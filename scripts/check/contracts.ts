@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compareTrees } from "./compare-trees.ts";
-import type { CommandResult } from "./run-command.ts";
-import { root, runCommand } from "./run-command.ts";
+import { type CommandResult, root, runCommand } from "./run-command.ts";
 
 /** Generates the code of the contracts into a temporary folder and compares it with the committed code. */
 export async function checkGeneratedCode(): Promise<CommandResult> {

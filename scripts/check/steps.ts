@@ -1,7 +1,6 @@
 import { checkBaseline, checkGeneratedCode } from "./contracts.ts";
 import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
-import type { CommandResult } from "./run-command.ts";
-import { runCommand } from "./run-command.ts";
+import { type CommandResult, runCommand } from "./run-command.ts";
 
 /** One step of the static checks: its name in the output, and its function. */
 export interface Step {
@@ -17,7 +16,7 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 /** All static checks, the longest first. */
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
-  command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
+  command("the tests' S3 server is built", "node", "packages/local/src/s3/build-s3.ts"),
   // One TypeScript program for all packages checks each shared file only once. It takes a quarter of the time that one
   // program per package takes.
   command("types", "tsc", "-p", "."),

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../../packages/local/src/embedded-postgres.ts";
-import { startKafka } from "../../packages/local/src/kafka.ts";
-import { poll } from "../../packages/local/src/poll.ts";
-import { startS3 } from "../../packages/local/src/s3.ts";
-import { makeTestFolder } from "../../packages/local/src/test-folder.ts";
+import { startKafka } from "../../packages/local/src/kafka/kafka.ts";
+import { startEmbeddedPostgres } from "../../packages/local/src/postgres/embedded-postgres.ts";
+import { poll } from "../../packages/local/src/processes/poll.ts";
+import { startS3 } from "../../packages/local/src/s3/s3.ts";
+import { makeTestFolder } from "../../packages/local/src/stack/test-folder.ts";
 import { openSql } from "../../packages/shared/src/postgres.ts";
 import { root } from "../check/run-command.ts";
 import {

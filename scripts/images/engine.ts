@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { interruption } from "../../packages/local/src/interruption.ts";
+import { interruption } from "../../packages/local/src/processes/interruption.ts";
 import { root } from "../check/run-command.ts";
 
 const PODMAN = "podman";

@@ -1,7 +1,7 @@
 import { createClient } from "../../packages/client/src/client.ts";
-import { demoPieces } from "../../packages/local/src/demo-pieces.ts";
-import { isVisible } from "../../packages/local/src/demo-visible.ts";
-import { ensureDemoWorkspace } from "../../packages/local/src/demo-workspace.ts";
+import { demoPieces } from "../../packages/local/src/demo/demo-pieces.ts";
+import { isVisible } from "../../packages/local/src/demo/demo-visible.ts";
+import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
 import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts";
 
 const PUBLISH_MS = 60_000;

@@ -24,7 +24,7 @@ const commandsFor = (tag: string) =>
  */
 export async function resolveDigest(tag: string, run: Run = runProgram): Promise<string> {
   const faults: string[] = [];
-  for (const [program, args] of commandsFor(tag)) {
+  for (const [program, args] of commandsFor(tag))
     try {
       const digest = (await run(program, args)).trim();
       if (/^sha256:[0-9a-f]{64}$/.test(digest)) return digest;
@@ -32,7 +32,7 @@ export async function resolveDigest(tag: string, run: Run = runProgram): Promise
     } catch (error) {
       faults.push(`${program}: ${error instanceof Error ? error.message.trim() : String(error)}`);
     }
-  }
+
   throw new Error(
     `the digest of ${tag} is not known; install skopeo or docker with buildx, and check the network\n${faults.join("\n")}`,
   );

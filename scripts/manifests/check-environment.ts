@@ -141,10 +141,10 @@ function portFaults({ program, container, variables }: Process): readonly string
 /** Checks that all processes that read a setting are given the same value, or that none of them is given a value. */
 function checkAgreement(processes: readonly Process[]): readonly string[] {
   const first = new Map<string, { readonly where: string; readonly value: string }>();
-  for (const { where, variables } of processes) {
+  for (const { where, variables } of processes)
     for (const [name, { value }] of variables)
       if (!OWN.has(name) && !first.has(name)) first.set(name, { where, value });
-  }
+
   return processes.flatMap(({ where, program, variables }) =>
     describeSettings(PROGRAMS[program] ?? (() => ({}))).flatMap(({ name }) => {
       const other = first.get(name);

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { goBuildFlags } from "../../packages/local/src/s3-program.ts";
+import { goBuildFlags } from "../../packages/local/src/s3/s3-program.ts";
 import { root } from "../check/run-command.ts";
 
 const OVERLAYS = join(root, "deploy/k8s/overlays");

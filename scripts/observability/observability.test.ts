@@ -8,8 +8,7 @@ import {
   renderMetrics,
   type RegisteredMetric,
 } from "../../packages/shared/src/telemetry/metrics.ts";
-import { parseQuery } from "./promql.ts";
-import { queryFaults, type Query } from "./query-faults.ts";
+import { parseQuery, type Query, queryFaults } from "./query-faults.ts";
 
 interface Panel {
   readonly id: number;

@@ -1,5 +1,76 @@
+import { parser } from "@prometheus-io/lezer-promql";
 import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
-import { parseQuery, type Selector } from "./promql.ts";
+
+/** A metric in a PromQL query, and the labels by which the query filters it. */
+interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+  /** The labels that the PromQL query requires to have a certain value. */
+  readonly equals: Readonly<Record<string, string>>;
+}
+
+/** The metrics and labels in a PromQL query. */
+interface QueryParts {
+  readonly selectors: readonly Selector[];
+  /** Labels by which the PromQL query groups or joins. */
+  readonly groupings: readonly string[];
+  /** The arguments of the query's `increase()` calls. */
+  readonly increases: readonly Selector[];
+}
+
+interface OpenSelector extends Selector {
+  metric: string;
+  readonly labels: string[];
+  readonly equals: Record<string, string>;
+}
+
+const EQUALITY = /^(?<label>\w+)\s*=\s*"(?<value>[^"]*)"$/;
+
+/** Grafana replaces this variable with a duration before it sends a query. */
+function withoutVariables(query: string): string {
+  return query.replaceAll("$__rate_interval", "5m");
+}
+
+/**
+ * Parses a PromQL query.
+ *
+ * @throws Error if it is not valid PromQL.
+ */
+export function parseQuery(query: string): QueryParts {
+  const text = withoutVariables(query);
+  const selectors: OpenSelector[] = [];
+  const increases: Selector[] = [];
+  const groupings: string[] = [];
+  let isGrouping = false;
+  let isIncrease = false;
+  parser.parse(text).iterate({
+    enter: ({ name, type, from, to }) => {
+      const word = text.slice(from, to);
+      if (type.isError) throw new Error(`not valid PromQL at ${from}: ${query}`);
+      if (name === "GroupingLabels") isGrouping = true;
+      if (name === "FunctionIdentifier") isIncrease = word === "increase";
+      if (name === "VectorSelector") selectors.push({ metric: "", labels: [], equals: {} });
+      const selector = selectors.at(-1);
+      if (selector !== undefined) readSelector(selector, name, word);
+      if (name === "LabelName" && isGrouping) groupings.push(word);
+      else if (name === "LabelName") selector?.labels.push(word);
+    },
+    leave: ({ name }) => {
+      if (name === "GroupingLabels") isGrouping = false;
+      const selector = selectors.at(-1);
+      if (name === "VectorSelector" && isIncrease && selector !== undefined)
+        increases.push(selector);
+      if (name === "FunctionCall") isIncrease = false;
+    },
+  });
+  return { selectors, groupings, increases };
+}
+
+function readSelector(selector: OpenSelector, name: string, word: string): void {
+  if (name === "Identifier") selector.metric = word;
+  const { label, value } = EQUALITY.exec(name.endsWith("LabelMatcher") ? word : "")?.groups ?? {};
+  if (label !== undefined && value !== undefined) selector.equals[label] = value;
+}
 
 /**
  * A PromQL query of a dashboard panel or an alert rule, with the labels that the panel's legend or the rule's summary

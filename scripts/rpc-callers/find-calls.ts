@@ -29,12 +29,12 @@ function findClients(
   source: string,
 ): readonly { readonly module: string; readonly name: string }[] {
   const imported = new Map<string, { module: string; name: string }>();
-  for (const [, names = "", module = ""] of source.matchAll(IMPORT)) {
+  for (const [, names = "", module = ""] of source.matchAll(IMPORT))
     for (const each of names.split(",")) {
       const [name = "", alias = name] = each.trim().split(" as ");
       imported.set(alias, { module, name });
     }
-  }
+
   return [...source.matchAll(CLIENT)].map(([, name = ""]) => {
     const found = imported.get(name);
     if (found === undefined)

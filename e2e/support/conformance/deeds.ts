@@ -1,5 +1,5 @@
 import type { AuditAction } from "@postrider/shared/audit/actions";
-import type { System } from "../system.ts";
+import type { System } from "../system/system.ts";
 import type { Operation } from "./document.ts";
 
 /** Why an operation that is not a GET leaves no entry in the audit log. */

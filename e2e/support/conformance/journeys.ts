@@ -51,11 +51,10 @@ const changeSettings: Journey = async (session, { accountIds }) => {
     const path = { id };
     const read = await call("getAccountSettings", 200, { path });
     const settings = (read.body["settings"] ?? {}) as Readonly<Record<string, unknown>>;
-    for (const [name, value] of Object.entries(settings)) {
-      for (const body of [{ [name]: value }, { [name]: null }]) {
+    for (const [name, value] of Object.entries(settings))
+      for (const body of [{ [name]: value }, { [name]: null }])
         await call("updateAccountSettings", 200, { path, body });
-      }
-    }
+
     // The requests before may change nothing, and only a change is in the audit log.
     if ("languages" in settings)
       await call("updateAccountSettings", 200, { path, body: { languages: ["en", "ko"] } });

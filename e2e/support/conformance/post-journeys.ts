@@ -1,4 +1,4 @@
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { idOf, type Journey } from "./journey.ts";
 
 /** Validates, creates, changes, publishes, retries and deletes a post. */

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
-import type { System } from "../system.ts";
-import { createKey } from "../tenant.ts";
+import { createKey } from "../requests/tenant.ts";
+import type { System } from "../system/system.ts";
 import { LIMITED_SCOPE, sendBrokenBodies, sendWithoutRights } from "./broken-bodies.ts";
 import { createChecker } from "./check-answer.ts";
 import { findUnrecorded } from "./deeds.ts";

@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sampleJpeg } from "@postrider/local/sample-media";
-import { publishOn } from "../engagement.ts";
-import type { System } from "../system.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { publishOn } from "../requests/engagement.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import type { System } from "../system/system.ts";
 
 /** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];

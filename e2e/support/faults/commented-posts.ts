@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { activeRule } from "../automations.ts";
-import { publishOn, type Media } from "../engagement.ts";
-import { isAlive } from "../process-state.ts";
-import type { System } from "../system.ts";
-import type { Tenant } from "../tenant.ts";
+import { activeRule } from "../requests/automations.ts";
+import { publishOn, type Media } from "../requests/engagement.ts";
+import type { Tenant } from "../requests/tenant.ts";
+import { isAlive } from "../system/process-state.ts";
+import type { System } from "../system/system.ts";
 
 const DAY_MS = 86_400_000;
 const PLATFORMS = ["instagram", "facebook", "instagram", "facebook"];

@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
-import { hasCaughtUp } from "../bus-records.ts";
-import { expectNoQuotaDrift } from "../drift.ts";
-import type { System } from "../system.ts";
+import { hasCaughtUp } from "../observers/bus-records.ts";
+import { expectNoQuotaDrift } from "../system/drift.ts";
+import type { System } from "../system/system.ts";
 
 /**
  * Failpoints (named places in the code) at which tests kill or suspend a process: before and after a commit, before and

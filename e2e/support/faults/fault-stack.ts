@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { startReceiver, type Receiver } from "../receiver.ts";
-import { startSystem, type BusKind, type System } from "../system.ts";
+import { startReceiver, type Receiver } from "../observers/receiver.ts";
+import { startSystem, type BusKind, type System } from "../system/system.ts";
 
 /** Number of posts that one test publishes; the test kills a process when half of them are accepted. */
 export const POSTS = 24;

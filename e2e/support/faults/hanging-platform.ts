@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { PostRecord } from "../api.ts";
-import type { System } from "../system.ts";
+import type { PostRecord } from "../requests/api.ts";
+import type { System } from "../system/system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
@@ -56,7 +56,7 @@ export function testHangingPlatform(findSystem: () => System): void {
       made.push(await system.api.createPost(`${TEXT} ${index}`, accountIds));
     }
 
-    for (const { id } of made) {
+    for (const { id } of made)
       await eventually(
         async () => {
           const statuses = listTargets([await system.api.getPost(id)], OTHERS);
@@ -64,7 +64,7 @@ export function testHangingPlatform(findSystem: () => System): void {
         },
         { timeoutMs: 150_000 },
       );
-    }
+
     const posts = await Promise.all(made.map(({ id }) => system.api.getPost(id)));
     expect(new Set(listTargets(posts, [HANGING]))).not.toContain("published");
     const [inProgress] = await system.sql<{ count: number }[]>`

@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { announce, printFigures } from "../figures.ts";
-import type { System } from "../system.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import { announce, printFigures } from "../system/figures.ts";
+import type { System } from "../system/system.ts";
 import {
   publishCommentedPosts,
   startKillingDelivery,

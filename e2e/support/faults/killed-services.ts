@@ -1,10 +1,10 @@
-import type { ServiceName } from "@postrider/local/services";
+import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";
-import { whenPost } from "../posts.ts";
-import { stoppedAmong } from "../process-state.ts";
-import type { System } from "../system.ts";
+import { expectAll, expectExactlyOnce, publishBurst } from "../requests/burst.ts";
+import { whenPost } from "../requests/posts.ts";
+import { stoppedAmong } from "../system/process-state.ts";
+import type { System } from "../system/system.ts";
 import { countCalls, POSTS, SETTLE_MS, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 
 function killAll(system: System, service: ServiceName): void {

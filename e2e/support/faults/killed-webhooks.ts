@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { announce, printFigures } from "../figures.ts";
-import type { ReceivedEvent, Receiver } from "../receiver.ts";
-import type { System } from "../system.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import type { ReceivedEvent, Receiver } from "../observers/receiver.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import { announce, printFigures } from "../system/figures.ts";
+import type { System } from "../system/system.ts";
 import type { FaultStack } from "./fault-stack.ts";
 import { ALL_KILLS, killOneByOne, KILLS, rescheduleDuring, schedulePosts } from "./webhook-load.ts";
 
@@ -73,12 +73,14 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
   const [found] = await sql`
     select
       (select count(*)::int from posts.outbox) as outbox,
+      (select count(*)::int from delivery.webhook_arrivals) as arrivals,
       (select count(*)::int from delivery.webhook_compositions) as compositions,
       (select count(*)::int from delivery.webhook_queue) as queue,
       (select count(*)::int from delivery.parked_events) as parked,
       (select count(*)::int from delivery.webhook_deliveries
         where workspace_id = ${id} and event_type = 'post.scheduled' and status = 'succeeded') as succeeded`;
-  expect(found).toEqual({ outbox: 0, compositions: 0, queue: 0, parked: 0, succeeded: deliveries });
+  const ended = { outbox: 0, arrivals: 0, compositions: 0, queue: 0, parked: 0 };
+  expect(found).toEqual({ ...ended, succeeded: deliveries });
 }
 
 /**

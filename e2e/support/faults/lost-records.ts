@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";
-import { hasCaughtUp, rewindGroup, scramble, truncateBus } from "../bus-records.ts";
-import { whenPost } from "../posts.ts";
-import type { System } from "../system.ts";
+import { hasCaughtUp, rewindGroup, scramble, truncateBus } from "../observers/bus-records.ts";
+import { expectAll, expectExactlyOnce, publishBurst } from "../requests/burst.ts";
+import { whenPost } from "../requests/posts.ts";
+import type { System } from "../system/system.ts";
 import { countCalls, POSTS, SETTLE_MS, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"];

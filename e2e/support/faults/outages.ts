@@ -1,12 +1,12 @@
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { expectAll, expectExactlyOnce } from "../burst.ts";
-import { printFigures } from "../figures.ts";
-import { expectNoneLost, startLoad, tally, type Load, type Sample } from "../load.ts";
-import { areReady } from "../rolling.ts";
-import type { System } from "../system.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import { expectAll, expectExactlyOnce } from "../requests/burst.ts";
+import { expectNoneLost, startLoad, tally, type Load, type Sample } from "../requests/load.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import { printFigures } from "../system/figures.ts";
+import { areReady } from "../system/rolling.ts";
+import type { System } from "../system/system.ts";
 import type { FaultStack } from "./fault-stack.ts";
 
 const secondsOr = (fallback: number): number =>

@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { PostRecord } from "../api.ts";
-import { expectAll, expectExactlyOnce } from "../burst.ts";
-import { areReady } from "../rolling.ts";
-import type { System } from "../system.ts";
+import type { PostRecord } from "../requests/api.ts";
+import { expectAll, expectExactlyOnce } from "../requests/burst.ts";
+import { areReady } from "../system/rolling.ts";
+import type { System } from "../system/system.ts";
 import { countCalls, countTasks, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 import { repeatDuring } from "./repeat-during.ts";
 

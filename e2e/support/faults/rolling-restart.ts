@@ -1,14 +1,14 @@
 import { connect } from "node:net";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { Api } from "../api.ts";
-import { expectAll, expectExactlyOnce } from "../burst.ts";
-import { announce, printFigures } from "../figures.ts";
-import { expectServed, startLoad, tally } from "../load.ts";
-import { EXIT_LIMIT_MS, restart, roll, type Stop } from "../rolling.ts";
-import type { System } from "../system.ts";
-import { openTenant } from "../tenant.ts";
+import type { Api } from "../requests/api.ts";
+import { expectAll, expectExactlyOnce } from "../requests/burst.ts";
+import { expectServed, startLoad, tally } from "../requests/load.ts";
+import { openTenant } from "../requests/tenant.ts";
+import { announce, printFigures } from "../system/figures.ts";
+import { EXIT_LIMIT_MS, restart, roll, type Stop } from "../system/rolling.ts";
+import type { System } from "../system/system.ts";
 import { VISIBLE_CALL_SECONDS, type FaultStack } from "./fault-stack.ts";
 
 const TIMEOUT_MS = 600_000;

@@ -1,4 +1,4 @@
-import type { System } from "../system.ts";
+import type { System } from "../system/system.ts";
 
 /** One try of a target; times in seconds after the target was due. */
 interface AttemptTimes {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceName } from "@postrider/local/services";
+import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
-import { create } from "../posts.ts";
-import { areReady } from "../rolling.ts";
-import type { BusKind, System } from "../system.ts";
-import type { Tenant } from "../tenant.ts";
+import { create } from "../requests/posts.ts";
+import type { Tenant } from "../requests/tenant.ts";
+import { areReady } from "../system/rolling.ts";
+import type { BusKind, System } from "../system/system.ts";
 import { repeatDuring } from "./repeat-during.ts";
 
 const POSTS = 10;

@@ -1,8 +1,14 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { JOBS, RULES, RUNS } from "../automations.ts";
-import { actionsOn, commentsOn, justAfterNow, publishOn, type Media } from "../engagement.ts";
-import type { System } from "../system.ts";
-import type { Tenant } from "../tenant.ts";
+import { JOBS, RULES, RUNS } from "../requests/automations.ts";
+import {
+  actionsOn,
+  commentsOn,
+  justAfterNow,
+  publishOn,
+  type Media,
+} from "../requests/engagement.ts";
+import type { Tenant } from "../requests/tenant.ts";
+import type { System } from "../system/system.ts";
 import type { Fixtures } from "./matrix.ts";
 
 const NOT_FOUND = "404 not_found";

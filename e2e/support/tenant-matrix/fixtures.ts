@@ -1,8 +1,8 @@
-import { sampleJpeg } from "@postrider/local/sample-media";
-import { presign, upload, type File } from "../media.ts";
-import { create, HOUR_MS, inMs, whenPost } from "../posts.ts";
-import type { System } from "../system.ts";
-import type { Tenant } from "../tenant.ts";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { presign, upload, type File } from "../requests/media.ts";
+import { create, HOUR_MS, inMs, whenPost } from "../requests/posts.ts";
+import type { Tenant } from "../requests/tenant.ts";
+import type { System } from "../system/system.ts";
 import {
   engagementFixtures,
   engagementHandlesOf,

@@ -200,7 +200,7 @@ async function send(
  */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const operation of options.operations) {
+  for (const operation of options.operations)
     for (const request of options.fixtures[operation.operationId]?.requests ?? []) {
       const answer = await send(options, operation, request);
       if (answer.status >= 300) problems.push(`${operation.operationId}: ${refusalOf(answer)}`);
@@ -208,7 +208,7 @@ export async function runControls(options: MatrixOptions): Promise<readonly stri
         ...leaksIn(answer, "", options.secrets).map((leak) => `${operation.operationId}: ${leak}`),
       );
     }
-  }
+
   return problems;
 }
 

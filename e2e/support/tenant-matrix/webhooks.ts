@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import type { Tenant } from "../tenant.ts";
+import type { Tenant } from "../requests/tenant.ts";
 import type { Fixtures } from "./matrix.ts";
 
 const NOT_FOUND = "404 not_found";

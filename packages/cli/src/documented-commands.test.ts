@@ -36,10 +36,10 @@ function readDocument(path: string): {
 } {
   const [outside, inside] = [[] as string[], [] as string[]];
   let isInside = false;
-  for (const line of readFileSync(join(ROOT, path), "utf8").split("\n")) {
+  for (const line of readFileSync(join(ROOT, path), "utf8").split("\n"))
     if (line.trim().startsWith("```")) isInside = !isInside;
     else (isInside ? inside : outside).push(line);
-  }
+
   const spans = [...outside.join("\n").matchAll(/`([^`\n]+)`/g)].map(([, span = ""]) => span);
   return { blocks: inside.flatMap(parseCommand), spans: spans.flatMap(parseCommand) };
 }

@@ -41,12 +41,11 @@ export async function repeat<T>(
   attempt: () => Promise<T>,
   { maxRetries, isRepeatable, signal }: RepeatOptions,
 ): Promise<T> {
-  for (let retries = 0; ; retries += 1) {
+  for (let retries = 0; ; retries += 1)
     try {
       return await attempt();
     } catch (error) {
       if (retries >= maxRetries || !mayRepeat(error, isRepeatable)) throw error;
       await pause(waitOf(error, retries), signal);
     }
-  }
 }

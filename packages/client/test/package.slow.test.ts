@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installClient, listNodes } from "../../../scripts/client-package/install-client.ts";
+import { installClient, listNodes } from "../../../scripts/client-package/list-runtimes.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const MAX_GZIPPED_BYTES = 12_000;

@@ -1,7 +1,7 @@
-import { reasonOf } from "#src/database.ts";
-import { runDemo } from "#src/demo-command.ts";
-import { runDev } from "#src/dev-command.ts";
-import { runStart } from "#src/start-command.ts";
+import { runDev } from "#src/commands/dev-command.ts";
+import { runStart } from "#src/commands/start-command.ts";
+import { runDemo } from "#src/demo/demo-command.ts";
+import { reasonOf } from "#src/stack/database.ts";
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   start: runStart,

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { root } from "#src/layout.ts";
+import { root } from "#src/stack/layout.ts";
 
 /** The environment of this process. Its settings are passed on to the services. */
 export const environment: NodeJS.ProcessEnv = process.env;

@@ -6,8 +6,8 @@ import { openSql } from "@postrider/shared/postgres";
 import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 import { selfSignedCertificate } from "@postrider/shared/testing/certificate";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "#src/embedded-postgres.ts";
-import { unprivilegedUser } from "#src/unprivileged-user.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
+import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
 
 let folder: string;
 let server: EmbeddedPostgres;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startEmbeddedPostgres } from "#src/embedded-postgres.ts";
-import { poll } from "#src/poll.ts";
-import { identifyProcess } from "#src/process-identity.ts";
+import { startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
+import { poll } from "#src/processes/poll.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
 
 let folder: string;
 let dataDir: string;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Forwarder, startForwarder } from "#src/forwarder.ts";
+import { type Forwarder, startForwarder } from "#src/processes/forwarder.ts";
 
 let servers: Server[];
 let forwarder: Forwarder;
@@ -59,9 +59,8 @@ test("the TCP forwarder sends no connection to a backend that is not ready while
 });
 
 test("the TCP forwarder closes a connection when no backend runs, and continues to accept connections", async () => {
-  for (const server of servers) {
-    server.close();
-  }
+  for (const server of servers) server.close();
+
   await expect(ask()).rejects.toThrow("fetch failed");
   await expect(ask()).rejects.toThrow("fetch failed");
 });

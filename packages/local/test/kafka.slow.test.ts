@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EmbeddedKafka, startKafka } from "#src/kafka.ts";
-import { identifyProcess } from "#src/process-identity.ts";
+import { type EmbeddedKafka, startKafka } from "#src/kafka/kafka.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
 
 let folder: string;
 let kafka: EmbeddedKafka;

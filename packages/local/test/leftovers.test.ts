@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { childExit } from "#src/child-exit.ts";
-import { writeJsonFile } from "#src/json-file.ts";
-import { type Layout, layoutOf } from "#src/layout.ts";
-import { claimFolder, findLauncher, recordProcesses } from "#src/leftovers.ts";
-import { identifyProcess } from "#src/process-identity.ts";
+import { childExit } from "#src/processes/child-exit.ts";
+import { writeJsonFile } from "#src/processes/json-file.ts";
+import { claimFolder, findLauncher, recordProcesses } from "#src/processes/leftovers.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
+import { type Layout, layoutOf } from "#src/stack/layout.ts";
 
 let layout: Layout;
 let children: ChildProcess[];
@@ -46,8 +46,8 @@ test("a second launcher of a local stack on the same data folder is refused with
  * the claim until the process is killed.
  */
 const CLAIMER = `
-  const { claimFolder } = await import("#src/leftovers.ts");
-  const { layoutOf } = await import("#src/layout.ts");
+  const { claimFolder } = await import("#src/processes/leftovers.ts");
+  const { layoutOf } = await import("#src/stack/layout.ts");
   console.log("loaded");
   process.stdin.on("data", async () => {
     try {

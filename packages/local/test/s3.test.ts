@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { identifyProcess } from "#src/process-identity.ts";
-import { ensureS3Program } from "#src/s3-program.ts";
-import { startS3 } from "#src/s3.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
+import { ensureS3Program } from "#src/s3/s3-program.ts";
+import { startS3 } from "#src/s3/s3.ts";
 
 function connects(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { poll } from "#src/poll.ts";
-import { identifyProcess } from "#src/process-identity.ts";
+import { poll } from "#src/processes/poll.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
 
 test("a server that never listens ends when the process that starts it is killed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "postrider-server-"));

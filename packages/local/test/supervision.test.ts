@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findStablePort } from "#src/free-port.ts";
-import { holdPart } from "#src/hold.ts";
-import { startNodeProcess } from "#src/node-process.ts";
-import { poll } from "#src/poll.ts";
-import { identifyProcess } from "#src/process-identity.ts";
-import { SupervisedPart } from "#src/supervised-part.ts";
+import { findStablePort } from "#src/processes/free-port.ts";
+import { holdPart } from "#src/processes/hold.ts";
+import { startNodeProcess } from "#src/processes/node-process.ts";
+import { poll } from "#src/processes/poll.ts";
+import { identifyProcess } from "#src/processes/process-identity.ts";
+import { SupervisedPart } from "#src/processes/supervised-part.ts";
 
 let folder: string;
 let holdDir: string;
@@ -70,9 +70,8 @@ async function answering(other = 0): Promise<number> {
     },
     { everyMs: 10, timeoutMs: 5_000 },
   );
-  if (pid === undefined) {
-    throw new Error("no process answers");
-  }
+  if (pid === undefined) throw new Error("no process answers");
+
   return pid;
 }
 

@@ -23,8 +23,7 @@ test.each(PLATFORM_IDS)(
     expect(promised.delete).toBe(false);
     expect(privateReplies[id] !== undefined).toBe(dm.supported);
     expect(metrics[id] !== undefined).toBe(counted.supported);
-    for (const connector of [comments[id], privateReplies[id], metrics[id]]) {
+    for (const connector of [comments[id], privateReplies[id], metrics[id]])
       expect(connector?.platform ?? id).toBe(id);
-    }
   },
 );

@@ -18,9 +18,8 @@ test("PLATFORM_IDS lists the platforms in the order of the REST contract", () =>
 
 test("isPlatformId accepts only the exact spelling of a platform id", () => {
   expect(PLATFORM_IDS.every(isPlatformId)).toBe(true);
-  for (const text of ["X", " x", "x ", "", "threads", "toString"]) {
+  for (const text of ["X", " x", "x ", "", "threads", "toString"])
     expect(isPlatformId(text), text).toBe(false);
-  }
 });
 
 test.each(PLATFORM_IDS)(
@@ -54,11 +53,10 @@ function collectLoaded(path: string, files: Set<string>): void {
   if (files.has(path)) return;
   files.add(path);
   const source = readFileSync(join(import.meta.dirname, path), "utf8");
-  for (const [, from = ""] of source.matchAll(/^import (?!type )[^;]*?from "([^"]+)";/gm)) {
+  for (const [, from = ""] of source.matchAll(/^import (?!type )[^;]*?from "([^"]+)";/gm))
     if (from.startsWith("#src/")) collectLoaded(from.slice("#src/".length), files);
     else if (from.startsWith(".")) collectLoaded(join(path, "..", from), files);
     else files.add(from);
-  }
 }
 
 test("a service that reads only the facts of the platforms loads no code that calls a platform", () => {

@@ -48,11 +48,11 @@ export function toEventRecord(event: OutboxEvent, current: Cause = currentCause(
   topicOf(event.schema.typeName);
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);
-  if (bytes > MAX_PAYLOAD_BYTES) {
+  if (bytes > MAX_PAYLOAD_BYTES)
     throw new Error(
       `an event ${event.schema.typeName} has ${bytes} bytes, more than the maximum of ${MAX_PAYLOAD_BYTES}`,
     );
-  }
+
   const { schema, key, id = newId(), cause: headers = current } = event;
   return { event_id: id, type: schema.typeName, key, payload, headers };
 }

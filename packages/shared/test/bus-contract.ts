@@ -107,9 +107,9 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       const group = newGroup();
       const records = plainRecords(500, 10);
       await bus.subscribe({ group, topic, handle: writeEffects(group) });
-      for (let start = 0; start < records.length; start += 50) {
+      for (let start = 0; start < records.length; start += 50)
         await publish(bus, topic, records.slice(start, start + 50));
-      }
+
       await expectAll(group, records);
       expect(byKey(await readEffects(group))).toEqual(byKey(records));
     });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
-import { removePredecessors } from "#src/bus/kafka-predecessors.ts";
+import { removePredecessors } from "#src/bus/kafka-member.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { newId } from "#src/ids.ts";
 import type { TestDatabase } from "#src/testing/database.ts";

@@ -10,8 +10,8 @@ import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
-import { makeTestFolder } from "../../local/src/test-folder.ts";
+import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
+import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 /** Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6 s. */

@@ -12,8 +12,8 @@ import { ConfigError } from "#src/config/config-error.ts";
 import type { Sql } from "#src/postgres.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
-import { makeTestFolder } from "../../local/src/test-folder.ts";
+import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
+import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const PASSWORD = "correct horse";

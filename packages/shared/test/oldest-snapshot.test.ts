@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SnapshotWatch } from "#src/postgres/oldest-snapshot.ts";
+import { SnapshotWatch } from "#src/postgres/watch.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { createDatabase } from "./test-service.ts";
 

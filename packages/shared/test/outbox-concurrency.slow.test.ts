@@ -34,12 +34,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 async function write(append: Append, topic: string): Promise<readonly string[]> {
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
     const keys = Array.from({ length: TRANSACTIONS }, (_, index) => `${topic}-${writer}-${index}`);
-    for (const key of keys) {
+    for (const key of keys)
       await database.sql.begin(async (tx) => {
         await append(tx, topic, key);
         await tx`select pg_sleep(random() * 0.02)`;
       });
-    }
+
     return keys;
   });
   return (await Promise.all(writers)).flat();
@@ -100,9 +100,9 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
 
   test("the test for lost events finds lost events when appends to the Postgres event log are not serialised", async () => {
     let lost = 0;
-    for (let run = 0; run < 5 && lost === 0; run += 1) {
+    for (let run = 0; run < 5 && lost === 0; run += 1)
       lost += (await findLost(appendUnserialised, `sample.naive-${newId()}`)).length;
-    }
+
     expect(lost).toBeGreaterThan(0);
   });
 });

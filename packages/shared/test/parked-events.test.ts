@@ -34,9 +34,9 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const handlers = [
   handleEvents(AccountConnectedSchema, async (tx, events) => {
-    for (const { id, message } of events) {
+    for (const { id, message } of events)
       await tx`insert into effects (group_name, key, value) values ('redrive', ${message.accountId}, ${id})`;
-    }
+
     if (trouble !== undefined) throw trouble;
   }),
 ];
@@ -166,9 +166,9 @@ test("an infrastructure error never parks an event, however often it is retried"
   const handle = createBatchHandler({ topic, handlers, logger });
   const records = [toRecord(eventOf("a1"), "/postrider/test", new Date())];
   trouble = unavailable();
-  for (let attempt = 0; attempt < 30; attempt += 1) {
+  for (let attempt = 0; attempt < 30; attempt += 1)
     await expect(database.sql.begin((tx) => handle(tx, records))).rejects.toBe(trouble);
-  }
+
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
   trouble = undefined;
   await database.sql.begin((tx) => handle(tx, records));

@@ -43,9 +43,9 @@ test("a transaction that loses its connection runs none of its remaining stateme
     for (const rest of [
       () => insert(tx, "after"),
       () => tx.savepoint((sp) => insert(sp, "nested")),
-    ]) {
+    ])
       await rest().catch((error: unknown) => restErrors.push(error));
-    }
+
     isRestDone.resolve();
   });
   const failure = work.catch((error: unknown) => error);

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { startKafka } from "../../local/src/kafka.ts";
-import { makeTestFolder } from "../../local/src/test-folder.ts";
+import { startKafka } from "../../local/src/kafka/kafka.ts";
+import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 
 /** A Kafka broker for one test file. */
 export interface TestKafka extends AsyncDisposable {

@@ -7,9 +7,8 @@ process.stdout.write(`${JSON.stringify({ event: "listening", url: simulator.url 
 let stopping = false;
 
 async function stop(): Promise<void> {
-  if (stopping) {
-    return;
-  }
+  if (stopping) return;
+
   stopping = true;
   await simulator[Symbol.asyncDispose]();
   process.exit(0);

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,9 +57,8 @@ test(
     const { botToken, chatId } = accounts[0]?.credentials ?? { botToken: "", chatId: "" };
     const send = (url: string, text: string) =>
       json(`${url}/telegram/bot${botToken}/sendMessage`, { chat_id: chatId, text });
-    for (const text of ["one", "two", "three"]) {
-      await send(first.url, text);
-    }
+    for (const text of ["one", "two", "three"]) await send(first.url, text);
+
     first.child.kill("SIGKILL");
     await once(first.child, "exit");
 

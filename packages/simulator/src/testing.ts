@@ -1,5 +1,4 @@
-import { startSimulator } from "#src/simulator.ts";
-import type { SimulatorOptions } from "#src/simulator.ts";
+import { type SimulatorOptions, startSimulator } from "#src/simulator.ts";
 
 export interface Answer {
   readonly status: number;
@@ -22,9 +21,8 @@ export function itemsOf(part: Body | undefined): Body[] {
 
 /** Returns the JSON value when it is a string. Throws for other values. */
 export function textOf(part: unknown): string {
-  if (typeof part !== "string") {
-    throw new TypeError(`not a string: ${JSON.stringify(part)}`);
-  }
+  if (typeof part !== "string") throw new TypeError(`not a string: ${JSON.stringify(part)}`);
+
   return part;
 }
 
@@ -84,20 +82,19 @@ export class TestSimulator implements AsyncDisposable {
   async control(path: string, json?: unknown): Promise<Body> {
     const method = json === undefined ? "GET" : "POST";
     const answer = await this.call(method, `/_control${path}`, json === undefined ? {} : { json });
-    if (answer.status >= 400) {
+    if (answer.status >= 400)
       throw new Error(
         `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
       );
-    }
+
     return answer.body;
   }
 
   async account(platform: string, username?: string): Promise<TestAccount> {
     const body = await this.control("/accounts", { platform, username });
     const [account] = itemsOf(body["accounts"]) as unknown as TestAccount[];
-    if (account === undefined) {
-      throw new Error("POST /_control/accounts returned no account");
-    }
+    if (account === undefined) throw new Error("POST /_control/accounts returned no account");
+
     return account;
   }
 
@@ -178,7 +175,5 @@ export function telegram(
 
 /** Waits until the given condition holds. Only the timeout of the test limits the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

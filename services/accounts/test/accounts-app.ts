@@ -172,9 +172,9 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
 export async function createTenant(app: AccountsApp, requestsPerMinute?: number) {
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test", verified: true });
   const workspaceId = workspace?.id ?? "";
-  if (requestsPerMinute !== undefined) {
+  if (requestsPerMinute !== undefined)
     await app.workspaces.setWorkspaceLimits({ id: workspaceId, limits: { requestsPerMinute } });
-  }
+
   const { key, apiKey } = await app.apiKeys.createApiKey({
     name: "Test",
     workspaceIds: [workspaceId],

@@ -87,11 +87,11 @@ test("ConnectSimulatedAccounts rejects an unknown workspace, an unknown platform
   await expect(
     accounts.connectSimulatedAccounts({ ...request, workspaceId: newId() }),
   ).rejects.toMatchObject({ reason: "not_found" });
-  for (const change of [{ platform: "myspace" }, { count: 0 }]) {
+  for (const change of [{ platform: "myspace" }, { count: 0 }])
     await expect(
       accounts.connectSimulatedAccounts({ ...request, ...change }),
     ).rejects.toMatchObject(invalid);
-  }
+
   await expect(
     accounts.connectSimulatedAccounts({ ...request, username: "not a name" }),
   ).rejects.toMatchObject(invalid);
@@ -152,14 +152,13 @@ test("a workspace is created unverified, stays verified once it is verified, and
   await fixture.app.workspaces.verifyWorkspace({ id });
   expect((await fixture.app.workspaces.verifyWorkspace({ id })).workspace?.verified).toBe(true);
   expect((await find())?.verified).toBe(true);
-  for (const name of ["", "  ", "x".repeat(201)]) {
+  for (const name of ["", "  ", "x".repeat(201)])
     await expect(fixture.app.workspaces.createWorkspace({ name })).rejects.toMatchObject({
       reason: "invalid_request",
     });
-  }
-  for (const unknown of [newId(), "?"]) {
+
+  for (const unknown of [newId(), "?"])
     await expect(fixture.app.workspaces.verifyWorkspace({ id: unknown })).rejects.toMatchObject({
       reason: "not_found",
     });
-  }
 });

@@ -22,8 +22,8 @@ create table webhook_usage (
   primary key (workspace_id, day)
 ) with (fillfactor = 70);
 
--- Changes of `webhook_usage` that are not added to it yet. Whoever writes or deletes rows of the history appends one in the
--- same transaction, and never waits for another transaction that does the same.
+-- Changes of `webhook_usage` that are not added to it yet. A transaction that writes or deletes rows of the history appends one
+-- and never waits for another transaction that does the same.
 create table webhook_usage_changes (
   workspace_id uuid not null,
   day date not null,

@@ -5,7 +5,7 @@ import { asOperator, BY_OPERATOR, readAuditLog, runAudited } from "@postrider/sh
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordRestore } from "#src/publishing/db/deployment.ts";
-import { createRpcClients, DEPLOYMENT, openDatabase } from "./fixture.ts";
+import { createRpcClients, DEPLOYMENT, openDatabase } from "./publishing/fixture.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

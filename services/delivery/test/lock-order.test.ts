@@ -16,7 +16,7 @@ import {
   request,
   World,
   type TestTarget,
-} from "./fixture.ts";
+} from "./publishing/fixture.ts";
 
 const [FIRST, SECOND] = [randomUUID(), randomUUID()].toSorted() as [string, string];
 

@@ -26,7 +26,7 @@ import {
   World,
   type TestTarget,
   untilStatus,
-} from "./fixture.ts";
+} from "./publishing/fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Timeout for the start of several processes at the same time, which takes long on a slow machine. */

@@ -9,10 +9,10 @@ import { readProcessConfig } from "@postrider/shared/process/service";
  */
 function readOrigins(read: EnvReader, name: string): readonly string[] {
   const origins = read.list(name);
-  for (const origin of origins) {
+  for (const origin of origins)
     if (URL.parse(origin)?.origin !== origin)
       read.fail(name, `has an entry that is not an origin: ${origin}`);
-  }
+
   return origins;
 }
 
@@ -28,10 +28,10 @@ function isNetwork(text: string): boolean {
 /** Reads the proxies whose `X-Forwarded-For` header is trusted. The whole internet (`0.0.0.0/0`) is refused. */
 function readProxies(read: EnvReader, name: string): readonly string[] {
   const proxies = read.list(name);
-  for (const proxy of proxies) {
+  for (const proxy of proxies)
     if (!NAMED_NETWORKS.has(proxy) && !isNetwork(proxy))
       read.fail(name, `has an entry that is neither an address nor a network: ${proxy}`);
-  }
+
   return proxies;
 }
 

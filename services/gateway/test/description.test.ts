@@ -133,9 +133,8 @@ test("every operation of the API description has an id of its own, describes its
   }
   expect(Object.keys(document.components.schemas)).toContain("PostDetail");
   const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
-  for (const [, reference = ""] of references) {
+  for (const [, reference = ""] of references)
     expect(document).toHaveProperty(reference.replace("#/", "").split("/"));
-  }
 });
 
 /** Every route as "GET /path", from fastify's printed tree, in which a level is indented by four characters. */

@@ -157,6 +157,23 @@ test.each([
   await client.close();
 });
 
+test.each([
+  ["list_posts", { limit: "5" }, 'limit is "5"; send an integer from 1 to 100'],
+  ["list_posts", { status: null }, "status is null; send one of draft, scheduled, publishing"],
+  ["list_posts", { status: null }, ", or leave it out"],
+  ["validate_post", { content: "a", accountIds: "x" }, 'accountIds is "x"; send a list, each'],
+  ["validate_post", { accountIds: [ACCOUNT_ID] }, "content is missing; send a string"],
+])(
+  "the refusal of %s with %j says what was sent and what to send: %s",
+  async (name, input, advice) => {
+    const client = await connect("modern");
+    const result = await call(client, name, input);
+    expect(result.isError).toBe(true);
+    expect((result.content as readonly { text: string }[])[0]?.text).toContain(advice);
+    await client.close();
+  },
+);
+
 test.each([".", ".."])(
   "an MCP tool refuses the id %j, which would lead to another operation",
   async (id) => {

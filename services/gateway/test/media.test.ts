@@ -196,9 +196,9 @@ test("POST /media/{id}/complete waits as long as the check of a file may take", 
 });
 
 test("POST /media/{id}/complete answers 404 for a malformed id, without a call to the media service", async () => {
-  for (const id of ["nonsense", MEDIA_ID.toUpperCase()]) {
+  for (const id of ["nonsense", MEDIA_ID.toUpperCase()])
     expect(summary(await ask(complete(id)))).toEqual([404, "not_found"]);
-  }
+
   expect(calls).toEqual([]);
 });
 
@@ -324,9 +324,8 @@ test.each<[number, string, ErrorKind]>([
     deleteMedia: refuse,
   };
   const requests = [complete(), fromUrl({ url: "https://a.example/" }), update({ coverMs: 1 })];
-  for (const request of [...requests, remove()]) {
+  for (const request of [...requests, remove()])
     expect(summary(await ask(request, peers))).toEqual([status, reason]);
-  }
 });
 
 const operations = [

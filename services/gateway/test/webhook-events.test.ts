@@ -16,7 +16,7 @@ const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);
 
 test("the API description has a webhook for each event type, with the schema and an example of its body", () => {
   expect(Object.keys(webhooks)).toEqual(TYPES);
-  for (const { type, schema, example } of WEBHOOK_EVENTS) {
+  for (const { type, schema, example } of WEBHOOK_EVENTS)
     expect(webhooks[type]).toMatchObject({
       post: {
         requestBody: {
@@ -26,5 +26,4 @@ test("the API description has a webhook for each event type, with the schema and
         },
       },
     });
-  }
 });

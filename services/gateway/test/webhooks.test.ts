@@ -252,9 +252,9 @@ test.each([
 test.each(["nonsense", "0", "01936A5E-7D2B-7000-8000-00000000000C"])(
   "the id %s of a webhook subscription or a webhook delivery is answered as not found",
   async (id) => {
-    for (const url of [`/api/v1/webhooks/${id}/deliveries`]) {
+    for (const url of [`/api/v1/webhooks/${id}/deliveries`])
       expect((await send({ method: "GET", url })).statusCode).toBe(404);
-    }
+
     const retry = `${PATH}/deliveries/${id}/retry`;
     expect((await send({ method: "POST", url: retry })).statusCode).toBe(404);
     expect(seen).toEqual([]);

@@ -27,7 +27,7 @@ test("BatchGetMedia returns the media of the request's workspace and omits the m
   for (const [id, workspaceId] of [
     [mine, here],
     [theirs, there],
-  ] as const) {
+  ] as const)
     await sql.begin((tx) =>
       insertReadyMedia(
         tx,
@@ -46,7 +46,7 @@ test("BatchGetMedia returns the media of the request's workspace and omits the m
         { objectKey: `objects/${id}`, deliveryKey: null },
       ),
     );
-  }
+
   const answer = await media.batchGetMedia({
     workspaceId: here,
     ids: [mine, theirs, newId(), "no id"],

@@ -1,4 +1,4 @@
-import { startTestS3 } from "@postrider/local/test-s3";
+import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { loadConfig } from "@postrider/shared/config";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ObjectStore } from "#src/storage/object-store.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
@@ -83,9 +83,9 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
 function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
   const end = result.kind === "accepted" ? "accepted" : "rejected";
-  if (file.ends !== "either" && file.ends !== end) {
+  if (file.ends !== "either" && file.ends !== end)
     return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
-  }
+
   return deliversHidden(file, result) ? "delivered with hidden content" : "as expected";
 }
 

@@ -176,11 +176,11 @@ test("expired import claims are deleted and valid import claims are kept", async
   for (const [workspaceId, age] of [
     [dead, "2 minutes"],
     [alive, "-5 seconds"],
-  ] as const) {
+  ] as const)
     await importer.sql`
       insert into import_claims (workspace_id, key, token, lease_until)
       values (${workspaceId}, 'key', ${newId()}, now() - ${age}::interval)`;
-  }
+
   expect(await deleteExpiredImportClaims(importer.sql, 1000)).toBe(1);
   const left = await importer.sql<
     { workspaceId: string }[]

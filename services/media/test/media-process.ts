@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
-import { NODE_FLAGS } from "@postrider/local/node-process";
+import { NODE_FLAGS } from "@postrider/local/processes/node-process";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";

@@ -4,7 +4,7 @@ import { link, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestS3 } from "@postrider/local/test-s3";
+import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { loadConfig } from "@postrider/shared/config";
 import { anyText } from "@postrider/shared/testing/any-text";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -700,9 +700,9 @@ test("a signed S3 URL refuses any other type, length, key or signature", async (
     [url.replace(/X-Amz-SignedHeaders=[^&]+/, "X-Amz-SignedHeaders=host"), "hello", png],
     [url.replace(/[?].*/, ""), "hello", png],
   ];
-  for (const [address, body, headers] of refused) {
+  for (const [address, body, headers] of refused)
     expect([400, 403]).toContain(await putTo(address, body, headers));
-  }
+
   expect(await fixture.store.stat(key)).toBeUndefined();
   expect(await fixture.store.stat(other)).toBeUndefined();
 });
@@ -711,9 +711,9 @@ test("a signed S3 URL refuses GET, HEAD, DELETE and POST", async () => {
   const key = newKey();
   const url = await urlFor(key, 5);
   await fixture.store.put(key, from("hello"));
-  for (const method of ["GET", "HEAD", "DELETE", "POST"]) {
+  for (const method of ["GET", "HEAD", "DELETE", "POST"])
     expect([400, 403, 405]).toContain((await fetch(url, { method })).status);
-  }
+
   expect(await read(fixture.store, key)).toBe("hello");
 });
 

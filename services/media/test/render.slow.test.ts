@@ -283,14 +283,10 @@ test.each(refused)(
   },
 );
 
-test("a rendition is made of a GIF with one frame, and the result contains the number of frames of the GIF", async () => {
+test("a rendition is made of a GIF with one frame", async () => {
   const still = await sharp(frames[0]).gif().toBuffer();
-  const { outcomes, frames: count } = await render(still, "image/gif", [
-    { ...PLAN, width: 60, height: 40 },
-  ]);
-  expect({ outcomes, count }).toMatchObject({ outcomes: [{ kind: "made" }], count: 1 });
-  const moving = await render(await animation().gif().toBuffer(), "image/gif", []);
-  expect(moving.frames).toBe(2);
+  const { outcomes } = await render(still, "image/gif", [{ ...PLAN, width: 60, height: 40 }]);
+  expect(outcomes).toMatchObject([{ kind: "made" }]);
 });
 
 /** Makes a BMP with 24 or 8 bits per pixel; one with 8 bits has a colour table of greys. */

@@ -6,7 +6,7 @@ import type {
   MediaPreparationSchema,
   PreparedMedia,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
+import { ascii, box, sampleMp4 } from "@postrider/local/demo/sample-mp4";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
@@ -290,15 +290,6 @@ test("PrepareMedia records the time at which it first prepared media, and a late
 
   expect(first?.["preparedAt"]).toBeInstanceOf(Date);
   expect(await read()).toEqual([first]);
-});
-
-test("the frames of an image that an older release stored without their number are counted when a rendition is made of it", async () => {
-  const ref = await ready();
-  await service.sql`update media set frames = null where id = ${ref.id}`;
-  await prepareOne(ref);
-
-  const [file] = await prepare([item(ref)]);
-  expect(file?.media?.frames).toBe(1);
 });
 
 test("PrepareMedia makes an MP4 of a MOV once for all platforms, without the metadata of the upload", async () => {

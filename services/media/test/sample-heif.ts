@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ascii, box, u32 } from "@postrider/local/sample-mp4";
+import { ascii, box, u32 } from "@postrider/local/demo/sample-mp4";
 
 /** Reads a file of `test/heif`. */
 export function heifFile(name: "tile" | "ten-bits" | "alpha"): Buffer {

@@ -82,7 +82,7 @@ async function toGrey(file: Buffer): Promise<Grey> {
 
 function compareWindow(a: Grey, b: Grey, left: number, top: number): number {
   let [sumA, sumB, sumAA, sumBB, sumAB] = [0, 0, 0, 0, 0];
-  for (let y = top; y < top + WINDOW; y += 1) {
+  for (let y = top; y < top + WINDOW; y += 1)
     for (let x = left; x < left + WINDOW; x += 1) {
       const [p, q] = [a.data[y * a.width + x] ?? 0, b.data[y * b.width + x] ?? 0];
       sumA += p;
@@ -91,7 +91,7 @@ function compareWindow(a: Grey, b: Grey, left: number, top: number): number {
       sumBB += q * q;
       sumAB += p * q;
     }
-  }
+
   const n = WINDOW * WINDOW;
   const [meanA, meanB] = [sumA / n, sumB / n];
   const [varA, varB] = [sumAA / n - meanA ** 2, sumBB / n - meanB ** 2];

@@ -1,7 +1,7 @@
 -- The index on all guards of a content serves these queries, too.
 drop index duplicate_guards_shared;
 
--- Compares new guards with those of concurrent transactions, all guards of a statement at once. Whoever inserts guards that are to be
+-- Compares new guards with those of concurrent transactions, all guards of a statement at once. A statement that inserts guards that are to be
 -- checked has locked their contents before (`lock_guard`). This query begins after the locks were taken, so it sees what every earlier
 -- holder of a lock has committed; of several concurrent posts, exactly one is stored.
 create function check_guards() returns trigger language plpgsql as $$

@@ -50,7 +50,6 @@ test("concurrent batches of reports about the same posts in opposite orders do n
     posts.report(updates.toReversed()),
   ]);
 
-  for (const post of made) {
+  for (const post of made)
     expect(await posts.getPost(post.workspaceId, post.id)).toMatchObject({ status: "published" });
-  }
 });

@@ -180,11 +180,10 @@ test("an update of a post that has begun to be published is refused", async () =
     await settle(await workspace.create({ content: "published" }), "published"),
     await settle(await workspace.create({ content: "failed" }), "failed"),
     cancelled,
-  ]) {
+  ])
     await expect(
       posts.posts.updatePost({ ...workspace.ref(post), content: "new" }),
     ).rejects.toMatchObject({ reason: "post_not_editable" });
-  }
 });
 
 test("a request to update a post is refused as invalid if it contains no field", async () => {

@@ -51,14 +51,13 @@ test("an idempotency key that was used with another request body is refused, whe
   await posts.posts.createPost(request);
   const idempotency = { key: "key-1", fingerprint: "other" };
 
-  for (const content of ["other", ""]) {
+  for (const content of ["other", ""])
     await expect(
       posts.posts.createPost({ ...request, content, idempotency }),
     ).rejects.toMatchObject({
       kind: "unprocessable",
       reason: "idempotency_key_reused",
     });
-  }
 });
 
 test("a refused CreatePost request does not use up its idempotency key", async () => {

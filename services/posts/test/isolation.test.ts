@@ -19,12 +19,11 @@ async function publishIn(workspaceId: string) {
 test("a post of another workspace is reported as not found", async () => {
   const post = await publishIn(newWorkspace());
 
-  for (const id of [post.id, newWorkspace(), "nonsense"]) {
+  for (const id of [post.id, newWorkspace(), "nonsense"])
     await expect(posts.posts.getPost({ workspaceId: newWorkspace(), id })).rejects.toMatchObject({
       kind: "not_found",
       reason: "not_found",
     });
-  }
 });
 
 test("the statuses of posts are returned only for posts of the named workspace", async () => {
@@ -65,14 +64,13 @@ test("an account of another workspace is reported as unknown", async () => {
   const foreign = posts.peers.connectAccount(newWorkspace(), "x");
   const workspaceId = newWorkspace();
 
-  for (const accountId of [foreign, newWorkspace()]) {
+  for (const accountId of [foreign, newWorkspace()])
     await expect(posts.createPost({ workspaceId, accountIds: [accountId] })).rejects.toMatchObject({
       reason: "validation_failed",
       violations: [
         expect.objectContaining({ code: "unknown_account", path: "/accountIds/0", accountId }),
       ],
     });
-  }
 });
 
 test("the content of a target is returned only for its own workspace", async () => {

@@ -165,7 +165,7 @@ interface Answers {
 function answerSweep(world: World): Answers {
   const { delivery, model } = world;
   const answers: Answers = { updates: [], deletions: [], lost: [], closed: [], lostDeletions: [] };
-  for (const { status: postStatus, targets } of model.posts.values()) {
+  for (const { status: postStatus, targets } of model.posts.values())
     for (const target of targets) {
       const { id, generation, deletion, status } = target;
       const known = delivery.published(id) ?? delivery.find(id, generation);
@@ -179,7 +179,7 @@ function answerSweep(world: World): Answers {
       if (deleted === undefined) answers.lostDeletions.push(`${id} ${deletion}`);
       else answers.deletions.push(deleted);
     }
-  }
+
   return answers;
 }
 

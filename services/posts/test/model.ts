@@ -186,11 +186,11 @@ export class Model {
     }
     if (post.status === "publishing" && !isClosed) return "post_publishing";
     if (hasCrashed) return "unavailable";
-    for (const target of post.targets) {
+    for (const target of post.targets)
       if (isOpen(target)) Object.assign(target, { status: "cancelled", guard: null });
       else if (target.status === "published" || target.status === "delete_failed")
         this.#requestDeletion(target);
-    }
+
     post.status = "cancelled";
     return undefined;
   }

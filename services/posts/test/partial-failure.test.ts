@@ -64,9 +64,9 @@ test("an invalid event of the delivery service is stored in the table parked_eve
   });
   const batch = [nonsense, deliveryOf(good)(0, "published")].map(toRecord);
 
-  for (let tries = 1; tries < 5; tries += 1) {
+  for (let tries = 1; tries < 5; tries += 1)
     await expect(posts.consume(batch)).rejects.toThrow(RetryLaterError);
-  }
+
   await posts.consume(batch);
 
   expect(await posts.getPost(bad.workspaceId, bad.id)).toEqual(bad);

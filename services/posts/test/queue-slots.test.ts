@@ -52,9 +52,7 @@ test("a queue-slot rule does not show slots that posts have taken, even through 
   expect(post).toMatchObject({ scheduledAt: first.nextSlots[0], queueSlotRuleId: first.id });
   const { rules } = await posts.slots.listQueueSlotRules({ workspaceId: workspace.workspaceId });
   expect(rules).toHaveLength(2);
-  for (const rule of rules) {
-    expect(rule.nextSlots.slice(0, 2)).toEqual(first.nextSlots.slice(1));
-  }
+  for (const rule of rules) expect(rule.nextSlots.slice(0, 2)).toEqual(first.nextSlots.slice(1));
 });
 
 test("a paused queue-slot rule has no slots until it is active again", async () => {

@@ -116,9 +116,8 @@ test("the state of a post does not depend on the order or repetition of the deli
       const updates = reportsOf(mixed, outcomes);
       const again = updates.filter(() => next() % 2 === 0);
 
-      for (const batch of inBatches(shuffle([...updates, ...again], next), next)) {
+      for (const batch of inBatches(shuffle([...updates, ...again], next), next))
         await posts.report(batch);
-      }
 
       expect(await readState(mixed)).toEqual(await readState(straight));
     }),

@@ -81,11 +81,10 @@ test("a post without failed targets cannot be retried", async () => {
     await workspace.create({ content: "open" }),
     published,
     cancelled,
-  ]) {
+  ])
     await expect(posts.posts.retryPost(workspace.ref(post))).rejects.toMatchObject({
       reason: "nothing_to_retry",
     });
-  }
 });
 
 test("a retry of a post that exceeds the quota is refused and changes nothing", async () => {

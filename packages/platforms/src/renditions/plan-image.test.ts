@@ -76,12 +76,11 @@ test("a GIF with one frame is treated like any other still picture, and a GIF wi
 });
 
 test("an animated WebP is refused on every platform, because none shows more than its first frame", () => {
-  for (const platform of PLATFORM_IDS) {
+  for (const platform of PLATFORM_IDS)
     expect(plan(platform, { contentType: "image/webp", frames: 2 })).toMatchObject({
       kind: "refused",
       faults: [{ code: "media_type_unsupported" }],
     });
-  }
 });
 
 test("a TIFF with several pages is sent unchanged if the platform takes TIFF files, and is otherwise refused", () => {

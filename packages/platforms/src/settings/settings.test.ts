@@ -124,9 +124,8 @@ test("applyPatch replaces the settings that a patch names, resets those that the
 
 test.each(PLATFORM_IDS)("every default of %s is a valid value of its setting", (id) => {
   const fields: SettingFields = PLATFORM_FACTS[id].settings;
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [name, field] of Object.entries(fields))
     expect(findValueFault(field, field.default), name).toBeUndefined();
-  }
 });
 
 test("settings with the same name have the same definition on all platforms that have them", () => {

@@ -159,18 +159,16 @@ describe("other units of text length", () => {
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         fc.pre(!text.includes("."));
         const bytes = countText(text, "utf8_bytes");
-        for (const unit of ["utf16", "graphemes", "weighted"] as const) {
+        for (const unit of ["utf16", "graphemes", "weighted"] as const)
           expect(countText(text, unit), unit).toBeLessThanOrEqual(bytes);
-        }
       }),
     );
   });
 
   test("a text counter that caches lengths returns the same lengths as countText", () => {
     const count = createTextCounter();
-    for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
+    for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const)
       expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
-    }
   });
 });
 

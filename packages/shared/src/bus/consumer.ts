@@ -1,15 +1,40 @@
-import { RetryLaterError, type BatchHandler, type Bus, type BusRecord } from "#src/bus.ts";
+import { type BatchHandler, type Bus, type BusRecord, RetryLaterError } from "#src/bus.ts";
 import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
-import { workHalving, type Failure } from "#src/bus/halving.ts";
+import { type Failure, workHalving } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
 import { inRecordSpans } from "#src/bus/spans.ts";
-import { TryCounts } from "#src/bus/try-counts.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createCounter } from "#src/telemetry/metrics.ts";
+
+const MAX_ENTRIES = 10_000;
+
+/**
+ * Counts how often each event has failed when it was processed alone. The counts are only in memory: a restart repeats
+ * a few tries, whereas storing the counts would need a second transaction, because the transaction that processes the
+ * events is rolled back.
+ */
+class TryCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts a failure of an event and returns the number of its failures. */
+  add(eventId: string): number {
+    const count = (this.#counts.get(eventId) ?? 0) + 1;
+    if (this.#counts.size >= MAX_ENTRIES) this.#counts.clear();
+    this.#counts.set(eventId, count);
+    return count;
+  }
+
+  /** Returns the number of failures of an event, at least 1, and forgets the event. */
+  take(eventId: string): number {
+    const count = this.#counts.get(eventId) ?? 1;
+    this.#counts.delete(eventId);
+    return count;
+  }
+}
 
 export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/event-handler.ts";
 

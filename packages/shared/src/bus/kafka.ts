@@ -1,10 +1,104 @@
-import type { Bus } from "#src/bus.ts";
-import { checkTopics, openKafka, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
-import { KafkaPublisher } from "#src/bus/kafka-publisher.ts";
+import { type Kafka, Partitioners, type Producer } from "kafkajs";
+import { type Bus, type BusRecord, RefusedRecordsError } from "#src/bus.ts";
+import { checkTopics, type KafkaClientOptions, openKafka } from "#src/bus/kafka-client.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
+
+const ACK_ALL = -1;
+const SEND_TIMEOUT_MS = 5_000;
+/**
+ * Maximum size of a request to Kafka in bytes: below the broker's default `message.max.bytes` of 1 MiB, which limits a
+ * whole batch.
+ */
+const MAX_SEND_BYTES = 768 * 1024;
+/** Estimated size in bytes of a Kafka record without its value: key, headers and framing. */
+const RECORD_OVERHEAD_BYTES = 512;
+
+/** Error types with which a Kafka broker refuses records permanently. */
+const REFUSALS = new Set([
+  "MESSAGE_TOO_LARGE",
+  "RECORD_LIST_TOO_LARGE",
+  "INVALID_RECORD",
+  "INVALID_TIMESTAMP",
+  "UNSUPPORTED_FOR_MESSAGE_FORMAT",
+]);
+
+/** Sends records to Kafka with all acknowledgements, one request at a time. Connects on first use. */
+class KafkaPublisher implements AsyncDisposable {
+  readonly #producer: Producer;
+  #connected: Promise<void> | undefined;
+
+  constructor(kafka: Kafka) {
+    // The idempotent producer of kafkajs is not used: after a reconnect it can stay out of sequence (#598, #1005), and it
+    // does not deduplicate across restarts anyway. One request in flight keeps the order; consumers tolerate repeats.
+    this.#producer = kafka.producer({
+      createPartitioner: Partitioners.DefaultPartitioner,
+      allowAutoTopicCreation: false,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
+    });
+  }
+
+  /**
+   * Publishes records to a Kafka topic. @throws RefusedRecordsError when the broker refuses one of the records
+   * permanently.
+   */
+  async publish(topic: string, records: readonly BusRecord[]): Promise<void> {
+    await this.#connect();
+    for (const part of splitByBytes(records)) {
+      const messages = part.map(({ key, headers, value }) => ({
+        key,
+        headers: { ...headers },
+        value,
+      }));
+      try {
+        await this.#producer.send({ topic, messages, acks: ACK_ALL, timeout: SEND_TIMEOUT_MS });
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    }
+  }
+
+  async #connect(): Promise<void> {
+    this.#connected ??= this.#producer.connect();
+    try {
+      await this.#connected;
+    } catch (error) {
+      this.#connected = undefined;
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#producer.disconnect();
+  }
+}
+
+/** Finds the error of the Kafka broker inside the errors in which kafkajs wraps it. */
+function toRefusal(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const type = "type" in cause ? String(cause.type) : "";
+    if (REFUSALS.has(type)) return new RefusedRecordsError(type, { cause: error });
+  }
+  return error;
+}
+
+function splitByBytes(records: readonly BusRecord[]): readonly (readonly BusRecord[])[] {
+  const parts: BusRecord[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const size = Buffer.byteLength(record.value) + RECORD_OVERHEAD_BYTES;
+    bytes += size;
+    if (bytes > MAX_SEND_BYTES) {
+      parts.push([]);
+      bytes = size;
+    }
+    parts.at(-1)?.push(record);
+  }
+  return parts;
+}
 
 export { ensureTopics } from "#src/bus/kafka-client.ts";
 

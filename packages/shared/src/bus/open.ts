@@ -32,9 +32,9 @@ export interface OpenBusOptions {
 /** Opens the event bus that the settings choose, on Kafka or on Postgres. Only the code of this bus is loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
-  if (options.bus === "postgres") {
+  if (options.bus === "postgres")
     return createPostgresBus({ sql, listenUrl: options.databaseUrl, logger });
-  }
+
   const exit = (error: unknown): never => {
     logger.fatal(
       { err: error },

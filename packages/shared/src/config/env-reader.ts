@@ -126,9 +126,9 @@ export class EnvReader {
       this.fail(name, "is required");
       return "";
     }
-    if (rule.minLength !== undefined && value.length < rule.minLength) {
+    if (rule.minLength !== undefined && value.length < rule.minLength)
       this.fail(name, `needs at least ${rule.minLength} characters`);
-    }
+
     return value;
   }
 

@@ -49,11 +49,11 @@ export class OutboxFloor {
     const candidate = this.#candidate;
     if (candidate === undefined && lastId - this.#id < MIN_IDS) return;
     const writers = await listWriters(sql);
-    if (candidate === undefined) {
+    if (candidate === undefined)
       // The writing transactions were read after the last id, so a transaction that took this id or a smaller one is among them
       // or has ended.
       this.#candidate = { lastId, writers };
-    } else if (candidate.writers.isDisjointFrom(writers)) {
+    else if (candidate.writers.isDisjointFrom(writers)) {
       this.#candidate = undefined;
       const firstId = await findFirstId(sql, this.#id);
       this.#id = Math.min(firstId ?? Number.POSITIVE_INFINITY, candidate.lastId + 1);

@@ -74,7 +74,7 @@ export async function publishRows(
   const deadlineAt = performance.now() + options.publishTimeoutMs;
   const done: OutboxRow[] = [];
   let { requestRows } = options;
-  for (const [topic, rowsOfTopic] of Map.groupBy(rows, ({ type }) => options.topicOf(type))) {
+  for (const [topic, rowsOfTopic] of Map.groupBy(rows, ({ type }) => options.topicOf(type)))
     for (let start = 0; start < rowsOfTopic.length;) {
       const part = nextPart(rowsOfTopic, start, requestRows);
       const failure = await publishPart(tx, part, { ...options, topic, deadlineAt, done });
@@ -83,7 +83,7 @@ export async function publishRows(
       requestRows = Math.min(MAX_REQUEST_ROWS, requestRows * 2);
       start += part.length;
     }
-  }
+
   return { done, requestRows };
 }
 

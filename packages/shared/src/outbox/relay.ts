@@ -1,13 +1,64 @@
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import { topicOf } from "#src/bus/topics.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
-import { outboxFloorOf, type OutboxFloor } from "#src/outbox/floor.ts";
-import { OpenRequestSlot } from "#src/outbox/open-request.ts";
-import { runPass, type PassOptions, type PassResult } from "#src/outbox/pass.ts";
-import { MAX_REQUEST_ROWS } from "#src/outbox/publish-rows.ts";
+import { type OutboxFloor, outboxFloorOf } from "#src/outbox/floor.ts";
+import { type PassOptions, type PassResult, runPass } from "#src/outbox/pass.ts";
+import { MAX_REQUEST_ROWS, type OpenRequest, type OutboxRow } from "#src/outbox/publish-rows.ts";
 import { isInfrastructureError } from "#src/postgres.ts";
-import { startLoop, type Loop } from "#src/process/loop.ts";
+import { type Loop, startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
+
+/**
+ * How long a request to the event bus may stay without an answer, in milliseconds. Then the outbox relay sends the
+ * events of the request again. The Kafka client ends its own attempt before that.
+ */
+const MAX_OPEN_MS = 30_000;
+
+/**
+ * Keeps the request to the event bus that had no answer when the relay's transaction for it ended, if there is one. While the
+ * request is open, the outbox relay sends nothing else: a later request that overtakes it would change the order of events, and
+ * sending the same events again would make a slow event bus slower.
+ */
+class OpenRequestSlot {
+  #rows: readonly OutboxRow[] = [];
+  #isOpen = false;
+  #givenUpAt = 0;
+
+  hold({ rows, answer }: OpenRequest): void {
+    this.#rows = rows;
+    this.#isOpen = true;
+    this.#givenUpAt = performance.now() + MAX_OPEN_MS;
+    const settle = (stored: readonly OutboxRow[]): void => {
+      if (this.#rows !== rows) return;
+      this.#rows = stored;
+      this.#isOpen = false;
+    };
+    answer.then(
+      () => settle(rows),
+      () => settle([]),
+    );
+  }
+
+  isWaiting(): boolean {
+    if (this.#isOpen && performance.now() >= this.#givenUpAt) {
+      this.#isOpen = false;
+      this.#rows = [];
+    }
+    return this.#isOpen;
+  }
+
+  /**
+   * The outbox rows of the request, once the event bus has stored them; empty after `clear`, which is called when the rows are
+   * deleted from the outbox.
+   */
+  get stored(): readonly OutboxRow[] {
+    return this.#isOpen ? [] : this.#rows;
+  }
+
+  clear(): void {
+    this.#rows = [];
+  }
+}
 
 export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
   /** Returns the topic of an event type. Default: the topic of the event's domain; see `topicOf` in `bus/topics.ts`. */

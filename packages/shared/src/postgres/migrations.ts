@@ -55,7 +55,7 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
-  for (const migration of readMigrations(folder)) {
+  for (const migration of readMigrations(folder))
     await sql.begin(async (tx) => {
       await lockSchema(tx);
       const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;
@@ -66,7 +66,7 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
       await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
       applied.push(migration.version);
     });
-  }
+
   return applied;
 }
 

@@ -6,11 +6,10 @@ import type { Logger } from "#src/telemetry/logger.ts";
 async function assertDurable(sql: Sql): Promise<void> {
   const [settings] = await sql<{ fsync: string; commit: string }[]>`
     select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`;
-  if (settings?.fsync !== "on" || settings.commit === "off") {
+  if (settings?.fsync !== "on" || settings.commit === "off")
     throw new Error(
       "the database runs with fsync or synchronous_commit off and would lose accepted posts; turn both on",
     );
-  }
 }
 
 /**

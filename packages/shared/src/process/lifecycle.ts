@@ -74,12 +74,12 @@ export async function disposeInOrder(
   resources: readonly (AsyncDisposable | undefined)[],
 ): Promise<void> {
   const errors: unknown[] = [];
-  for (const resource of resources) {
+  for (const resource of resources)
     try {
       await resource?.[Symbol.asyncDispose]();
     } catch (error) {
       errors.push(error);
     }
-  }
+
   if (errors.length > 0) throw errors[0];
 }

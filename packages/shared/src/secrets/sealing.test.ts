@@ -16,9 +16,8 @@ test("an encrypted (sealed) text can be decrypted only for the table, row and co
     { ...place, rowId: "row-2" },
     { ...place, column: "refresh_token" },
     { ...place, table: "tickets" },
-  ]) {
+  ])
     expect(() => unseal([newer], other, sealed)).toThrow(SealError);
-  }
 });
 
 test("texts are encrypted with the newest key, and texts encrypted with older keys can still be decrypted", () => {

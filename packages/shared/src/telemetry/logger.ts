@@ -76,9 +76,8 @@ function serializeError(error: unknown): unknown {
 
 function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (LOGGABLE.has(name)) kept[name] = value;
-  }
+  for (const [name, value] of Object.entries(fields)) if (LOGGABLE.has(name)) kept[name] = value;
+
   return kept;
 }
 

@@ -121,9 +121,9 @@ function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
   for (const file of PROVISIONING) hash.update(readFileSync(join(shared, file)));
-  for (const file of readdirSync(folder).toSorted()) {
+  for (const file of readdirSync(folder).toSorted())
     hash.update(file).update(readFileSync(join(folder, file)));
-  }
+
   return `template_${service}_${hash.digest("hex").slice(0, 12)}`;
 }
 

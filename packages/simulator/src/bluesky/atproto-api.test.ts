@@ -14,9 +14,8 @@ let agent: AtpAgent;
 const belowPrefix: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const url = new URL(request.url);
-  if (!url.pathname.startsWith("/bluesky/")) {
-    url.pathname = `/bluesky${url.pathname}`;
-  }
+  if (!url.pathname.startsWith("/bluesky/")) url.pathname = `/bluesky${url.pathname}`;
+
   return fetch(new Request(url, request));
 };
 

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Upload } from "#src/bluesky/blobs.ts";
-import { inputBytes, requireAuth } from "#src/bluesky/endpoint.ts";
-import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import { inputBytes, requireAuth, type XrpcCall, type XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { statusError } from "#src/bluesky/errors.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { Refused } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, Refused, type Reply } from "#src/http/call.ts";
 import { receive } from "#src/world/received-media.ts";
 
 /** Maximum size in bytes of a blob on Bluesky's own servers. */
@@ -32,9 +30,8 @@ function uploadBlob(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const { account } = requireAuth(network, xrpc, "access");
   const did = account.externalId;
   xrpc.spend([{ key: `bluesky:uploads:${did}`, limit: UPLOADS_PER_DAY, windowMs: DAY_MS }]);
-  if (xrpc.call.body.length > MAX_BLOB_BYTES) {
-    throw new Refused(statusError(413));
-  }
+  if (xrpc.call.body.length > MAX_BLOB_BYTES) throw new Refused(statusError(413));
+
   const blob = network.blobs.add(did, uploadOf(xrpc.call), xrpc.now);
   return { status: 200, body: { blob } };
 }

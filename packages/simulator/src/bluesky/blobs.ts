@@ -4,8 +4,7 @@ import { refuse } from "#src/bluesky/errors.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
-import { toPosted } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 
 /** A file (blob) in an account's Bluesky repository. The file's bytes are not stored. */
 interface Blob {
@@ -74,9 +73,9 @@ export class Blobs {
    */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ ref, blob: this.#require(did, ref, now) }));
-    for (const { ref, blob } of found) {
+    for (const { ref, blob } of found)
       this.#rows.put(`${did}/${ref.cid}`, { ...blob, isUsed: true });
-    }
+
     return found.flatMap(({ ref: { altText }, blob: { media } }) => {
       const shown = altText === undefined ? {} : { altText };
       return media === undefined ? [] : [{ ...media, ...shown }];
@@ -85,16 +84,16 @@ export class Blobs {
 
   #require(did: string, { cid, mimeType, size }: BlobRef, now: number): Blob {
     const blob = this.#rows.get(`${did}/${cid}`);
-    if (blob === undefined || !existsAt(blob, now)) {
+    if (blob === undefined || !existsAt(blob, now))
       return refuse(400, "BlobNotFound", `Could not find blob: ${cid}`);
-    }
-    if (blob.mimeType !== mimeType) {
+
+    if (blob.mimeType !== mimeType)
       refuse(
         400,
         "InvalidMimeType",
         `Referenced MimeType does not match stored blob. Expected: ${blob.mimeType}, Got: ${mimeType}`,
       );
-    }
+
     return blob.size === size
       ? blob
       : refuse(

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import { itemsOf, type TestAccount, TestSimulator, textOf } from "#src/testing.ts";
 
 const RKEY = "3lbexample222";
 const COLLECTION = "app.bsky.feed.post";
@@ -162,9 +161,8 @@ test("the simulated Bluesky refuses a post that violates its lexicon", async () 
     record("facet", { facets: [{ index: { byteStart: 0 }, features: [] }] }),
     record("reply", { reply: { root: {} } }),
     record("type", { $type: "app.bsky.feed.like" }),
-  ]) {
+  ])
     expect((await put(value)).body["error"]).toBe("InvalidRequest");
-  }
 });
 
 test("a deleted record of the simulated Bluesky is not found, can be deleted again, and can be created again", async () => {
@@ -188,9 +186,8 @@ test("a simulated Bluesky access token cannot write to another account's reposit
 
 test("the simulated Bluesky lists the records of a repository in pages, highest record key first", async () => {
   const rkeys = ["3lbexample222", "3lbexample223", "3lbexample224"];
-  for (const rkey of rkeys) {
-    await put(record(rkey), { rkey });
-  }
+  for (const rkey of rkeys) await put(record(rkey), { rkey });
+
   const list = (cursor: string) =>
     query(
       "com.atproto.repo.listRecords",
@@ -271,9 +268,8 @@ test("every write to the simulated Bluesky uses up rate limit points, and the re
 });
 
 test("the simulated Bluesky refuses the 31st login within five minutes and says how long to wait", async () => {
-  for (let index = 0; index < 29; index += 1) {
-    await login();
-  }
+  for (let index = 0; index < 29; index += 1) await login();
+
   const answer = await login();
   expect([answer.status, answer.body["error"]]).toEqual([429, "RateLimitExceeded"]);
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);

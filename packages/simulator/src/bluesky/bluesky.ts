@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { BLOB_METHODS } from "#src/bluesky/blob-methods.ts";
 import { toRoute } from "#src/bluesky/endpoint.ts";
 import { statusError, xrpcError } from "#src/bluesky/errors.ts";
-import { createNetwork, findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { type BlueskyNetwork, createNetwork, findActor } from "#src/bluesky/network.ts";
 import { atBothServers, directoryRoute } from "#src/bluesky/other-pds.ts";
 import { READ_METHODS } from "#src/bluesky/read-methods.ts";
 import { didOf } from "#src/bluesky/readers.ts";
@@ -11,8 +10,7 @@ import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
 import { shownComments } from "#src/bluesky/shown-comments.ts";
 import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
 import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
-import { bearerToken, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { bearerToken, type Call, jsonObject, type Reply } from "#src/http/call.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
@@ -35,11 +33,11 @@ function handleOf(username: string): string {
 }
 
 function usernameFault(username: string): string | undefined {
-  if (!username.includes(".")) {
+  if (!username.includes("."))
     return NAME.test(username)
       ? undefined
       : "use 3 to 18 letters, digits and hyphens, without a hyphen at either end";
-  }
+
   return HANDLE.test(username) && username.length <= MAX_HANDLE
     ? undefined
     : "a handle with a dot must be a domain name";
@@ -80,9 +78,8 @@ function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): st
  */
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
-  if (path.endsWith(".createSession")) {
-    return jsonObject(call)?.["identifier"];
-  }
+  if (path.endsWith(".createSession")) return jsonObject(call)?.["identifier"];
+
   return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
 }
 

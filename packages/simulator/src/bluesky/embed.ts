@@ -34,12 +34,11 @@ function blobRef(value: unknown, path: string, rule: BlobRule): BlobRef {
   const ref = isRecord(value) && value["$type"] === "blob" ? value["ref"] : undefined;
   const cid = isRecord(ref) ? ref["$link"] : undefined;
   const { mimeType, size } = isRecord(value) ? value : {};
-  if (typeof cid !== "string" || typeof mimeType !== "string" || typeof size !== "number") {
+  if (typeof cid !== "string" || typeof mimeType !== "string" || typeof size !== "number")
     return invalid("expected a blob", path);
-  }
-  if (size > rule.maxBytes) {
-    invalid(`blob too big (maximum ${rule.maxBytes}, got ${size})`, path);
-  }
+
+  if (size > rule.maxBytes) invalid(`blob too big (maximum ${rule.maxBytes}, got ${size})`, path);
+
   return mimeType.startsWith(rule.accept)
     ? { cid, mimeType, size }
     : invalid(`expected a blob of ${rule.accept} (got ${mimeType})`, path);
@@ -48,9 +47,8 @@ function blobRef(value: unknown, path: string, rule: BlobRule): BlobRef {
 function checkAspectRatio(value: unknown, path: string): void {
   const isSide = (side: unknown) => Number.isSafeInteger(side) && Number(side) >= 1;
   const isRatio = isRecord(value) && isSide(value["width"]) && isSide(value["height"]);
-  if (value !== undefined && !isRatio) {
+  if (value !== undefined && !isRatio)
     invalid("expected width and height as integers from 1", path);
-  }
 }
 
 function withAltText(ref: BlobRef, altText: unknown): BlobRef {
@@ -58,9 +56,8 @@ function withAltText(ref: BlobRef, altText: unknown): BlobRef {
 }
 
 function imageRef(image: unknown, path: string): BlobRef {
-  if (!isRecord(image)) {
-    return invalid("expected an object", path);
-  }
+  if (!isRecord(image)) return invalid("expected an object", path);
+
   checkText(image["alt"], `${path}.alt`, Infinity, Infinity);
   checkAspectRatio(image["aspectRatio"], `${path}.aspectRatio`);
   return withAltText(blobRef(image["image"], `${path}.image`, IMAGE_RULE), image["alt"]);
@@ -73,9 +70,8 @@ function imageRefs(embed: Value, field: string, max: number, at: string): readon
 }
 
 function videoRefs(embed: Value, at: string): readonly BlobRef[] {
-  if (embed["alt"] !== undefined) {
-    checkText(embed["alt"], `${at}.alt`, Infinity, Infinity);
-  }
+  if (embed["alt"] !== undefined) checkText(embed["alt"], `${at}.alt`, Infinity, Infinity);
+
   checkList(embed["captions"], `${at}.captions`, MAX_CAPTIONS);
   checkAspectRatio(embed["aspectRatio"], `${at}.aspectRatio`);
   return [withAltText(blobRef(embed["video"], `${at}.video`, VIDEO_RULE), embed["alt"])];
@@ -83,12 +79,11 @@ function videoRefs(embed: Value, at: string): readonly BlobRef[] {
 
 function externalRefs(embed: Value, at: string): readonly BlobRef[] {
   const { external } = embed;
-  if (!isRecord(external)) {
-    return invalid("expected an object", `${at}.external`);
-  }
-  for (const field of ["uri", "title", "description"]) {
+  if (!isRecord(external)) return invalid("expected an object", `${at}.external`);
+
+  for (const field of ["uri", "title", "description"])
     checkText(external[field], `${at}.external.${field}`, Infinity, Infinity);
-  }
+
   const { thumb } = external;
   return thumb === undefined ? [] : [blobRef(thumb, `${at}.external.thumb`, THUMB_RULE)];
 }
@@ -98,9 +93,9 @@ function externalRefs(embed: Value, at: string): readonly BlobRef[] {
  * allowed, because lexicon unions are open.
  */
 function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
-  if (!isRecord(embed) || typeof embed["$type"] !== "string") {
+  if (!isRecord(embed) || typeof embed["$type"] !== "string")
     return invalid("expected a typed object", at);
-  }
+
   switch (embed["$type"]) {
     case IMAGES:
       return imageRefs(embed, "images", MAX_IMAGES, at);

@@ -1,9 +1,16 @@
 import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
 import type { Operation } from "#src/faults/rule.ts";
-import { Refused, answering, bearerToken, contentType, jsonObject } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import {
+  answering,
+  bearerToken,
+  type Call,
+  contentType,
+  jsonObject,
+  type Moment,
+  Refused,
+  type Reply,
+} from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule, LimitStanding } from "#src/world/limits.ts";
@@ -144,17 +151,16 @@ export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeT
 /** The JSON input of an XRPC procedure. */
 export function inputOf(call: Call): Record<string, unknown> {
   requireType(call);
-  if (contentType(call) !== "application/json") {
+  if (contentType(call) !== "application/json")
     return refuseInput(`Wrong request encoding (Content-Type): ${contentType(call)}`);
-  }
+
   return jsonObject(call) ?? refuseInput("Invalid request body");
 }
 
 export function inputText(input: Record<string, unknown>, name: string): string {
   const value = input[name];
-  if (value === undefined) {
-    return refuseInput(`Input must have the property "${name}"`);
-  }
+  if (value === undefined) return refuseInput(`Input must have the property "${name}"`);
+
   return typeof value === "string" ? value : refuseInput(`Input/${name} must be a string`);
 }
 
@@ -176,12 +182,10 @@ export function requireAuth(
 ): { readonly account: Account; readonly session: string } {
   const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const check = network.sessions.check(token, kind, now);
-  if (check === "expired") {
-    return refuse(400, "ExpiredToken", "Token has expired");
-  }
-  if (check === "revoked") {
-    return refuse(400, "ExpiredToken", "Token has been revoked");
-  }
+  if (check === "expired") return refuse(400, "ExpiredToken", "Token has expired");
+
+  if (check === "revoked") return refuse(400, "ExpiredToken", "Token has been revoked");
+
   if (typeof check === "string") {
     const message = check === "unknown" ? "Token could not be verified" : "Bad token scope";
     return refuse(400, "InvalidToken", message);

@@ -1,5 +1,4 @@
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 const ERRORS: Readonly<Record<number, readonly [error: string, message: string]>> = {
   400: ["InvalidRequest", "Invalid request"],

@@ -3,8 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
-import type { Answer, TestAccount } from "#src/testing.ts";
+import {
+  type Answer,
+  itemsOf,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 const COLLECTION = "app.bsky.feed.post";
 

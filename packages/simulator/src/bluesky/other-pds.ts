@@ -1,6 +1,5 @@
 import { xrpcError } from "#src/bluesky/errors.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
 import type { Call } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";

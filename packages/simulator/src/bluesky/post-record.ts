@@ -20,12 +20,11 @@ function isOffset(value: unknown): value is number {
 function checkFacet(facet: unknown, path: string): void {
   const index = isRecord(facet) ? facet["index"] : undefined;
   const features = isRecord(facet) ? facet["features"] : undefined;
-  if (!isRecord(index) || !isOffset(index["byteStart"]) || !isOffset(index["byteEnd"])) {
+  if (!isRecord(index) || !isOffset(index["byteStart"]) || !isOffset(index["byteEnd"]))
     invalid("expected byteStart and byteEnd as integers", `${path}.index`);
-  }
-  if (!Array.isArray(features) || !features.every((one) => isRecord(one) && "$type" in one)) {
+
+  if (!Array.isArray(features) || !features.every((one) => isRecord(one) && "$type" in one))
     invalid("expected typed features", `${path}.features`);
-  }
 }
 
 function isStrongRef(value: unknown): boolean {
@@ -36,9 +35,8 @@ function checkReply(reply: unknown): void {
   if (
     reply !== undefined &&
     !(isRecord(reply) && isStrongRef(reply["root"]) && isStrongRef(reply["parent"]))
-  ) {
+  )
     invalid("expected root and parent as strong references", "reply");
-  }
 }
 
 /**
@@ -52,16 +50,16 @@ export function checkPostRecord(value: Value): void {
     typeof createdAt !== "string" ||
     !DATETIME.test(createdAt) ||
     Number.isNaN(Date.parse(createdAt))
-  ) {
+  )
     invalid("expected a datetime", "createdAt");
-  }
+
   checkList(value["langs"], "langs", MAX_LANGS);
-  for (const [index, tag] of checkList(value["tags"], "tags", MAX_TAGS).entries()) {
+  for (const [index, tag] of checkList(value["tags"], "tags", MAX_TAGS).entries())
     checkText(tag, `tags[${index}]`, MAX_TAG_GRAPHEMES, MAX_TAG_BYTES);
-  }
-  for (const [index, facet] of checkList(value["facets"], "facets", Infinity).entries()) {
+
+  for (const [index, facet] of checkList(value["facets"], "facets", Infinity).entries())
     checkFacet(facet, `facets[${index}]`);
-  }
+
   checkReply(value["reply"]);
   blobRefsOf(value);
 }

@@ -1,8 +1,6 @@
 import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { AT_URI, uriOf } from "#src/bluesky/records.ts";
-import type { StoredRecord } from "#src/bluesky/records.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
+import { AT_URI, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 

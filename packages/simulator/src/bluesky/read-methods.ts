@@ -1,14 +1,107 @@
-import { queryText, requireAuth } from "#src/bluesky/endpoint.ts";
-import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import { cidOf } from "#src/bluesky/cid.ts";
+import { queryText, requireAuth, type XrpcCall, type XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { viewOf } from "#src/bluesky/post-view.ts";
-import { AT_URI, uriOf } from "#src/bluesky/records.ts";
-import type { StoredRecord } from "#src/bluesky/records.ts";
-import { threadView } from "#src/bluesky/thread-view.ts";
+import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
+import {
+  findPost,
+  type FoundPost,
+  postView,
+  recordPostView,
+  viewOf,
+} from "#src/bluesky/post-view.ts";
+import { commentUri, readerDid } from "#src/bluesky/readers.ts";
+import { AT_URI, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
+import { isVisibleAt } from "#src/world/posts.ts";
+import type { Comment } from "#src/world/reactions.ts";
+
+const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
+
+/** A post or comment in a Bluesky thread, and the time by which the thread is sorted. */
+interface Member {
+  readonly createdAt: number;
+  readonly view: unknown;
+}
+
+/** A reader's comment as a reply in a Bluesky thread. */
+function commentMember(comment: Comment, root: StoredRecord, replyCount: number): Member {
+  const { author, text, createdAt } = comment;
+  const parent = { uri: uriOf(root), cid: root.cid };
+  const record = {
+    $type: POST_COLLECTION,
+    text,
+    createdAt: new Date(createdAt).toISOString(),
+    reply: { root: parent, parent },
+  };
+  const handle = author.includes(".") ? author : `${author}.bsky.social`;
+  const post = postView({
+    uri: commentUri(comment),
+    cid: cidOf(record),
+    author: { did: readerDid(author), handle, displayName: author },
+    record,
+    indexedAt: createdAt,
+    metrics: { comments: replyCount },
+  });
+  return { createdAt, view: { $type: THREAD_VIEW, post, replies: [] } };
+}
+
+/** The account's own posts that are replies, by the URI of the post or comment that they answer. */
+function ownReplies(
+  network: BlueskyNetwork,
+  { account }: FoundPost,
+  asOf: number,
+): Map<string, FoundPost[]> {
+  const byParent = new Map<string, FoundPost[]>();
+  for (const post of network.world.posts.newestFirst(account)) {
+    const uri = uriOf({ did: account.externalId, collection: POST_COLLECTION, rkey: post.id });
+    const found =
+      post.replyTo !== undefined && isVisibleAt(post, asOf)
+        ? findPost(network, uri, asOf)
+        : undefined;
+    if (post.replyTo !== undefined && found !== undefined)
+      byParent.set(post.replyTo, [...(byParent.get(post.replyTo) ?? []), found]);
+  }
+  return byParent;
+}
+
+/** The direct replies of readers and of the account itself to a Bluesky post, newest first. */
+function membersOf(network: BlueskyNetwork, found: FoundPost, asOf: number): Member[] {
+  const replies = ownReplies(network, found, asOf);
+  const countOf = (uri: string) => replies.get(uri)?.length ?? 0;
+  const comments = network.world.reactions
+    .commentsOn("bluesky", found.record.rkey)
+    .filter((comment) => comment.createdAt <= asOf)
+    .map((comment) => commentMember(comment, found.record, countOf(commentUri(comment))));
+  const own = (replies.get(uriOf(found.record)) ?? []).map((reply): Member => {
+    const post = recordPostView(network, reply, {
+      replyCount: countOf(uriOf(reply.record)),
+      asOf,
+    });
+    const { createdAt } = reply.record;
+    return { createdAt, view: { $type: THREAD_VIEW, post, replies: [] } };
+  });
+  return [...comments, ...own].toSorted((one, other) => other.createdAt - one.createdAt);
+}
+
+/**
+ * A Bluesky post with its direct replies, newest first; undefined when the post does not exist at
+ * the instant `asOf`. Replies to replies are not simulated.
+ */
+function threadView(
+  network: BlueskyNetwork,
+  uri: string,
+  { depth, asOf }: { readonly depth: number; readonly asOf: number },
+): unknown {
+  const found = findPost(network, uri, asOf);
+  if (found === undefined) return undefined;
+
+  const members = membersOf(network, found, asOf);
+  const post = recordPostView(network, found, { replyCount: members.length, asOf });
+  const replies = depth === 0 ? {} : { replies: members.map(({ view }) => view) };
+  return { $type: THREAD_VIEW, post, ...replies };
+}
 
 const MAX_URIS = 25;
 const MAX_DEPTH = 1000;
@@ -62,15 +155,13 @@ function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
 function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uris = xrpc.call.query.getAll("uris");
-  if (uris.length === 0) {
-    refuseInput('Params must have the property "uris"');
-  }
-  if (uris.length > MAX_URIS) {
+  if (uris.length === 0) refuseInput('Params must have the property "uris"');
+
+  if (uris.length > MAX_URIS)
     refuseInput(`array too big (maximum ${MAX_URIS}, got ${uris.length}) at $.uris`);
-  }
-  if (!uris.every((uri) => AT_URI.test(uri))) {
-    refuseInput("Params/uris must be valid at-uris");
-  }
+
+  if (!uris.every((uri) => AT_URI.test(uri))) refuseInput("Params/uris must be valid at-uris");
+
   const posts = uris.flatMap((uri) => viewOf(network, uri, xrpc.asOf));
   return { status: 200, body: { posts } };
 }
@@ -79,9 +170,9 @@ function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uri = queryText(xrpc.call, "uri");
   const depth = Number(xrpc.call.query.get("depth") ?? "6");
-  if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH) {
+  if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH)
     refuseInput(`Params/depth must be an integer from 0 to ${MAX_DEPTH}`);
-  }
+
   const thread = AT_URI.test(uri)
     ? threadView(network, uri, { depth, asOf: xrpc.asOf })
     : refuseInput("Params/uri must be a valid at-uri");

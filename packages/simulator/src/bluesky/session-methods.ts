@@ -1,11 +1,16 @@
-import { inputOf, inputText, loginRules, queryText, requireAuth } from "#src/bluesky/endpoint.ts";
-import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import {
+  inputOf,
+  inputText,
+  loginRules,
+  queryText,
+  requireAuth,
+  type XrpcCall,
+  type XrpcMethod,
+} from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
 import { didDocument } from "#src/bluesky/other-pds.ts";
-import { bearerToken } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { bearerToken, type Call, type Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 function sessionBody(account: Account, call: Call): Record<string, unknown> {
@@ -21,12 +26,11 @@ function createSession(network: BlueskyNetwork, { call, now, spend }: XrpcCall):
   const input = inputOf(call);
   const account = findActor(network, inputText(input, "identifier"));
   const password = inputText(input, "password");
-  if (account !== undefined) {
-    spend(loginRules(account.externalId));
-  }
-  if (account === undefined || !network.sessions.isPassword(account.externalId, password)) {
+  if (account !== undefined) spend(loginRules(account.externalId));
+
+  if (account === undefined || !network.sessions.isPassword(account.externalId, password))
     return refuse(401, "AuthenticationRequired", "Invalid identifier or password");
-  }
+
   const tokens = network.sessions.create(account.externalId, now);
   return { status: 200, body: { ...sessionBody(account, call), ...tokens } };
 }

@@ -74,11 +74,8 @@ export class Sessions {
    * Deletes a Bluesky app password. New logins with the password fail; existing sessions continue.
    */
   revokeAppPassword(did: string, name: string): void {
-    for (const [key, row] of this.#passwords.entries()) {
-      if (row.did === did && row.name === name) {
-        this.#passwords.delete(key);
-      }
-    }
+    for (const [key, row] of this.#passwords.entries())
+      if (row.did === did && row.name === name) this.#passwords.delete(key);
   }
 
   create(did: string, now: number): SessionTokens {
@@ -87,15 +84,12 @@ export class Sessions {
 
   check(token: string, kind: Token["kind"], now: number): TokenCheck {
     const row = this.#tokens.get(token);
-    if (row === undefined) {
-      return "unknown";
-    }
-    if (row.kind !== kind) {
-      return "wrong_scope";
-    }
-    if (row.revoked) {
-      return "revoked";
-    }
+    if (row === undefined) return "unknown";
+
+    if (row.kind !== kind) return "wrong_scope";
+
+    if (row.revoked) return "revoked";
+
     return now < row.expiresAt ? { did: row.did, session: row.session } : "expired";
   }
 
@@ -109,9 +103,8 @@ export class Sessions {
    */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
-    if (row === undefined) {
-      return undefined;
-    }
+    if (row === undefined) return undefined;
+
     this.#tokens.put(refreshJwt, {
       ...row,
       expiresAt: Math.min(row.expiresAt, now + ROTATION_GRACE_MS),
@@ -124,11 +117,9 @@ export class Sessions {
    * expire.
    */
   end(session: string): void {
-    for (const [key, row] of this.#tokens.entries()) {
-      if (row.session === session && row.kind === "refresh" && !row.revoked) {
+    for (const [key, row] of this.#tokens.entries())
+      if (row.session === session && row.kind === "refresh" && !row.revoked)
         this.#tokens.put(key, { ...row, revoked: true });
-      }
-    }
   }
 
   sessionOf(refreshJwt: string): string | undefined {

@@ -40,9 +40,9 @@ export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf:
     const state = STATES[Math.max(0, Math.floor(done * STATES.length))];
     return { jobId, did, state, progress: Math.max(0, Math.floor(done * 100)) };
   }
-  if (upload.received?.contentType === "video/mp4") {
+  if (upload.received?.contentType === "video/mp4")
     return { jobId, did, state: "JOB_STATE_COMPLETED", progress: 100, blob };
-  }
+
   const error = "The video could not be read";
   const failure = { error, failureCode: "validation_failure", message: error };
   return { jobId, did, state: "JOB_STATE_FAILED", ...failure };

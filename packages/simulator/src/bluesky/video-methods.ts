@@ -2,14 +2,11 @@ import { randomUUID } from "node:crypto";
 import { uploadOf } from "#src/bluesky/blob-methods.ts";
 import type { Upload } from "#src/bluesky/blobs.ts";
 import { blobCidOf } from "#src/bluesky/cid.ts";
-import { queryText, requireAuth } from "#src/bluesky/endpoint.ts";
-import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import { queryText, requireAuth, type XrpcCall, type XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { PROCESSING_MS, jobView } from "#src/bluesky/video-jobs.ts";
-import type { VideoJob } from "#src/bluesky/video-jobs.ts";
-import { bearerToken, contentType } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { jobView, PROCESSING_MS, type VideoJob } from "#src/bluesky/video-jobs.ts";
+import { bearerToken, type Call, contentType, type Reply } from "#src/http/call.ts";
 
 export const MAX_VIDEO_BYTES = 300_000_000;
 
@@ -27,21 +24,18 @@ function serverDid({ baseUrl }: Call): string {
 
 function expiryOf(call: Call, lxm: string | null, now: number): number {
   const exp = call.query.get("exp");
-  if (exp === null) {
-    return now + MINUTE_MS;
-  }
+  if (exp === null) return now + MINUTE_MS;
+
   const expiresAt = Number(exp) * 1000;
-  if (!Number.isSafeInteger(expiresAt)) {
-    refuseInput("Params/exp must be an integer");
-  }
-  if (expiresAt <= now) {
-    refuse(400, "BadExpiration", "expiration is in past");
-  }
+  if (!Number.isSafeInteger(expiresAt)) refuseInput("Params/exp must be an integer");
+
+  if (expiresAt <= now) refuse(400, "BadExpiration", "expiration is in past");
+
   // Accepts a service token whose remaining lifetime exceeds the maximum by at most a minute, because the client's
   // clock may be ahead of the platform's clock.
-  if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
+  if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS))
     refuse(400, "BadExpiration", "expiration is too far in the future");
-  }
+
   return expiresAt;
 }
 
@@ -49,9 +43,8 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const { account } = requireAuth(network, xrpc, "access");
   const aud = queryText(xrpc.call, "aud");
   const lxm = xrpc.call.query.get("lxm");
-  if (!DID.test(aud)) {
-    refuseInput("Params/aud must be a valid did");
-  }
+  if (!DID.test(aud)) refuseInput("Params/aud must be a valid did");
+
   const expiresAt = expiryOf(xrpc.call, lxm, xrpc.now);
   const token = network.serviceTokens.issue({ did: account.externalId, aud, lxm, expiresAt });
   return { status: 200, body: { token } };
@@ -64,9 +57,9 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const token = network.serviceTokens.find(text);
-  if (token === undefined || token.lxm !== UPLOAD_BLOB || token.aud !== serverDid(call)) {
+  if (token === undefined || token.lxm !== UPLOAD_BLOB || token.aud !== serverDid(call))
     return refuse(401, "InvalidToken", "Token could not be verified");
-  }
+
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
@@ -92,21 +85,19 @@ const VIDEOS_PER_DAY = 25;
 /** Counts a video against the daily limit of the video service. */
 function spendVideo({ world }: BlueskyNetwork, did: string, now: number): void {
   const rule = { key: `bluesky:videos:${did}`, limit: VIDEOS_PER_DAY, windowMs: 24 * HOUR_MS };
-  if (!world.limits.spend([rule], now).allowed) {
+  if (!world.limits.spend([rule], now).allowed)
     refuse(400, "DailyLimitExceeded", "Daily limit of videos reached");
-  }
 }
 
 function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const { call, now } = xrpc;
   const did = requireUploader(network, xrpc);
   queryText(call, "name");
-  if (queryText(call, "did") !== did) {
-    refuse(401, "InvalidToken", "Token is of another account");
-  }
-  if (contentType(call) !== "video/mp4") {
+  if (queryText(call, "did") !== did) refuse(401, "InvalidToken", "Token is of another account");
+
+  if (contentType(call) !== "video/mp4")
     refuse(400, "UnsupportedContentType", "Only video/mp4 is supported");
-  }
+
   const upload = uploadOf(call);
   const earlier = findEarlier(network, did, upload, now);
   if (earlier !== undefined) {

@@ -1,19 +1,22 @@
 import { cidOf } from "#src/bluesky/cid.ts";
 import { blobRefsOf } from "#src/bluesky/embed.ts";
-import { inputOf, inputText, pointRules, requireAuth } from "#src/bluesky/endpoint.ts";
-import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import {
+  inputOf,
+  inputText,
+  pointRules,
+  requireAuth,
+  type XrpcCall,
+  type XrpcMethod,
+} from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
 import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
-import { findActor } from "#src/bluesky/network.ts";
-import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
 import { checkPostRecord } from "#src/bluesky/post-record.ts";
-import { uriOf } from "#src/bluesky/records.ts";
-import type { StoredRecord } from "#src/bluesky/records.ts";
+import { type StoredRecord, uriOf } from "#src/bluesky/records.ts";
 import { THREADGATE_COLLECTION, checkThreadgate } from "#src/bluesky/threadgate-record.ts";
 import { isTid } from "#src/bluesky/tid.ts";
 import { writeOperations } from "#src/bluesky/write-operations.ts";
-import { isRecord } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { isRecord, type Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
@@ -37,19 +40,17 @@ function requireOwnCollection(
   const { account } = requireAuth(network, xrpc, "access");
   const repo = inputText(input, "repo");
   const collection = inputText(input, "collection");
-  if (findActor(network, repo)?.externalId !== account.externalId) {
+  if (findActor(network, repo)?.externalId !== account.externalId)
     return refuse(401, "AuthenticationRequired", "Authentication Required");
-  }
-  if (!NSID.test(collection)) {
-    return refuseInput("Input/collection must be a valid nsid");
-  }
+
+  if (!NSID.test(collection)) return refuseInput("Input/collection must be a valid nsid");
+
   return { account, collection };
 }
 
 function checkedKey(collection: string, rkey: string): string {
-  if (!RECORD_KEY.test(rkey)) {
-    return refuseInput("Input/rkey must be a valid Record Key");
-  }
+  if (!RECORD_KEY.test(rkey)) return refuseInput("Input/rkey must be a valid Record Key");
+
   const needsTid = [POST_COLLECTION, THREADGATE_COLLECTION].includes(collection);
   return needsTid && !isTid(rkey)
     ? refuseInput(`Invalid TID string (got "${rkey}") at $.rkey`)
@@ -58,19 +59,16 @@ function checkedKey(collection: string, rkey: string): string {
 
 function checkedValue(input: Record<string, unknown>, collection: string): Record<string, unknown> {
   const record = input["record"];
-  if (!isRecord(record)) {
-    return refuseInput('Input must have the property "record"');
-  }
+  if (!isRecord(record)) return refuseInput('Input must have the property "record"');
+
   const value: Record<string, unknown> = { $type: collection, ...record };
-  if (value["$type"] !== collection) {
+  if (value["$type"] !== collection)
     return refuseInput(`Invalid $type: expected ${collection}, got ${String(value["$type"])}`);
-  }
-  if (collection === POST_COLLECTION) {
-    checkPostRecord(value);
-  }
-  if (collection === THREADGATE_COLLECTION) {
-    checkThreadgate(value);
-  }
+
+  if (collection === POST_COLLECTION) checkPostRecord(value);
+
+  if (collection === THREADGATE_COLLECTION) checkThreadgate(value);
+
   return value;
 }
 
@@ -80,9 +78,8 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
  */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
-  if (expected !== undefined && expected !== (current?.cid ?? null)) {
+  if (expected !== undefined && expected !== (current?.cid ?? null))
     refuse(400, "InvalidSwap", `Record was at ${current?.cid ?? "null"}`);
-  }
 }
 
 function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number): unknown {
@@ -116,9 +113,7 @@ function showPost(
   if (before === undefined) {
     const owner = account.externalId;
     posts.add({ platform: "bluesky", account: owner, id, createCalls: 1, ...shown });
-  } else {
-    posts.change(before, { ...shown, createCalls: before.createCalls + 1 });
-  }
+  } else posts.change(before, { ...shown, createCalls: before.createCalls + 1 });
 }
 
 function write(
@@ -138,9 +133,8 @@ function write(
   const isPost = collection === POST_COLLECTION;
   const media = isPost ? network.blobs.use(did, blobRefsOf(value), now) : [];
   network.records.put(record);
-  if (isPost) {
-    showPost(network, account, record, media);
-  }
+  if (isPost) showPost(network, account, record, media);
+
   const uri = uriOf(record);
   const validationStatus = collection.startsWith("app.bsky.") ? "valid" : "unknown";
   const commit = commitOf(network, uri, cid, now);
@@ -168,9 +162,7 @@ function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 
 function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
   const post = network.world.posts.get(account, record.rkey);
-  if (post !== undefined) {
-    network.world.posts.change(post, { createCalls: post.createCalls + 1 });
-  }
+  if (post !== undefined) network.world.posts.change(post, { createCalls: post.createCalls + 1 });
 }
 
 function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
@@ -181,9 +173,9 @@ function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const rkey = chosen === undefined ? network.tids.next(xrpc.now) : checkedKey(collection, chosen);
   const value = checkedValue(input, collection);
   xrpc.spend(pointRules(account.externalId, CREATE_POINTS));
-  if (network.records.find(account.externalId, collection, rkey, xrpc.now) !== undefined) {
+  if (network.records.find(account.externalId, collection, rkey, xrpc.now) !== undefined)
     return statusError(500);
-  }
+
   return write(network, target, rkey, xrpc, value);
 }
 
@@ -195,14 +187,12 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   xrpc.spend(pointRules(account.externalId, DELETE_POINTS));
   const current = network.records.find(account.externalId, collection, rkey, now);
   checkSwap(input, current);
-  if (current === undefined) {
-    return { status: 200, body: {} };
-  }
+  if (current === undefined) return { status: 200, body: {} };
+
   network.records.put({ ...current, deletedAt: now });
   const post = network.world.posts.get(account, current.rkey);
-  if (post !== undefined) {
-    network.world.posts.change(post, { deletedAt: now });
-  }
+  if (post !== undefined) network.world.posts.change(post, { deletedAt: now });
+
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }
 

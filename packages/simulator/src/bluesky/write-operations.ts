@@ -3,8 +3,7 @@ import type { BlueskyNetwork } from "#src/bluesky/network.ts";
 import { findComment } from "#src/bluesky/readers.ts";
 import { THREADGATE_COLLECTION } from "#src/bluesky/threadgate-record.ts";
 import type { Operation } from "#src/faults/rule.ts";
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, isRecord, jsonObject } from "#src/http/call.ts";
 
 /**
  * The operation names of a call that writes a Bluesky record: `hide` for a threadgate, `reply` for a
@@ -16,12 +15,10 @@ export function writeOperations(
   { world }: BlueskyNetwork,
 ): readonly [Operation, ...Operation[]] {
   const input = jsonObject(call) ?? {};
-  if (input["collection"] === THREADGATE_COLLECTION) {
-    return ["hide"];
-  }
-  if (input["collection"] !== POST_COLLECTION) {
-    return ["other"];
-  }
+  if (input["collection"] === THREADGATE_COLLECTION) return ["hide"];
+
+  if (input["collection"] !== POST_COLLECTION) return ["other"];
+
   const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
   const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
   const answersReader =

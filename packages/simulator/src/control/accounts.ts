@@ -34,9 +34,8 @@ function usernamesFor(platform: Platform, body: AccountsBody): (string | undefin
   );
   for (const name of names) {
     const fault = name === undefined ? undefined : platform.usernameFault(name);
-    if (fault !== undefined) {
+    if (fault !== undefined)
       throw new ControlError(400, `${name} is not a valid username on ${platform.id}: ${fault}`);
-    }
   }
   return names;
 }

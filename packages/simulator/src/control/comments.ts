@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Query } from "#src/control/query.ts";
-import { requireAccount, requirePlatform } from "#src/control/query.ts";
+import { type Query, requireAccount, requirePlatform } from "#src/control/query.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 

@@ -87,9 +87,7 @@ test("GET /_control/secrets lists every issued secret, and the request log conta
     secrets.push(
       ...[accessToken, refreshToken, botToken, appPassword].filter((s) => s !== undefined),
     );
-    if (botToken !== undefined) {
-      await simulator.call("GET", `/telegram/bot${botToken}/getMe`);
-    }
+    if (botToken !== undefined) await simulator.call("GET", `/telegram/bot${botToken}/getMe`);
   }
   expect(await simulator.control("/secrets")).toEqual(expect.arrayContaining(secrets));
   const log = JSON.stringify(await simulator.control("/requests"));

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { ControlError } from "#src/control/errors.ts";
-import { requirePlatform } from "#src/control/query.ts";
-import type { Query } from "#src/control/query.ts";
-import { FAULT_MODES, faultOf } from "#src/faults/rule.ts";
-import type { FaultRule } from "#src/faults/rule.ts";
+import { type Query, requirePlatform } from "#src/control/query.ts";
+import { FAULT_MODES, faultOf, type FaultRule } from "#src/faults/rule.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 
@@ -27,9 +25,8 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
     const rule = request.body;
     requirePlatform(platforms, rule.platform);
     const problem = faultOf(rule);
-    if (problem !== undefined) {
-      throw new ControlError(400, problem);
-    }
+    if (problem !== undefined) throw new ControlError(400, problem);
+
     return reply.code(201).send({ id: world.faults.add(rule).id });
   });
 
@@ -43,12 +40,12 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
 
   scope.delete<{ Params: { id: string } }>("/faults/:id", (request) => {
     const { id } = request.params;
-    if (!world.faults.forget(id)) {
+    if (!world.faults.forget(id))
       throw new ControlError(
         404,
         `fault ${id} does not exist; GET /_control/faults lists all faults`,
       );
-    }
+
     return { forgotten: 1 };
   });
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { countOf, findAccount, instantOf } from "#src/control/query.ts";
-import type { Query } from "#src/control/query.ts";
+import { countOf, findAccount, instantOf, type Query } from "#src/control/query.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { Post, PostFilter } from "#src/world/posts.ts";
 import type { World } from "#src/world/world.ts";
@@ -30,9 +29,9 @@ function filterOf(world: World, platforms: Platforms, query: Query): PostFilter 
     ...(since === undefined ? {} : { since }),
     ...(limit === undefined ? {} : { limit }),
   };
-  if (idOrUsername === undefined || idOrUsername === "") {
+  if (idOrUsername === undefined || idOrUsername === "")
     return platform === undefined ? bounds : { ...bounds, platform };
-  }
+
   const account = findAccount(world, platforms, platform, idOrUsername);
   return account === undefined ? undefined : { ...bounds, account };
 }

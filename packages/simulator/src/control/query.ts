@@ -10,24 +10,22 @@ export type Query = Readonly<Record<string, string | undefined>>;
  * Parses the instant that a call of the control API gives as ISO 8601 text or as Unix milliseconds.
  */
 export function instantOf(text: string | undefined, name: string): number | undefined {
-  if (text === undefined || text === "") {
-    return undefined;
-  }
+  if (text === undefined || text === "") return undefined;
+
   const instant = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(instant)) {
+  if (Number.isNaN(instant))
     throw new ControlError(400, `${name} must be an ISO 8601 time or Unix milliseconds`);
-  }
+
   return instant;
 }
 
 export function countOf(text: string | undefined, name: string): number | undefined {
-  if (text === undefined || text === "") {
-    return undefined;
-  }
+  if (text === undefined || text === "") return undefined;
+
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 0) {
+  if (!Number.isInteger(count) || count < 0)
     throw new ControlError(400, `${name} must be a whole number of at least 0`);
-  }
+
   return count;
 }
 
@@ -53,9 +51,7 @@ export function findAccount(
   const candidates = platform === undefined ? [...platforms.keys()] : [platform];
   for (const candidate of candidates) {
     const account = world.accounts.find(candidate, idOrUsername);
-    if (account !== undefined) {
-      return account;
-    }
+    if (account !== undefined) return account;
   }
   return undefined;
 }

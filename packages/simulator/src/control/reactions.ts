@@ -3,8 +3,7 @@ import { ControlError } from "#src/control/errors.ts";
 import { instantOf, requireAccount, requirePlatform } from "#src/control/query.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { METRIC_NAMES } from "#src/world/reactions.ts";
-import type { MetricValues } from "#src/world/reactions.ts";
+import { METRIC_NAMES, type MetricValues } from "#src/world/reactions.ts";
 import type { World } from "#src/world/world.ts";
 
 interface CommentBody {
@@ -50,17 +49,14 @@ const METRICS_BODY = {
 
 function requirePost(world: World, account: Account, id: string): void {
   const post = world.posts.get(account, id);
-  if (post === undefined || post.deletedAt !== null) {
+  if (post === undefined || post.deletedAt !== null)
     throw new ControlError(404, `account ${account.username} has no visible post ${id}`);
-  }
 }
 
 /** Refuses an id that is neither the id of a post of the account nor the id of a comment on such a post. */
 function requireCommentable(world: World, account: Account, id: string): void {
   const parent = world.reactions.comment(account.platform, id);
-  if (parent?.account !== account.externalId) {
-    requirePost(world, account, id);
-  }
+  if (parent?.account !== account.externalId) requirePost(world, account, id);
 }
 
 export function registerReactions(
@@ -74,9 +70,9 @@ export function registerReactions(
     (request, reply) => {
       const { platform, mediaId, author, text } = request.body;
       const { newCommentId } = requirePlatform(platforms, platform);
-      if (newCommentId === undefined) {
+      if (newCommentId === undefined)
         throw new ControlError(400, `the simulated ${platform} has no comments`);
-      }
+
       const account = requireAccount(world, platforms, platform, request.body.account);
       requireCommentable(world, account, mediaId);
       const now = world.clock.now();

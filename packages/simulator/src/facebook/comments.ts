@@ -1,7 +1,6 @@
 import { commentView, newCommentId } from "#src/facebook/comment-view.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { requireScope } from "#src/graph/endpoint.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { type GraphCall, type GraphEndpoint, requireScope } from "#src/graph/endpoint.ts";
 import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { PAGING, pageOf } from "#src/graph/paging.ts";
 import { pickFields } from "#src/graph/parameters.ts";
@@ -61,9 +60,8 @@ export function findComment(
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", ...PAGING]);
-  if (parameters.has("filter")) {
-    parameters.oneOf("filter", ["toplevel"]);
-  }
+  if (parameters.has("filter")) parameters.oneOf("filter", ["toplevel"]);
+
   const isNewestFirst = parameters.text("order") === "reverse_chronological";
   const parent = findPublicPost(network, id) ?? findPublicComment(network, id);
   const all = network.world.reactions
@@ -130,15 +128,14 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account, token } = graphCall;
   const comment = findComment(network, graphCall, id);
-  if (comment === undefined) {
-    return undefined;
-  }
+  if (comment === undefined) return undefined;
+
   requireScope(token, "pages_manage_engagement");
   parameters.checkNames(["is_hidden"]);
   parameters.required("is_hidden");
-  if (comment.author === account.username) {
+  if (comment.author === account.username)
     return refuseParameter("The Page cannot hide its own comment.");
-  }
+
   network.hidden.put(id, parameters.flag("is_hidden", false));
   return SUCCESS;
 }

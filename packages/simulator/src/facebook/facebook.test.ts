@@ -1,8 +1,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
-import type { Answer, Body, TestAccount } from "#src/testing.ts";
+import {
+  type Answer,
+  type Body,
+  itemsOf,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let page: TestAccount;
@@ -32,9 +40,8 @@ const errorOf = ({ status, body }: Answer) => [
 
 function filePart(name: string, bytes: Buffer, fields: Record<string, string> = {}): FormData {
   const parts = new FormData();
-  for (const [field, value] of Object.entries(fields)) {
-    parts.set(field, value);
-  }
+  for (const [field, value] of Object.entries(fields)) parts.set(field, value);
+
   parts.set(name, new Blob([new Uint8Array(bytes)]), "file");
   return parts;
 }
@@ -205,9 +212,9 @@ describe("Facebook videos", () => {
       status: { video_status: "ready", uploading_phase: { bytes_transfered: videoBytes.length } },
     });
     expect(await visible()).toEqual([]);
-    for (let times = 0; times < 2; times += 1) {
+    for (let times = 0; times < 2; times += 1)
       expect((await call("POST", id, { form: { published: "true" } })).status).toBe(200);
-    }
+
     expect(await visible()).toMatchObject([{ id, text: "Video", createCalls: 2 }]);
   });
 
@@ -252,11 +259,11 @@ describe("Facebook reels", () => {
     expect((await push(url, 1000, videoBytes.subarray(1000))).body["success"]).toBe(true);
     const finish = { upload_phase: "finish", video_id: id, description: "Reel" };
     await advance(2000);
-    for (let times = 0; times < 2; times += 1) {
+    for (let times = 0; times < 2; times += 1)
       expect((await reels({ ...finish, video_state: "PUBLISHED" })).body).toEqual({
         success: true,
       });
-    }
+
     expect(await visible()).toMatchObject([{ id, text: "Reel", createCalls: 2 }]);
     await advance(1000);
     const { body: done } = await read(id, "status");
@@ -274,9 +281,8 @@ describe("Facebook reels", () => {
       const video = textOf(started["video_id"]);
       return reels({ upload_phase: "finish", video_id: video, video_state: "PUBLISHED" });
     };
-    for (let reel = 0; reel < 30; reel += 1) {
-      expect((await finish()).status).toBe(200);
-    }
+    for (let reel = 0; reel < 30; reel += 1) expect((await finish()).status).toBe(200);
+
     expect(errorOf(await finish())).toEqual([400, 613, undefined]);
   });
 });

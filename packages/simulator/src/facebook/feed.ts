@@ -1,11 +1,9 @@
-import type { FacebookNetwork, FacebookPhoto } from "#src/facebook/network.ts";
-import { existsAt } from "#src/facebook/network.ts";
+import { existsAt, type FacebookNetwork, type FacebookPhoto } from "#src/facebook/network.ts";
 import { publishPost, refuseDuplicate } from "#src/facebook/publishing.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { parametersOf } from "#src/graph/parameters.ts";
-import { isRecord } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, isRecord, type Reply } from "#src/http/call.ts";
 
 const MAX_MESSAGE = 63_206;
 const MAX_PHOTOS = 10;
@@ -17,16 +15,13 @@ export function isPublishing(call: Call): boolean {
 
 /** Refuses a Facebook call unless the Page in the path is the Page of the access token. */
 export function checkPage({ id, account }: GraphCall): void {
-  if (id !== account.externalId && id !== "me") {
-    refuseObject(id);
-  }
+  if (id !== account.externalId && id !== "me") refuseObject(id);
 }
 
 /** Refuses a video when the app may not publish videos. Public threads quote the text; no official page does. */
 export function checkMayPublishVideos({ world }: Pick<FacebookNetwork, "world">): void {
-  if (world.settings.values.facebookVideos === "refused") {
+  if (world.settings.values.facebookVideos === "refused")
     refuseParameter("(#100) No permission to publish the video");
-  }
 }
 
 export function checkMessage(name: string, text: string): string {
@@ -39,17 +34,16 @@ const FACEBOOK_HOST = /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/;
 const UNREADABLE_HOST = "unreadable.example.com";
 
 function checkLink(link: string): string {
-  if (link === "") {
-    return link;
-  }
+  if (link === "") return link;
+
   const url = /^https?:\/\//i.test(link) ? URL.parse(link) : null;
-  if (url === null) {
+  if (url === null)
     return refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
-  }
+
   const { hostname } = url;
-  if (FACEBOOK_HOST.test(hostname)) {
+  if (FACEBOOK_HOST.test(hostname))
     return refuseGraph({ code: 100, subcode: 1_609_008, message: "You can't post this link." });
-  }
+
   return hostname === UNREADABLE_HOST
     ? refuseGraph({ code: 100, subcode: 1_609_005, message: "The page could not be scraped." })
     : link;
@@ -62,15 +56,15 @@ function checkLink(link: string): string {
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;
   const attached = parameters.json("attached_media") ?? [];
-  if (!Array.isArray(attached) || attached.length > MAX_PHOTOS) {
+  if (!Array.isArray(attached) || attached.length > MAX_PHOTOS)
     return refuseParameter(`Param attached_media must be an array of at most ${MAX_PHOTOS}.`);
-  }
+
   return attached.map((one: unknown) => {
     const id = isRecord(one) ? one["media_fbid"] : undefined;
     const photo = typeof id === "string" ? network.photos.get(id) : undefined;
-    if (photo === undefined || photo.page !== account.externalId || !existsAt(photo, now)) {
+    if (photo === undefined || photo.page !== account.externalId || !existsAt(photo, now))
       return refuseParameter("Param attached_media must name photos of this Page.");
-    }
+
     return photo.post === null
       ? photo
       : refuseGraph({
@@ -90,12 +84,11 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const link = checkLink(parameters.text("link"));
   const isPublished = parameters.flag("published", true);
   const attached = attachedPhotos(network, graphCall);
-  if (message === "" && link === "" && attached.length === 0) {
+  if (message === "" && link === "" && attached.length === 0)
     refuseParameter("Missing message or attachment");
-  }
-  if (link !== "" && attached.length > 0) {
-    refuseParameter("A post has either a link or photos.");
-  }
+
+  if (link !== "" && attached.length > 0) refuseParameter("A post has either a link or photos.");
+
   const photos = attached.map(({ id }) => id);
   refuseDuplicate(network, account, { message, link, photos }, now);
   const id = `${account.externalId}_${network.world.snowflakes.next(now)}`;
@@ -111,12 +104,10 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
     deletedAt: null,
   };
   network.posts.put(id, post);
-  for (const photo of attached) {
-    network.photos.put(photo.id, { ...photo, post: id });
-  }
-  if (isPublished) {
-    publishPost(network, account, post, now);
-  }
+  for (const photo of attached) network.photos.put(photo.id, { ...photo, post: id });
+
+  if (isPublished) publishPost(network, account, post, now);
+
   return { status: 200, body: { id } };
 }
 

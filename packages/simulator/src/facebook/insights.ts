@@ -1,6 +1,5 @@
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { requireScope } from "#src/graph/endpoint.ts";
-import type { GraphCall } from "#src/graph/endpoint.ts";
+import { type GraphCall, requireScope } from "#src/graph/endpoint.ts";
 import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import type { Expansion } from "#src/graph/fields.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
@@ -30,9 +29,8 @@ function insightsOf(
   names: string,
 ): unknown {
   requireScope(token, "read_insights");
-  if (world.posts.get(account, postId) === undefined) {
-    refuseObject(postId);
-  }
+  if (world.posts.get(account, postId) === undefined) refuseObject(postId);
+
   const instant = asOf - world.settings.values.insightsLagMs;
   const values = world.reactions.metricsAt("facebook", postId, instant);
   const data = names.split(",").map((name) => {

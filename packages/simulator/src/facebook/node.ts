@@ -1,8 +1,12 @@
 import { commentView } from "#src/facebook/comment-view.ts";
 import { findPublicComment, findPublicPost, hideComment } from "#src/facebook/comments.ts";
 import { insightsField } from "#src/facebook/insights.ts";
-import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
-import { existsAt } from "#src/facebook/network.ts";
+import {
+  existsAt,
+  type FacebookNetwork,
+  type FacebookPost,
+  type FacebookVideo,
+} from "#src/facebook/network.ts";
 import { publishPost, publishVideo } from "#src/facebook/publishing.ts";
 import { processedAt, progressOf } from "#src/facebook/video-state.ts";
 import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts";
@@ -78,9 +82,8 @@ function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | u
 
 function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
-  if (id === "me" || id === account.externalId) {
-    return pageView(account);
-  }
+  if (id === "me" || id === account.externalId) return pageView(account);
+
   const comment = findPublicComment(network, id);
   return comment === undefined || comment.createdAt > asOf
     ? findMediaView(network, graphCall)
@@ -123,9 +126,8 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
 function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: FacebookPost): Reply {
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["is_published"]);
-  if (!parameters.flag("is_published", false)) {
-    refuseParameter("A post cannot be unpublished.");
-  }
+  if (!parameters.flag("is_published", false)) refuseParameter("A post cannot be unpublished.");
+
   publishPost(network, account, post, now);
   return SUCCESS;
 }
@@ -133,22 +135,21 @@ function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: Facebo
 function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: FacebookVideo): Reply {
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["published", "title", "name", "description"]);
-  if (!parameters.flag("published", false)) {
-    refuseParameter("A video cannot be unpublished.");
-  }
-  if (video.kind === "reel" || video.finishedAt === null) {
+  if (!parameters.flag("published", false)) refuseParameter("A video cannot be unpublished.");
+
+  if (video.kind === "reel" || video.finishedAt === null)
     refuseGraph({
       code: 100,
       subcode: 1_363_026,
       message: "The upload of the video is not finished.",
     });
-  }
-  if (progressOf(network, video, now) === "failed") {
+
+  if (progressOf(network, video, now) === "failed")
     refuseGraph({
       code: 352,
       message: "The video file you selected is in a format we don't support.",
     });
-  }
+
   publishVideo(network, account, video, processedAt(network, video, now));
   return SUCCESS;
 }
@@ -156,9 +157,8 @@ function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: Face
 function update(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { id, now } = graphCall;
   const post = findPost(network, graphCall, now);
-  if (post !== undefined) {
-    return updatePost(network, graphCall, post);
-  }
+  if (post !== undefined) return updatePost(network, graphCall, post);
+
   const video = findVideo(network, graphCall, now);
   return video === undefined
     ? (hideComment(network, graphCall) ?? refuseObject(id))
@@ -183,9 +183,8 @@ export function updateNode(network: FacebookNetwork): GraphEndpoint {
 /** Hides a deleted Facebook post, photo or video from readers. */
 function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
   const shown = network.world.posts.get(account, id);
-  if (shown !== undefined && shown.deletedAt === null) {
+  if (shown !== undefined && shown.deletedAt === null)
     network.world.posts.change(shown, { deletedAt: now });
-  }
 }
 
 function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
@@ -204,9 +203,8 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
     return SUCCESS;
   }
   const photo = network.photos.get(id);
-  if (photo?.page !== account.externalId || photo.deletedAt !== null) {
-    return refuseObject(id);
-  }
+  if (photo?.page !== account.externalId || photo.deletedAt !== null) return refuseObject(id);
+
   network.photos.put(id, { ...photo, deletedAt: now });
   return SUCCESS;
 }

@@ -4,8 +4,7 @@ import { publishPost } from "#src/facebook/publishing.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseParameter } from "#src/graph/errors.ts";
 import type { Reply } from "#src/http/call.ts";
-import { receive } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 const MAX_BYTES = 4_000_000;
 const NAMES = ["source", "url", "caption", "alt_text_custom", "published"];
@@ -26,22 +25,20 @@ function refusePhoto(message: string): never {
  */
 function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   const source = parameters.file("source");
-  if (source !== undefined) {
-    return source;
-  }
+  if (source !== undefined) return source;
+
   const file = fetched.get(parameters.required("url"));
-  if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {
+  if (file?.kind !== "file" || !file.contentType.startsWith("image/"))
     return refuseGraph({ code: 324, subcode: 2_069_019, message: "Missing or invalid image file" });
-  }
+
   return file.bytes;
 }
 
 /** Returns the photo in a call. Refuses the call when Facebook does not accept the photo. */
 export function photoOf(graphCall: GraphCall): ReceivedMedia {
   const bytes = bytesOf(graphCall);
-  if (bytes.length > MAX_BYTES) {
-    refusePhoto("The photo is too large");
-  }
+  if (bytes.length > MAX_BYTES) refusePhoto("The photo is too large");
+
   const received = receive([bytes]);
   return received === undefined || received.kind === "video"
     ? refusePhoto("The file is not a photo")
@@ -54,9 +51,9 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   parameters.checkNames(NAMES);
   const caption = checkMessage("caption", parameters.text("caption"));
   const isPublished = parameters.flag("published", true);
-  if (parameters.has("source") && parameters.has("url")) {
+  if (parameters.has("source") && parameters.has("url"))
     refuseParameter("A photo has either a source or a url.");
-  }
+
   const received = photoOf(graphCall);
   const page = account.externalId;
   const id = network.world.snowflakes.next(now);
@@ -72,9 +69,8 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
     post: null,
   };
   network.photos.put(id, photo);
-  if (!isPublished) {
-    return { status: 200, body: { id } };
-  }
+  if (!isPublished) return { status: 200, body: { id } };
+
   const post = {
     id: `${page}_${network.world.snowflakes.next(now)}`,
     page,

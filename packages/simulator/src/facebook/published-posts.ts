@@ -3,11 +3,9 @@ import type { FacebookNetwork } from "#src/facebook/network.ts";
 import { postView, videoPostView } from "#src/facebook/views.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { PAGING, pageOf } from "#src/graph/paging.ts";
-import type { GraphParameters } from "#src/graph/parameters.ts";
-import { pickFields } from "#src/graph/parameters.ts";
+import { type GraphParameters, pickFields } from "#src/graph/parameters.ts";
 import type { Reply } from "#src/http/call.ts";
-import { isVisibleAt } from "#src/world/posts.ts";
-import type { Post } from "#src/world/posts.ts";
+import { isVisibleAt, type Post } from "#src/world/posts.ts";
 
 /**
  * Reads an instant in Unix seconds from a parameter of a Facebook call, and returns it in
@@ -26,11 +24,8 @@ function* visiblePosts(
 ): Generator<Post> {
   const since = secondsOf(parameters, "since", 0);
   const until = secondsOf(parameters, "until", Number.MAX_SAFE_INTEGER);
-  for (const post of network.world.posts.newestFirst(account)) {
-    if (isVisibleAt(post, asOf) && post.createdAt >= since && post.createdAt < until) {
-      yield post;
-    }
-  }
+  for (const post of network.world.posts.newestFirst(account))
+    if (isVisibleAt(post, asOf) && post.createdAt >= since && post.createdAt < until) yield post;
 }
 
 function viewOf(
@@ -40,9 +35,8 @@ function viewOf(
 ): Readonly<Record<string, unknown>> {
   const post = network.posts.get(id);
   const video = network.videos.get(id);
-  if (post !== undefined) {
-    return postView(network, post, asOf);
-  }
+  if (post !== undefined) return postView(network, post, asOf);
+
   return video === undefined ? { id } : videoPostView(network, video, asOf);
 }
 

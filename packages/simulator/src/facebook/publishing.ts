@@ -18,13 +18,12 @@ export function refuseDuplicate(
     .filter(({ createdAt, deletedAt }) => createdAt <= now && deletedAt === null);
   const previous = newest === undefined ? undefined : network.posts.get(newest.id);
   const isSame = previous?.message === message && previous.link === link;
-  if (isSame && photos.length === 0 && previous.photos.length === 0) {
+  if (isSame && photos.length === 0 && previous.photos.length === 0)
     refuseGraph({
       code: 506,
       message: "Duplicate status message",
       userMessage: "This status update is identical to the last one you posted.",
     });
-  }
 }
 
 /**
@@ -46,9 +45,8 @@ export function publishPost(
   refuseDuplicate(network, account, post, now);
   const media = post.photos.flatMap((id) => {
     const photo = network.photos.get(id);
-    if (photo === undefined) {
-      return [];
-    }
+    if (photo === undefined) return [];
+
     const { altText, received } = photo;
     return [{ ...toPosted(received), ...(altText === "" ? {} : { altText }) }];
   });
@@ -89,9 +87,8 @@ export function publishVideo(
     posts.change(shown, { createCalls: shown.createCalls + 1 });
     return;
   }
-  if (becomesDraft(network, video)) {
-    return;
-  }
+  if (becomesDraft(network, video)) return;
+
   const received = network.uploads.find(video.id)?.received;
   posts.add({
     platform: "facebook",

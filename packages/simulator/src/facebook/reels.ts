@@ -36,9 +36,8 @@ function ownReel(network: FacebookNetwork, { parameters, account }: GraphCall): 
 function spendReel(network: FacebookNetwork, { account, now }: GraphCall): void {
   const key = `facebook:reels:${account.externalId}`;
   const rule = { key, limit: REELS_PER_DAY, windowMs: DAY_MS };
-  if (!network.world.limits.spend([rule], now).allowed) {
+  if (!network.world.limits.spend([rule], now).allowed)
     refuseGraph({ code: 613, message: "Calls to this api have exceeded the rate limit." });
-  }
 }
 
 function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
@@ -56,16 +55,15 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
     case "processing":
     case "ready":
   }
-  if (video.publishedAt === null && state === "PUBLISHED") {
-    spendReel(network, graphCall);
-  }
+  if (video.publishedAt === null && state === "PUBLISHED") spendReel(network, graphCall);
+
   const title = parameters.text("title");
   const description = checkMessage("description", parameters.text("description"));
   const finished = { ...video, title, description, finishedAt: video.finishedAt ?? now };
   network.videos.put(video.id, finished);
-  if (state === "PUBLISHED") {
+  if (state === "PUBLISHED")
     publishVideo(network, account, finished, processedAt(network, finished, now));
-  }
+
   return { status: 200, body: { success: true } };
 }
 

@@ -22,12 +22,10 @@ export type Progress = "uploading" | "processing" | "failed" | "ready";
 export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {
   const upload = network.uploads.find(video.id);
   const { completedAt = null, received = null } = upload ?? {};
-  if (completedAt === null || completedAt > asOf) {
-    return "uploading";
-  }
-  if (asOf < completedAt + PROCESSING_MS) {
-    return "processing";
-  }
+  if (completedAt === null || completedAt > asOf) return "uploading";
+
+  if (asOf < completedAt + PROCESSING_MS) return "processing";
+
   return received?.kind === "video" && !isTooSlowOrFast(network, video) ? "ready" : "failed";
 }
 
@@ -37,9 +35,8 @@ export const FRAME_RATE = "The frame rate of the reel must be 24 to 60 frames pe
 /** Whether Facebook refuses a reel for its frame rate: 24 to 60 frames per second (Reels publishing guide, v25.0). */
 export function isTooSlowOrFast(network: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
   const received = network.uploads.find(id)?.received ?? null;
-  if (kind !== "reel" || received === null) {
-    return false;
-  }
+  if (kind !== "reel" || received === null) return false;
+
   return frameRateFault(received, { minFps: 24, maxFps: 60 }) !== undefined;
 }
 

@@ -54,9 +54,8 @@ function finishUpload(network: FacebookNetwork, graphCall: GraphCall, video: Fac
   const { parameters, account, now } = graphCall;
   const finished = { ...video, ...textsOf(graphCall), finishedAt: now };
   network.videos.put(video.id, finished);
-  if (parameters.flag("published", true)) {
+  if (parameters.flag("published", true))
     publishVideo(network, account, finished, processedAt(network, finished, now));
-  }
 }
 
 function uploadWhole(network: FacebookNetwork, graphCall: GraphCall): Reply {
@@ -65,9 +64,9 @@ function uploadWhole(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const source = parameters.file("source");
   const file = source === undefined ? fetched.get(parameters.required("file_url")) : undefined;
   const bytes = file?.kind === "file" ? file.bytes : source;
-  if (bytes === undefined) {
+  if (bytes === undefined)
     return refuseGraph({ code: 389, subcode: 1_363_030, message: "Unable to fetch video file." });
-  }
+
   const video = beginVideo(network, graphCall, { kind: "video", fileSize: bytes.length });
   const upload = network.uploads.find(video.id) ?? network.uploads.begin(video.id, video.page);
   network.uploads.complete(network.uploads.append(upload, bytes), now);
@@ -79,9 +78,9 @@ function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, now } = graphCall;
   parameters.checkNames(["upload_phase", "file_size", "published"]);
   const fileSize = parameters.number("file_size");
-  if (fileSize < 1 || fileSize > MAX_BYTES) {
+  if (fileSize < 1 || fileSize > MAX_BYTES)
     refuseParameter("Param file_size is out of range.", 1_363_023);
-  }
+
   const session = network.world.snowflakes.next(now);
   const video = beginVideo(network, graphCall, { kind: "video", fileSize });
   network.sessions.put(session, video.id);
@@ -125,9 +124,8 @@ function transfer(network: FacebookNetwork, graphCall: GraphCall): Reply {
     return refuseGraph({ code: 6001, subcode: 1_363_037, message, data });
   }
   const next = network.uploads.append(upload, chunk);
-  if (present + chunk.length === video.fileSize) {
-    network.uploads.complete(next, now);
-  }
+  if (present + chunk.length === video.fileSize) network.uploads.complete(next, now);
+
   return { status: 200, body: offsetsOf(video, present + chunk.length) };
 }
 
@@ -137,12 +135,11 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   parameters.checkNames(names);
   const video = requireSessionVideo(network, graphCall);
   const upload = network.uploads.find(video.id);
-  if (upload === undefined || upload.completedAt === null) {
+  if (upload === undefined || upload.completedAt === null)
     refuseGraph({ code: 6000, subcode: 1_363_026, message: "The upload is not complete." });
-  }
-  if (video.finishedAt === null) {
-    finishUpload(network, graphCall, video);
-  }
+
+  if (video.finishedAt === null) finishUpload(network, graphCall, video);
+
   return { status: 200, body: { success: true } };
 }
 
@@ -150,9 +147,8 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   checkPage(graphCall);
   checkMayPublishVideos(network);
-  if (!parameters.has("upload_phase")) {
-    return uploadWhole(network, graphCall);
-  }
+  if (!parameters.has("upload_phase")) return uploadWhole(network, graphCall);
+
   switch (parameters.oneOf("upload_phase", PHASES)) {
     case "start":
       return start(network, graphCall);

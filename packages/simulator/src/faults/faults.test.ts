@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, telegram, tweet, until, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import {
+  itemsOf,
+  telegram,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+  tweet,
+  until,
+} from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let account: TestAccount;
@@ -129,9 +136,8 @@ test("fault rules apply in the order in which they were added, and the field tim
   await addFault({ mode: "status", status: 500, times: 2 });
   await addFault({ mode: "status", status: 503 });
   const statuses: number[] = [];
-  for (const text of ["a", "b", "c", "d"]) {
-    statuses.push((await publish(text)).status);
-  }
+  for (const text of ["a", "b", "c", "d"]) statuses.push((await publish(text)).status);
+
   expect(statuses).toEqual([500, 500, 503, 201]);
   const faults = await simulator.control("/faults?platform=x");
   expect(itemsOf(faults).map((fault) => [fault["remaining"], fault["hits"]])).toEqual([
@@ -170,9 +176,8 @@ test("POST /_control/faults refuses a fault rule that no request can match", asy
     { platform: "nowhere", mode: "delay", operation: "publish" },
     { platform: "x", mode: "unheard_of", operation: "publish" },
     { platform: "x", mode: "delay", operation: "publish", extra: 1 },
-  ]) {
+  ])
     expect((await simulator.call("POST", "/_control/faults", { json: rule })).status).toBe(400);
-  }
 });
 
 test("stopping the simulator ends delayed requests at once", async () => {

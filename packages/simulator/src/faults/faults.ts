@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { firstMatch, staleReads } from "#src/faults/match.ts";
-import type { FaultableRequest } from "#src/faults/match.ts";
+import { type FaultableRequest, firstMatch, staleReads } from "#src/faults/match.ts";
 import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
@@ -32,9 +31,8 @@ export class Faults {
 
   forgetAll(platform?: string): number {
     const forgotten = this.list(platform);
-    for (const fault of forgotten) {
-      this.#rows.delete(fault.id);
-    }
+    for (const fault of forgotten) this.#rows.delete(fault.id);
+
     return forgotten.length;
   }
 
@@ -43,13 +41,13 @@ export class Faults {
    */
   match(request: FaultableRequest): Fault | undefined {
     const fault = firstMatch(this.#rows.values(), request);
-    if (fault !== undefined) {
+    if (fault !== undefined)
       this.#rows.put(fault.id, {
         ...fault,
         hits: fault.hits + 1,
         remaining: fault.remaining - 1,
       });
-    }
+
     return fault;
   }
 

@@ -22,27 +22,24 @@ export function matchesPath(pattern: string, method: string, path: string): bool
 function matchesWildcard(pattern: string, text: string): boolean {
   const [head = "", ...rest] = pattern.split("*");
   const tail = rest.pop();
-  if (tail === undefined) {
-    return text === head;
-  }
-  if (!text.startsWith(head) || !text.endsWith(tail) || text.length < head.length + tail.length) {
+  if (tail === undefined) return text === head;
+
+  if (!text.startsWith(head) || !text.endsWith(tail) || text.length < head.length + tail.length)
     return false;
-  }
+
   let from = head.length;
   for (const part of rest) {
     const at = text.indexOf(part, from);
-    if (at === -1) {
-      return false;
-    }
+    if (at === -1) return false;
+
     from = at + part.length;
   }
   return from <= text.length - tail.length;
 }
 
 function concernsAccount(fault: Fault, account: FaultableRequest["account"]): boolean {
-  if (fault.account === undefined) {
-    return true;
-  }
+  if (fault.account === undefined) return true;
+
   return (
     account !== undefined &&
     (fault.account === account.externalId ||
@@ -51,9 +48,8 @@ function concernsAccount(fault: Fault, account: FaultableRequest["account"]): bo
 }
 
 function namesOperation(fault: Fault, request: FaultableRequest): boolean {
-  if (fault.operation === undefined) {
-    return false;
-  }
+  if (fault.operation === undefined) return false;
+
   return fault.operation.includes(" ")
     ? matchesPath(fault.operation, request.method, request.path)
     : request.operations.includes(fault.operation);
@@ -64,17 +60,16 @@ function namesOperation(fault: Fault, request: FaultableRequest): boolean {
  * matches the request.
  */
 export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): Fault | undefined {
-  for (const fault of faults) {
+  for (const fault of faults)
     if (
       fault.platform === request.platform &&
       fault.remaining > 0 &&
       fault.mode !== "stale_reads" &&
       concernsAccount(fault, request.account) &&
       namesOperation(fault, request)
-    ) {
+    )
       return fault;
-    }
-  }
+
   return undefined;
 }
 

@@ -34,9 +34,8 @@ const ERROR_STATUS = 500;
 
 /** Turns the fault rule that matches a request, if any, into a plan for handling the request. */
 export function planFor(fault: Fault | undefined): Plan {
-  if (fault === undefined) {
-    return { acts: "now", answer: "own", holdMs: 0, status: 200 };
-  }
+  if (fault === undefined) return { acts: "now", answer: "own", holdMs: 0, status: 200 };
+
   const shape = SHAPES[fault.mode];
   const status = fault.status ?? (shape.answer === "proxy" ? PROXY_STATUS : ERROR_STATUS);
   return { ...shape, holdMs: fault.delayMs ?? 0, status };

@@ -66,15 +66,14 @@ const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
  * type; undefined when a request can match the rule.
  */
 export function faultOf(rule: FaultRule): string | undefined {
-  if (rule.mode === "stale_reads") {
+  if (rule.mode === "stale_reads")
     return rule.operation === undefined ? undefined : "stale_reads takes no operation";
-  }
-  if (rule.operation === undefined) {
-    return `${rule.mode} needs an operation`;
-  }
+
+  if (rule.operation === undefined) return `${rule.mode} needs an operation`;
+
   const known: readonly string[] = OPERATIONS;
-  if (!known.includes(rule.operation) && !PATH_PATTERN.test(rule.operation)) {
+  if (!known.includes(rule.operation) && !PATH_PATTERN.test(rule.operation))
     return `operation is one of ${OPERATIONS.join(", ")}, or "METHOD /path" with *`;
-  }
+
   return undefined;
 }

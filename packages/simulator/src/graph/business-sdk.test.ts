@@ -3,8 +3,14 @@ import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import {
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 type Parameters = Readonly<Record<string, unknown>>;
 interface SdkObject {
@@ -192,9 +198,9 @@ test("Meta's SDK publishes a carousel of an image and a video on the simulated I
   for (const part of [
     { image_url: at("/one.jpg"), alt_text: "A harbour" },
     { media_type: "VIDEO", video_url: at("/video.mp4") },
-  ]) {
+  ])
     children.push(idOf(await user.createMedia([], { ...part, is_carousel_item: true })));
-  }
+
   await simulator.control("/clock", { advanceMs: 60_000 });
   const made = { media_type: "CAROUSEL", children: children.join(","), caption: "Both" };
   const creation_id = idOf(await user.createMedia([], made));

@@ -1,12 +1,10 @@
 import type { Operation } from "#src/faults/rule.ts";
 import { graphError, refuseGraph, tokenError } from "#src/graph/errors.ts";
 import type { GraphHost } from "#src/graph/host.ts";
-import type { GraphParameters } from "#src/graph/parameters.ts";
-import { parametersOf } from "#src/graph/parameters.ts";
+import { type GraphParameters, parametersOf } from "#src/graph/parameters.ts";
 import type { GraphToken } from "#src/graph/tokens.ts";
 import { spendCall, withUsage } from "#src/graph/usage.ts";
-import { answering } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, type Call, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
@@ -96,9 +94,8 @@ function answeringText(read: () => string): string {
  */
 export function requireScope({ kind, scopes }: GraphToken, scope: string): void {
   const name = kind === "instagram" ? scope.replace(/^instagram_/, "instagram_business_") : scope;
-  if (!scopes.includes(name)) {
+  if (!scopes.includes(name))
     refuseGraph({ code: 200, message: `Requires the ${name} permission` }, 403);
-  }
 }
 
 function authenticated(
@@ -108,16 +105,14 @@ function authenticated(
   moment: Moment,
 ) {
   const check = host.tokens.check(tokenOf(call), moment.now);
-  if (check.kind === "refused") {
-    return tokenError(check.subcode);
-  }
+  if (check.kind === "refused") return tokenError(check.subcode);
+
   const { token } = check;
-  if ((token.kind === "instagram") !== endpoint.isInstagramLogin) {
+  if ((token.kind === "instagram") !== endpoint.isInstagramLogin)
     return graphError({ code: 190, message: "Invalid OAuth access token - Cannot parse" }, 401);
-  }
-  if (endpoint.scope !== undefined) {
-    requireScope(token, endpoint.scope);
-  }
+
+  if (endpoint.scope !== undefined) requireScope(token, endpoint.scope);
+
   const account = host.world.accounts.byId(host.platform, token.account);
   return account === undefined ? tokenError(467) : { account, token };
 }
@@ -129,17 +124,16 @@ function handle(
   moment: Moment,
 ): Reply {
   const version = call.params["version"] ?? "";
-  if (!VERSION.test(version)) {
+  if (!VERSION.test(version))
     return graphError({ code: 2635, message: `Unknown path components: /${version}` });
-  }
+
   const caller = authenticated(host, endpoint, call, moment);
-  if ("status" in caller) {
-    return caller;
-  }
+  if ("status" in caller) return caller;
+
   const spending = spendCall(host, caller.account, moment.now);
-  if (!spending.allowed) {
+  if (!spending.allowed)
     return withUsage(host, caller.account, spending, moment.now, limitReached(host));
-  }
+
   const parameters = parametersOf(call);
   const id = call.params["id"] ?? "";
   const reply = endpoint.handle({ call, parameters, version, id, ...caller, ...moment });

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 /** An error of the Graph API, without the trace id that each response has. */
 export interface GraphFault {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PUBLISHING_SCOPES, SCOPES } from "#src/facebook/scopes.ts";
-import { TestSimulator, itemsOf, textOf } from "#src/testing.ts";
-import type { Body } from "#src/testing.ts";
+import { type Body, itemsOf, TestSimulator, textOf } from "#src/testing.ts";
 
 let simulator: TestSimulator;
 
@@ -48,9 +47,8 @@ test("the simulated Facebook Login dialog refuses the whole request when the req
   expect(await statusOf(PUBLISHING_SCOPES)).toBe(200);
   const others = SCOPES.filter((scope) => !PUBLISHING_SCOPES.includes(scope));
   expect(others).toHaveLength(5);
-  for (const scope of others) {
+  for (const scope of others)
     expect(await statusOf([...PUBLISHING_SCOPES, scope]), scope).toBe(400);
-  }
 });
 
 test.each(["facebook", "instagram"])(

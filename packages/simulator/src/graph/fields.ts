@@ -19,11 +19,8 @@ function split(text: string): string[] {
   for (const letter of text) {
     depth += "{(".includes(letter) ? 1 : 0;
     depth -= "})".includes(letter) ? 1 : 0;
-    if (letter === "," && depth === 0) {
-      parts.push("");
-    } else {
-      parts.push(`${parts.pop() ?? ""}${letter}`);
-    }
+    if (letter === "," && depth === 0) parts.push("");
+    else parts.push(`${parts.pop() ?? ""}${letter}`);
   }
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
@@ -33,9 +30,9 @@ const MODIFIER = /\.(\w+)\(([^()]*)\)/g;
 
 function toField(text: string): Field {
   const { name, modifiers = "", fields = "" } = FIELD.exec(text)?.groups ?? {};
-  if (name === undefined) {
+  if (name === undefined)
     return refuseParameter(`Syntax error "Expected end of string" at ${text}`);
-  }
+
   const found = [...modifiers.matchAll(MODIFIER)];
   return {
     name,
@@ -62,13 +59,11 @@ export function pick(
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = { id: object["id"] };
   for (const field of fields) {
-    if (!(field.name in object)) {
+    if (!(field.name in object))
       refuseParameter(`Tried accessing nonexisting field (${field.name})`);
-    }
+
     const value = valueOf(object[field.name], field);
-    if (value !== undefined) {
-      picked[field.name] = value;
-    }
+    if (value !== undefined) picked[field.name] = value;
   }
   return picked;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { pageOf } from "#src/graph/paging.ts";
 import { GraphParameters } from "#src/graph/parameters.ts";
-import { Refused } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, Refused } from "#src/http/call.ts";
 
 function* endless(read: string[]): Generator<{ readonly id: string }> {
   for (let index = 0; ; index += 1) {

@@ -1,6 +1,5 @@
 import { refuseParameter } from "#src/graph/errors.ts";
-import { parseFields, pick } from "#src/graph/fields.ts";
-import type { Field } from "#src/graph/fields.ts";
+import { type Field, parseFields, pick } from "#src/graph/fields.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
@@ -38,14 +37,11 @@ function* itemsAfter<T extends { readonly id: string }>(
   const id = Buffer.from(after, "base64url").toString();
   let isFound = after === "";
   for (const item of all) {
-    if (isFound) {
-      yield item;
-    }
+    if (isFound) yield item;
+
     isFound ||= item.id === id;
   }
-  if (!isFound) {
-    refuseParameter("Invalid cursor");
-  }
+  if (!isFound) refuseParameter("Invalid cursor");
 }
 
 /** The page of a Graph API list that the parameters `limit` and `after` select. */
@@ -60,9 +56,8 @@ export function pageOf<T extends { readonly id: string }>(
     .toArray();
   const items = found.slice(0, limit);
   const [first, last] = [items[0], items.at(-1)];
-  if (first === undefined || last === undefined) {
-    return { items, paging: {} };
-  }
+  if (first === undefined || last === undefined) return { items, paging: {} };
+
   const cursors = { before: cursorOf(first.id), after: cursorOf(last.id) };
   const isMore = found.length > limit;
   const next = isMore ? { next: `${call.baseUrl}${call.path}?after=${cursors.after}` } : {};
@@ -75,9 +70,8 @@ export function nestedPage(
   { modifiers, fields }: Field,
   defaults: readonly string[],
 ): unknown {
-  if (all.length === 0) {
-    return undefined;
-  }
+  if (all.length === 0) return undefined;
+
   const limit = Number(modifiers.get("limit") ?? DEFAULT_LIMIT);
   const asked = fields.length === 0 ? parseFields(defaults.join(",")) : fields;
   const data = all.slice(0, limit).map((item) => pick(asked, item));

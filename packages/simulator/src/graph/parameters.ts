@@ -1,7 +1,6 @@
 import { refuseParameter } from "#src/graph/errors.ts";
 import { parseFields, pick } from "#src/graph/fields.ts";
-import { contentType, jsonObject } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, contentType, jsonObject } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
 /**
@@ -28,11 +27,9 @@ export class GraphParameters {
    * real API ignores most unknown parameters.
    */
   checkNames(known: readonly string[]): void {
-    for (const name of this.#values.keys()) {
-      if (!known.includes(name) && !COMMON.has(name)) {
+    for (const name of this.#values.keys())
+      if (!known.includes(name) && !COMMON.has(name))
         refuseParameter(`The parameter ${name} is not supported by this endpoint`);
-      }
-    }
   }
 
   has(name: string): boolean {
@@ -58,9 +55,8 @@ export class GraphParameters {
 
   flag(name: string, otherwise: boolean): boolean {
     const text = this.text(name);
-    if (text === "") {
-      return otherwise;
-    }
+    if (text === "") return otherwise;
+
     const isTrue = text === "true" || text === "1";
     return isTrue || text === "false" || text === "0"
       ? isTrue
@@ -80,9 +76,8 @@ export class GraphParameters {
    */
   json(name: string): unknown {
     const text = this.text(name);
-    if (text === "") {
-      return undefined;
-    }
+    if (text === "") return undefined;
+
     try {
       return JSON.parse(text) as unknown;
     } catch {
@@ -105,17 +100,17 @@ export class GraphParameters {
 function* bodyValues(call: Call): Generator<[string, Value]> {
   switch (contentType(call)) {
     case "application/json":
-      for (const [name, value] of Object.entries(jsonObject(call) ?? {})) {
+      for (const [name, value] of Object.entries(jsonObject(call) ?? {}))
         yield [name, typeof value === "string" ? value : JSON.stringify(value)];
-      }
+
       return;
     case "application/x-www-form-urlencoded":
       yield* new URLSearchParams(call.body.toString("utf8"));
       return;
     case "multipart/form-data":
-      for (const { name, fileName, content } of formParts(call) ?? []) {
+      for (const { name, fileName, content } of formParts(call) ?? [])
         yield [name, fileName === undefined ? content.toString("utf8") : content];
-      }
+
       return;
     default:
   }

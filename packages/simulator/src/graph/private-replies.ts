@@ -46,9 +46,9 @@ export class PrivateReplies {
    * reply with the code for messages outside of the messaging window, because Meta documents no other code for it.
    */
   send(comment: Comment, text: string, now: number): void {
-    if (this.hasAt(comment.id, now)) {
+    if (this.hasAt(comment.id, now))
       refuseGraph({ code: 10_900, subcode: 2_534_014, message: "Activity already replied to" });
-    }
+
     if (!this.acceptsAt(comment, now)) {
       const message = "This message is sent outside of allowed window.";
       refuseGraph({ code: 10, subcode: 2_534_022, message });
@@ -67,9 +67,9 @@ export function privateReplyOf({ parameters }: GraphCall): {
   const recipient = parameters.json("recipient");
   const message = parameters.json("message");
   const commentId = isRecord(recipient) ? recipient["comment_id"] : undefined;
-  if (typeof commentId !== "string") {
+  if (typeof commentId !== "string")
     return refuseParameter("Param recipient must have a comment_id");
-  }
+
   const text = isRecord(message) ? message["text"] : undefined;
   return typeof text === "string" && text !== "" && Buffer.byteLength(text) <= MAX_TEXT_BYTES
     ? { commentId, text }

@@ -1,11 +1,9 @@
 import { tokenOf } from "#src/graph/endpoint.ts";
 import type { GraphHost } from "#src/graph/host.ts";
-import { Refused, answering } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, type Call, type Moment, Refused, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/table.ts";
-import { receive } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 /** The upload of one file to the Graph API. The file may arrive in several pieces. */
 export interface Upload {
@@ -67,9 +65,8 @@ export class Uploads {
     const { pieces } = this.#host.world;
     const names = upload.pieces.map((_bytes, index) => this.#nameOf(upload, index));
     const received = receive(names.values().map((name) => pieces.get(name))) ?? null;
-    for (const name of names) {
-      pieces.drop(name);
-    }
+    for (const name of names) pieces.drop(name);
+
     const done = { ...upload, completedAt: now, received };
     this.#rows.put(upload.id, done);
     return done;
@@ -103,9 +100,9 @@ function addressOf(call: Call): string | undefined {
  */
 function requireUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
   const check = host.tokens.check(tokenOf(call), now);
-  if (check.kind === "refused") {
+  if (check.kind === "refused")
     return refuseUpload("NotAuthorizedError", "the access token is not valid", false, 401);
-  }
+
   const upload = uploads.find(call.params["id"] ?? "");
   return upload === undefined || upload.owner !== check.token.account
     ? refuseUpload(
@@ -121,9 +118,9 @@ const DONE: Reply = { status: 200, body: { success: true, message: "Upload succe
 
 function pull(uploads: Uploads, upload: Upload, url: string, { fetched, now }: Moment): Reply {
   const file = fetched.get(url);
-  if (file?.kind !== "file" || !/^(?:image|video)\//.test(file.contentType)) {
+  if (file?.kind !== "file" || !/^(?:image|video)\//.test(file.contentType))
     return refuseUpload("ProcessingFailedError", "the file could not be fetched", true);
-  }
+
   uploads.complete(uploads.append(upload, file.bytes), now);
   return DONE;
 }
@@ -132,29 +129,29 @@ function push(uploads: Uploads, upload: Upload, call: Call, now: number): Reply 
   const offset = numberHeader(call, "offset");
   const size = numberHeader(call, "file_size");
   const present = receivedBytes(upload);
-  if (offset !== present) {
+  if (offset !== present)
     refuseUpload(
       "OffsetInvalidError",
       `the upload continues at offset ${present}, not at ${offset}`,
       true,
     );
-  }
-  if (size === 0 || offset + call.body.length > size) {
+
+  if (size === 0 || offset + call.body.length > size)
     refuseUpload("ParamError", "file_size is 0 or smaller than the end of the bytes", false);
-  }
+
   const next = call.body.length === 0 ? upload : uploads.append(upload, call.body);
-  if (receivedBytes(next) < size) {
+  if (receivedBytes(next) < size)
     refuseUpload("PartialRequestError", "the upload is not complete: bytes are missing", true);
-  }
+
   uploads.complete(next, now);
   return DONE;
 }
 
 function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): Reply {
   const present = requireUpload(host, uploads, call, moment.now);
-  if (present.completedAt !== null) {
+  if (present.completedAt !== null)
     return refuseUpload("OffsetInvalidError", "the upload is already complete", false);
-  }
+
   const url = addressOf(call);
   return url === undefined
     ? push(uploads, present, call, moment.now)

@@ -70,12 +70,10 @@ export class GraphTokens {
 
   check(text: string, now: number): TokenCheck {
     const token = this.#rows.get(text);
-    if (token === undefined) {
-      return { kind: "refused", subcode: INVALID };
-    }
-    if (token.deadBecause !== null) {
-      return { kind: "refused", subcode: token.deadBecause };
-    }
+    if (token === undefined) return { kind: "refused", subcode: INVALID };
+
+    if (token.deadBecause !== null) return { kind: "refused", subcode: token.deadBecause };
+
     return token.expiresAt !== null && now >= token.expiresAt
       ? { kind: "refused", subcode: EXPIRED }
       : { kind: "valid", token };
@@ -91,10 +89,8 @@ export class GraphTokens {
    * password changed.
    */
   revokeAll(user: string, subcode: number): void {
-    for (const [text, token] of this.#rows.entries()) {
-      if (token.user === user && token.deadBecause === null) {
+    for (const [text, token] of this.#rows.entries())
+      if (token.user === user && token.deadBecause === null)
         this.#rows.put(text, { ...token, deadBecause: subcode });
-      }
-    }
   }
 }

@@ -64,9 +64,8 @@ export function answering(handle: () => Reply): Reply {
   try {
     return handle();
   } catch (error) {
-    if (error instanceof Refused) {
-      return error.reply;
-    }
+    if (error instanceof Refused) return error.reply;
+
     throw error;
   }
 }

@@ -26,9 +26,8 @@ async function readAll(body: ReadableStream<Uint8Array> | null): Promise<Buffer 
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) {
-      return undefined;
-    }
+    if (size > MAX_BYTES) return undefined;
+
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -47,9 +46,8 @@ async function toFetched(answer: Response): Promise<Fetched> {
 }
 
 async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
-  if (!/^https?:\/\//.test(url) || URL.parse(url) === null) {
-    return failed("bad_address");
-  }
+  if (!/^https?:\/\//.test(url) || URL.parse(url) === null) return failed("bad_address");
+
   try {
     const answer = await fetch(url, {
       redirect: "manual",

@@ -1,5 +1,4 @@
-import { contentType } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, contentType } from "#src/http/call.ts";
 
 export interface FormPart {
   readonly name: string;
@@ -20,9 +19,9 @@ function partOf(bytes: Buffer): FormPart | undefined {
   const end = bytes.indexOf(HEAD_END);
   const headers = bytes.toString("utf8", 0, Math.max(end, 0));
   const name = parameterOf(headers, "name");
-  if (end === -1 || name === undefined || !/^content-disposition: *form-data;/im.test(headers)) {
+  if (end === -1 || name === undefined || !/^content-disposition: *form-data;/im.test(headers))
     return undefined;
-  }
+
   const fileName = parameterOf(headers, "filename");
   const type = /^content-type: *([^\r\n]+)$/im.exec(headers)?.[1];
   return {
@@ -38,15 +37,12 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
   for (let start = from; ;) {
     const end = body.indexOf(between, start);
     const part = end === -1 ? undefined : partOf(body.subarray(start, end));
-    if (part === undefined) {
-      return undefined;
-    }
+    if (part === undefined) return undefined;
+
     parts.push(part);
     start = end + between.length + 2;
     const after = body.toString("latin1", start - 2, start);
-    if (after !== "\r\n") {
-      return after === "--" ? parts : undefined;
-    }
+    if (after !== "\r\n") return after === "--" ? parts : undefined;
   }
 }
 
@@ -55,9 +51,8 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
  */
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
-  if (contentType(call) !== "multipart/form-data" || boundary === undefined) {
-    return undefined;
-  }
+  if (contentType(call) !== "multipart/form-data" || boundary === undefined) return undefined;
+
   const opening = Buffer.from(`--${boundary}\r\n`);
   const isForm = call.body.subarray(0, opening.length).equals(opening);
   const between = Buffer.from(`\r\n--${boundary}`);

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator } from "#src/testing.ts";
 
@@ -21,9 +20,8 @@ async function announce(path: string, bytes: number): Promise<string> {
   call.flushHeaders();
   const [answer] = (await once(call, "response")) as [IncomingMessage];
   let body = "";
-  for await (const chunk of answer.setEncoding("utf8")) {
-    body += String(chunk);
-  }
+  for await (const chunk of answer.setEncoding("utf8")) body += String(chunk);
+
   call.destroy();
   return `${answer.statusCode ?? 0} ${body}`;
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, Reply } from "#src/http/call.ts";
-import { runHeldCall, serve } from "#src/http/serve.ts";
-import type { ServeDeps } from "#src/http/serve.ts";
+import { runHeldCall, serve, type ServeDeps } from "#src/http/serve.ts";
 import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
@@ -25,9 +24,8 @@ function toCall(platform: Platform, request: FastifyRequest): Call {
 
 /** Closes the connection of a request without a response, as a crashed server does. */
 function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
-  if (!reply.sent) {
-    reply.hijack();
-  }
+  if (!reply.sent) reply.hijack();
+
   request.raw.socket.destroy();
 }
 
@@ -63,13 +61,12 @@ export function registerPlatforms(
         const answer = await serve(deps, platform, route, toCall(platform, request), close);
         await (answer === undefined ? close() : send(reply, answer));
       } catch (error) {
-        if (!deps.stopping.aborted) {
-          throw error;
-        }
+        if (!deps.stopping.aborted) throw error;
+
         close();
       }
     };
-  for (const platform of platforms.values()) {
+  for (const platform of platforms.values())
     void app.register(
       async (scope) => {
         // The HTTP server does not parse request bodies, because each simulated platform decides
@@ -81,20 +78,18 @@ export function registerPlatforms(
           (_request, body, done) => done(null, body),
         );
         scope.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
-          if (error.code !== TOO_LARGE) {
-            throw error;
-          }
+          if (error.code !== TOO_LARGE) throw error;
+
           const call = toCall(platform, request);
           await send(reply, platform.errorReply(413, call, deps.world.clock.now()));
         });
-        for (const route of platform.routes) {
+        for (const route of platform.routes)
           scope.route({ method: route.method, url: route.path, handler: answer(platform, route) });
-        }
+
         scope.setNotFoundHandler(answer(platform, missingRoute(platform)));
       },
       { prefix: `/${platform.id}` },
     );
-  }
 }
 
 /**
@@ -107,12 +102,9 @@ export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
     const route = platform?.routes.find(
       (candidate) => candidate.path === held.routePath && candidate.method === held.method,
     );
-    if (platform !== undefined && route !== undefined) {
+    if (platform !== undefined && route !== undefined)
       runHeldCall(deps, id, platform, route, held.dueAt).catch((error: unknown) => {
-        if (!deps.stopping.aborted) {
-          throw error;
-        }
+        if (!deps.stopping.aborted) throw error;
       });
-    }
   }
 }

@@ -1,16 +1,34 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { planFor } from "#src/faults/plan.ts";
-import type { Plan } from "#src/faults/plan.ts";
-import { answering } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
-import { NOTHING_FETCHED, fetchMedia } from "#src/http/fetch-media.ts";
+import { type Plan, planFor } from "#src/faults/plan.ts";
+import { answering, type Call, type Reply } from "#src/http/call.ts";
+import { fetchMedia, NOTHING_FETCHED } from "#src/http/fetch-media.ts";
 import type { HeldCalls } from "#src/http/held-calls.ts";
-import { GARBAGE_PAGE, proxyPage } from "#src/http/server-pages.ts";
 import type { Platform, Route } from "#src/platform.ts";
 import { storingFiles } from "#src/world/received-media.ts";
 import type { LoggedRequest } from "#src/world/request-log.ts";
 import type { World } from "#src/world/world.ts";
+
+const HTML = { "content-type": "text/html" };
+
+/**
+ * The response of a load balancer whose backend is down: an HTML page, without JSON and without
+ * rate-limit headers.
+ */
+function proxyPage(status: number): Reply {
+  const page = `<html>\r\n<head><title>${status} Bad Gateway</title></head>\r\n<body>\r\n<center><h1>${status} Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;
+  return { status, headers: HTML, body: page };
+}
+
+/**
+ * A response of a `garbage_body` fault: status 200 with a body in a format that the caller does not
+ * expect.
+ */
+const GARBAGE_PAGE: Reply = {
+  status: 200,
+  headers: HTML,
+  body: "<!DOCTYPE html><html><body>Please wait while we check your browser",
+};
 
 export interface ServeDeps {
   readonly world: World;
@@ -113,9 +131,8 @@ export async function runHeldCall(
 ): Promise<Reply | undefined> {
   await wait(Math.max(0, dueAt - Date.now()), undefined, { signal: deps.stopping });
   const call = deps.held.take(id);
-  if (call === undefined) {
-    return undefined;
-  }
+  if (call === undefined) return undefined;
+
   const reply = await act(deps, platform, route, call);
   deps.world.store.commit();
   return reply;
@@ -124,15 +141,12 @@ export async function runHeldCall(
 async function hold({ world, stopping }: ServeDeps, plan: Plan): Promise<void> {
   const latencyMs = plan.answer === "close" ? 0 : world.settings.values.latencyMs;
   const holdMs = plan.holdMs + latencyMs;
-  if (holdMs > 0) {
-    await wait(holdMs, undefined, { signal: stopping });
-  }
+  if (holdMs > 0) await wait(holdMs, undefined, { signal: stopping });
 }
 
 function outcomeOf(plan: Plan, own: Reply | undefined): LoggedRequest["outcome"] {
-  if (own !== undefined) {
-    return outcomeFrom(own);
-  }
+  if (own !== undefined) return outcomeFrom(own);
+
   return plan.answer === "close" ? "dropped" : "refused";
 }
 

@@ -26,11 +26,8 @@ function* shownComments(
   list: readonly Comment[],
   asOf: number,
 ): Generator<Comment> {
-  for (const comment of list.toReversed()) {
-    if (comment.createdAt <= asOf && network.hidden.get(comment.id) !== true) {
-      yield comment;
-    }
-  }
+  for (const comment of list.toReversed())
+    if (comment.createdAt <= asOf && network.hidden.get(comment.id) !== true) yield comment;
 }
 
 function answerList(
@@ -98,9 +95,9 @@ function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const text = parameters.required("message");
   const comment = findComment(network, graphCall, path) ?? refuseObject(path);
   const top = findComment(network, graphCall, comment.mediaId) ?? comment;
-  if (network.hidden.get(top.id) === true) {
+  if (network.hidden.get(top.id) === true)
     return refuseParameter("A hidden comment cannot be replied to");
-  }
+
   const { id } = network.world.reactions.addComment({
     id: network.world.snowflakes.next(now),
     platform: "instagram",

@@ -10,8 +10,7 @@ import {
   refuseTagCount,
 } from "#src/instagram/errors.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
-import { receive, toPosted } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { receive, type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 
 const MAX_CAPTION = 2200;
 const MAX_ALT_TEXT_LENGTH = 1000;
@@ -30,21 +29,16 @@ function count(text: string, pattern: RegExp): number {
 }
 
 export function checkCaption(caption: string, maxHashtags: number): void {
-  if (caption.length > MAX_CAPTION) {
-    refuseCaption();
-  }
+  if (caption.length > MAX_CAPTION) refuseCaption();
+
   const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
   const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
-  if (hashtags > maxHashtags || mentions > MAX_MENTIONS) {
-    refuseTagCount();
-  }
+  if (hashtags > maxHashtags || mentions > MAX_MENTIONS) refuseTagCount();
 }
 
 function checkRatio({ width, height }: ReceivedMedia): void {
   const ratio = width === undefined || height === undefined ? 1 : width / height;
-  if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) {
-    refuseRatio();
-  }
+  if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) refuseRatio();
 }
 
 /** The alternative text of an image; empty when the caller gave none. */
@@ -60,9 +54,8 @@ export function altTextOf({ parameters }: GraphCall): string {
  * none.
  */
 export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
-  if (!parameters.has("thumb_offset")) {
-    return {};
-  }
+  if (!parameters.has("thumb_offset")) return {};
+
   const coverMs = parameters.number("thumb_offset");
   return Number.isInteger(coverMs) && coverMs >= 0
     ? { coverMs }
@@ -75,16 +68,14 @@ export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
  */
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
-  if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {
-    return refuseFetch();
-  }
-  if (file.bytes.length > MAX_IMAGE_BYTES) {
-    refuseImageSize();
-  }
+  if (file?.kind !== "file" || !file.contentType.startsWith("image/")) return refuseFetch();
+
+  if (file.bytes.length > MAX_IMAGE_BYTES) refuseImageSize();
+
   const received = receive([file.bytes]);
-  if (file.contentType !== "image/jpeg" || received?.contentType !== "image/jpeg") {
+  if (file.contentType !== "image/jpeg" || received?.contentType !== "image/jpeg")
     return refuseImageFormat();
-  }
+
   checkRatio(received);
   return toPosted(received);
 }
@@ -95,9 +86,9 @@ export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
  */
 export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
   const file = fetched.get(parameters.required("video_url"));
-  if (file?.kind !== "file" || !file.contentType.startsWith("video/")) {
+  if (file?.kind !== "file" || !file.contentType.startsWith("video/"))
     return { media: [], error: { subcode: 2_207_077, message: "Video download failed" } };
-  }
+
   const received = receive([file.bytes]);
   return received?.kind === "video"
     ? { media: [toPosted(received)], error: videoError(received) }

@@ -2,8 +2,7 @@ import type { Upload, Uploads } from "#src/graph/rupload.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
-import { toPosted } from "#src/world/received-media.ts";
+import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 import { AAC, AVC, HEVC, videoFault, type VideoLimits } from "#src/world/video-fault.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
@@ -109,16 +108,14 @@ export class Containers {
   /** The status of an Instagram container at the given instant. */
   statusOf(container: Container, instant: number): ContainerStatus {
     const { createdAt, publishedAt, kind } = container;
-    if (publishedAt !== null && publishedAt <= instant) {
-      return { code: "PUBLISHED" };
-    }
-    if (instant >= createdAt + LIFETIME_MS) {
-      return { code: "EXPIRED" };
-    }
+    if (publishedAt !== null && publishedAt <= instant) return { code: "PUBLISHED" };
+
+    if (instant >= createdAt + LIFETIME_MS) return { code: "EXPIRED" };
+
     const startedAt = this.#startedAt(container);
-    if (startedAt === null || instant < startedAt + (kind === "reel" ? PROCESSING_MS : 0)) {
+    if (startedAt === null || instant < startedAt + (kind === "reel" ? PROCESSING_MS : 0))
       return { code: "IN_PROGRESS" };
-    }
+
     const upload = this.#uploads.find(container.id);
     const error = upload === undefined ? container.error : uploadError(upload);
     return error === null ? { code: "FINISHED" } : { code: "ERROR", error };

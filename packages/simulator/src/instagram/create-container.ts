@@ -54,16 +54,15 @@ function imageOf(graphCall: GraphCall): ContainerContent {
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters, token } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
-  if (parameters.has("alt_text")) {
-    refuseParameter("Param alt_text is available only for images");
-  }
+  if (parameters.has("alt_text")) refuseParameter("Param alt_text is available only for images");
+
   const cover = coverOf(graphCall);
-  if (isPushed && token.kind === "instagram") {
+  if (isPushed && token.kind === "instagram")
     refuseParameter("upload_type resumable is available only to apps with Facebook Login");
-  }
-  if (isPushed === parameters.has("video_url")) {
+
+  if (isPushed === parameters.has("video_url"))
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
-  }
+
   const video = isPushed ? { media: [], error: null } : fetchVideo(graphCall);
   return { kind: "reel", isPushed, ...cover, ...video };
 }
@@ -75,24 +74,22 @@ function reelOf(graphCall: GraphCall): ContainerContent {
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;
   const ids = parameters.required("children").split(",");
-  if (ids.length < MIN_CHILDREN || ids.length > MAX_CHILDREN) {
-    refuseChildCount();
-  }
-  if (new Set(ids).size < ids.length) {
+  if (ids.length < MIN_CHILDREN || ids.length > MAX_CHILDREN) refuseChildCount();
+
+  if (new Set(ids).size < ids.length)
     refuseParameter("Param children names the same container twice");
-  }
+
   return ids.map((id) => {
     const child = containers.find(account.externalId, id, now);
-    if (child === undefined) {
-      return refuseMissingContainer();
-    }
+    if (child === undefined) return refuseMissingContainer();
+
     const { code } = containers.statusOf(child, now);
-    if (!child.isChild || code === "ERROR") {
+    if (!child.isChild || code === "ERROR")
       return refuseParameter(`${id} cannot be an item of a carousel`);
-    }
-    if (code !== "FINISHED") {
+
+    if (code !== "FINISHED")
       return code === "IN_PROGRESS" ? refuseNotReady() : refuseMissingContainer();
-    }
+
     return child;
   });
 }
@@ -119,9 +116,9 @@ function contentOf(
       return imageOf(graphCall);
     case "REELS":
     case "VIDEO":
-      if (isChild !== (type === "VIDEO")) {
+      if (isChild !== (type === "VIDEO"))
         refuseParameter(`The media_type ${type} cannot be used here`);
-      }
+
       return reelOf(graphCall);
     case "CAROUSEL":
       return isChild ? refuseType() : carouselOf(network, graphCall);
@@ -133,22 +130,19 @@ function contentOf(
 function spendContainer({ world }: InstagramNetwork, { account, now }: GraphCall): void {
   const key = `instagram:containers:${account.externalId}`;
   const rule = { key, limit: MAX_CONTAINERS_PER_DAY, windowMs: DAY_MS };
-  if (!world.limits.spend([rule], now).allowed) {
+  if (!world.limits.spend([rule], now).allowed)
     refuseGraph({ code: 80_002, message: "There have been too many containers on this account." });
-  }
 }
 
 function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now, call, version, id: path } = graphCall;
-  if (path !== account.externalId) {
-    return refuseObject(path);
-  }
+  if (path !== account.externalId) return refuseObject(path);
+
   parameters.checkNames(PARAMETERS);
   const isChild = parameters.flag("is_carousel_item", false);
   const caption = parameters.text("caption");
-  if (isChild && caption !== "") {
-    refuseParameter("A carousel item cannot have a caption");
-  }
+  if (isChild && caption !== "") refuseParameter("A carousel item cannot have a caption");
+
   checkCaption(caption, network.world.settings.values.instagramHashtags);
   const made = contentOf(network, graphCall, isChild);
   spendContainer(network, graphCall);
@@ -166,9 +160,8 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
       : {}),
     ...made,
   });
-  if (!made.isPushed) {
-    return { status: 200, body: { id } };
-  }
+  if (!made.isPushed) return { status: 200, body: { id } };
+
   network.uploads.begin(id, owner);
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
 }

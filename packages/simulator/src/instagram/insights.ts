@@ -1,5 +1,4 @@
-import { requireScope } from "#src/graph/endpoint.ts";
-import type { GraphCall } from "#src/graph/endpoint.ts";
+import { type GraphCall, requireScope } from "#src/graph/endpoint.ts";
 import { refuseParameter } from "#src/graph/errors.ts";
 import type { Expansion } from "#src/graph/fields.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";

@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
-import type { Answer, TestAccount } from "#src/testing.ts";
+import {
+  type Answer,
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let account: TestAccount;
@@ -191,9 +198,8 @@ test("a simulated Instagram carousel shows its images and videos in the order of
 
 test("the simulated Instagram refuses a carousel with 1 or 11 child containers, with a repeated or unknown child container, or with a container that was not created for a carousel", async () => {
   const parts = [];
-  for (let index = 0; index < 11; index += 1) {
-    parts.push(idOf(await createPart()));
-  }
+  for (let index = 0; index < 11; index += 1) parts.push(idOf(await createPart()));
+
   const [one = "", two = ""] = parts;
   const carousel = (...children: string[]) =>
     create({ media_type: "CAROUSEL", children: children.join(",") });
@@ -272,9 +278,9 @@ test("a simulated Instagram account cannot use another account's containers, pos
   account = await simulator.account("instagram");
   token = account.credentials["accessToken"] ?? "";
   expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
-  for (const path of [container, id, externalId, `${externalId}/media`]) {
+  for (const path of [container, id, externalId, `${externalId}/media`])
     expect(faultOf(await call("GET", path))).toEqual([100, 33]);
-  }
+
   expect(faultOf(await call("DELETE", id))).toEqual([100, 33]);
   expect(await visible()).toHaveLength(1);
 });
@@ -295,9 +301,8 @@ describe("Instagram limits", () => {
   };
 
   test("the simulated Instagram reports the number of posts in the last 24 hours and refuses the 51st post", async () => {
-    for (let posts = 0; posts < 50; posts += 1) {
-      await publish(idOf(await createImage()));
-    }
+    for (let posts = 0; posts < 50; posts += 1) await publish(idOf(await createImage()));
+
     const config = { quota_total: 50, quota_duration: 86_400 };
     expect(await limit()).toEqual({ quota_usage: 50, config });
     const container = idOf(await createImage());
@@ -313,9 +318,9 @@ describe("Instagram limits", () => {
 
   test("the simulated Instagram refuses to create the 401st media container within a day", async () => {
     const made = [];
-    for (let count = 0; count < 400; count += 1) {
+    for (let count = 0; count < 400; count += 1)
       made.push(await create({ media_type: "REELS", upload_type: "resumable" }));
-    }
+
     expect(made.map((answer) => answer.status)).not.toContain(400);
     const refused = await create({ media_type: "REELS", upload_type: "resumable" });
     expect(faultOf(refused)[0]).toBe(80_002);
@@ -390,9 +395,8 @@ test("the simulated Instagram requires the permissions for insights, comments an
     `${textOf(id)}/replies`,
     textOf(id),
   ];
-  for (const path of paths) {
-    expect(faultOf(await call("GET", path))).toEqual([200, undefined]);
-  }
+  for (const path of paths) expect(faultOf(await call("GET", path))).toEqual([200, undefined]);
+
   expect(faultOf(await call("POST", "me/messages", {}))).toEqual([200, undefined]);
   expect((await call("GET", `${mediaId}?fields=like_count`)).status).toBe(200);
 });

@@ -31,9 +31,8 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
   );
   const name = username ?? `${invented.words.join("_")}${invented.number}`;
   const present = accounts.byUsername("instagram", name);
-  if (present !== undefined) {
-    return present;
-  }
+  if (present !== undefined) return present;
+
   const externalId = snowflakes.next(now);
   const displayName = invented.displayName;
   ownerships.put(externalId, {

@@ -1,5 +1,4 @@
-import { requireScope } from "#src/graph/endpoint.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { type GraphCall, type GraphEndpoint, requireScope } from "#src/graph/endpoint.ts";
 import { refuseObject } from "#src/graph/errors.ts";
 import { pickFields } from "#src/graph/parameters.ts";
 import { readOperations } from "#src/graph/several-nodes.ts";
@@ -7,10 +6,8 @@ import type { Reply } from "#src/http/call.ts";
 import { commentView } from "#src/instagram/comment-view.ts";
 import { findComment, hideComment } from "#src/instagram/comments.ts";
 import { insightsField } from "#src/instagram/insights.ts";
-import { findPost } from "#src/instagram/network.ts";
-import type { InstagramNetwork } from "#src/instagram/network.ts";
-import { accountView, containerView, mediaView } from "#src/instagram/views.ts";
-import type { View } from "#src/instagram/views.ts";
+import { findPost, type InstagramNetwork } from "#src/instagram/network.ts";
+import { accountView, containerView, mediaView, type View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
 /**
@@ -24,9 +21,8 @@ export const COUNTERS = "like_count,comments_count";
  * Instagram Login, otherwise the account's Page.
  */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
-  if (token.kind === "instagram") {
-    return { ...accountView(account), user_id: account.externalId };
-  }
+  if (token.kind === "instagram") return { ...accountView(account), user_id: account.externalId };
+
   const ownership = network.ownerships.get(account.externalId);
   return {
     id: ownership?.pageId,
@@ -42,12 +38,11 @@ function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boole
 
 function findView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account } = graphCall;
-  if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
+  if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId)
     return ownerView(network, graphCall);
-  }
-  if (id === account.externalId) {
-    return accountView(account);
-  }
+
+  if (id === account.externalId) return accountView(account);
+
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
@@ -55,9 +50,8 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
 function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);
-  if (container !== undefined) {
-    return containerView(network.containers, container, asOf);
-  }
+  if (container !== undefined) return containerView(network.containers, container, asOf);
+
   const found = findPost(network, account, id);
   if (found !== undefined && isVisibleAt(found.post, asOf)) {
     const { post, detail } = found;
@@ -66,9 +60,8 @@ function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View |
     return { ...mediaView(network, post, detail, account, asOf), insights };
   }
   const comment = findComment(network, graphCall, id);
-  if (comment === undefined || comment.createdAt > asOf) {
-    return undefined;
-  }
+  if (comment === undefined || comment.createdAt > asOf) return undefined;
+
   requireScope(graphCall.token, "instagram_manage_comments");
   return commentView(network, comment, account, asOf);
 }
@@ -110,9 +103,8 @@ export function updateNode(network: InstagramNetwork): GraphEndpoint {
 function remove(network: InstagramNetwork, { id, account, parameters, now }: GraphCall): Reply {
   parameters.checkNames([]);
   const found = findPost(network, account, id);
-  if (found === undefined || found.post.deletedAt !== null) {
-    return refuseObject(id);
-  }
+  if (found === undefined || found.post.deletedAt !== null) return refuseObject(id);
+
   network.world.posts.change(found.post, { deletedAt: now });
   return { status: 200, body: { success: true, deleted_id: id } };
 }

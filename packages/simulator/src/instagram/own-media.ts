@@ -12,17 +12,15 @@ import { isVisibleAt } from "#src/world/posts.ts";
 
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
-  if (id !== account.externalId) {
-    return refuseObject(id);
-  }
+  if (id !== account.externalId) return refuseObject(id);
+
   parameters.checkNames(PAGING);
   const posts = network.world.posts.newestFirst(account).filter((post) => isVisibleAt(post, asOf));
   const { items, paging } = pageOf(posts, graphCall);
   const data = items.flatMap((post) => {
     const detail = network.details.find(post.id);
-    if (detail === undefined) {
-      return [];
-    }
+    if (detail === undefined) return [];
+
     const media = { id: post.id, productType: detail.productType };
     const insights = insightsField(network, graphCall, media);
     return pickFields(parameters, { ...mediaView(network, post, detail, account, asOf), insights });

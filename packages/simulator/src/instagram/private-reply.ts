@@ -17,9 +17,8 @@ function senderIds(network: InstagramNetwork, { account, token }: GraphCall): re
 
 function send(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { now, id } = graphCall;
-  if (!senderIds(network, graphCall).includes(id)) {
-    return refuseObject(id);
-  }
+  if (!senderIds(network, graphCall).includes(id)) return refuseObject(id);
+
   const { commentId, text } = privateReplyOf(graphCall);
   const comment = requireRepliable(network, graphCall, commentId);
   network.privateReplies.send(comment, text, now);

@@ -14,12 +14,10 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
   const { parameters, account, now } = graphCall;
   const id = parameters.required("creation_id");
   const container = containers.find(account.externalId, id, now);
-  if (container === undefined) {
-    return refuseMissingContainer();
-  }
-  if (container.isChild) {
-    return refuseParameter("A carousel item cannot be published alone");
-  }
+  if (container === undefined) return refuseMissingContainer();
+
+  if (container.isChild) return refuseParameter("A carousel item cannot be published alone");
+
   const status = containers.statusOf(container, now);
   switch (status.code) {
     case "FINISHED":
@@ -39,14 +37,12 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
 function publish(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { world, containers, details } = network;
   const { account, now, parameters, id: path } = graphCall;
-  if (path !== account.externalId) {
-    return refuseObject(path);
-  }
+  if (path !== account.externalId) return refuseObject(path);
+
   parameters.checkNames(["creation_id"]);
   const container = publishable(network, graphCall);
-  if (!world.limits.spend([publishingLimitOf(account)], now).allowed) {
-    refuseDailyLimit();
-  }
+  if (!world.limits.spend([publishingLimitOf(account)], now).allowed) refuseDailyLimit();
+
   const id = world.snowflakes.next(now);
   world.posts.add({
     platform: "instagram",

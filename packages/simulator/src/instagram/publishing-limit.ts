@@ -17,9 +17,8 @@ export function publishingLimitOf({ externalId }: Account): LimitRule {
 }
 
 function read({ world }: InstagramNetwork, { account, now, parameters, id }: GraphCall): Reply {
-  if (id !== account.externalId) {
-    return refuseObject(id);
-  }
+  if (id !== account.externalId) return refuseObject(id);
+
   parameters.checkNames(["since"]);
   const { limit, remaining } = world.limits.read(publishingLimitOf(account), now);
   const total = world.settings.values.quotas ? limit : NO_LIMIT;

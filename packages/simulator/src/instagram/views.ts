@@ -1,7 +1,6 @@
 import type { Container, Containers } from "#src/instagram/containers.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
-import { permalinkOf } from "#src/instagram/post-details.ts";
-import type { PostDetail } from "#src/instagram/post-details.ts";
+import { permalinkOf, type PostDetail } from "#src/instagram/post-details.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
 

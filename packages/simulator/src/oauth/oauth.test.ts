@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { TestSimulator, textOf } from "#src/testing.ts";
-import type { Answer } from "#src/testing.ts";
+import { type Answer, TestSimulator, textOf } from "#src/testing.ts";
 
 const REDIRECT = "https://app.example/connect/callback";
 const STATE = "s".repeat(32);

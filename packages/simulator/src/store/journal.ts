@@ -16,9 +16,7 @@ const NEWLINE = 0x0a;
 function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text, "utf8");
   let written = 0;
-  while (written < bytes.length) {
-    written += writeSync(fd, bytes, written);
-  }
+  while (written < bytes.length) written += writeSync(fd, bytes, written);
 }
 
 function splitLines(bytes: Buffer): { lines: string[]; completeBytes: number } {

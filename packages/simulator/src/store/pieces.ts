@@ -29,27 +29,21 @@ export class Pieces {
    * @throws When the part is not stored.
    */
   get(name: string): Buffer {
-    if (this.#folder !== undefined) {
-      return readFileSync(join(this.#folder, name));
-    }
+    if (this.#folder !== undefined) return readFileSync(join(this.#folder, name));
+
     const bytes = this.#kept.get(name);
-    if (bytes === undefined) {
-      throw new Error(`the upload part ${name} does not exist`);
-    }
+    if (bytes === undefined) throw new Error(`the upload part ${name} does not exist`);
+
     return bytes;
   }
 
   drop(name: string): void {
     this.#kept.delete(name);
-    if (this.#folder !== undefined) {
-      rmSync(join(this.#folder, name), { force: true });
-    }
+    if (this.#folder !== undefined) rmSync(join(this.#folder, name), { force: true });
   }
 
   dropAll(): void {
     this.#kept.clear();
-    if (this.#folder !== undefined) {
-      rmSync(this.#folder, { recursive: true, force: true });
-    }
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,5 @@
 import { Journal } from "#src/store/journal.ts";
-import { Table } from "#src/store/table.ts";
-import type { Change } from "#src/store/table.ts";
+import { type Change, Table } from "#src/store/table.ts";
 
 /**
  * Minimum number of outdated changes before the simulator's journal is rewritten. The rewrite happens at the start of
@@ -26,16 +25,14 @@ export class Store implements Disposable {
   #pending: Change[] = [];
 
   constructor(dataDir?: string) {
-    if (dataDir === undefined) {
-      return;
-    }
+    if (dataDir === undefined) return;
+
     const { journal, lines } = Journal.open(dataDir);
     this.#journal = journal;
     const changes = this.#replay(lines);
     const live = this.#loaded.values().reduce((sum, rows) => sum + rows.size, 0);
-    if (changes - live > Math.max(MIN_OUTDATED_CHANGES, live)) {
+    if (changes - live > Math.max(MIN_OUTDATED_CHANGES, live))
       journal.rewrite([JSON.stringify(snapshot(this.#loaded))]);
-    }
   }
 
   /**
@@ -57,9 +54,8 @@ export class Store implements Disposable {
    * process does not lose them.
    */
   commit(): void {
-    if (this.#pending.length === 0) {
-      return;
-    }
+    if (this.#pending.length === 0) return;
+
     const changes = this.#pending;
     this.#pending = [];
     this.#journal?.append(JSON.stringify(changes));
@@ -78,16 +74,11 @@ export class Store implements Disposable {
    * `keptOnReset`.
    */
   reset(): void {
-    for (const { table, keptOnReset } of this.#tables.values()) {
-      if (!keptOnReset) {
-        table.clear();
-      }
-    }
+    for (const { table, keptOnReset } of this.#tables.values()) if (!keptOnReset) table.clear();
+
     this.#pending = [];
     this.#journal?.rewrite([JSON.stringify(snapshot(this.#loaded))]);
-    for (const listener of this.#onReset) {
-      listener();
-    }
+    for (const listener of this.#onReset) listener();
   }
 
   [Symbol.dispose](): void {
@@ -103,11 +94,8 @@ export class Store implements Disposable {
       for (const [name, key, value] of changes) {
         const rows = this.#loaded.get(name) ?? new Map<string, unknown>();
         this.#loaded.set(name, rows);
-        if (value === undefined) {
-          rows.delete(key);
-        } else {
-          rows.set(key, value);
-        }
+        if (value === undefined) rows.delete(key);
+        else rows.set(key, value);
       }
     }
     return count;
@@ -116,10 +104,8 @@ export class Store implements Disposable {
 
 function snapshot(tables: ReadonlyMap<string, ReadonlyMap<string, unknown>>): Change[] {
   const changes: Change[] = [];
-  for (const [name, rows] of tables) {
-    for (const [key, value] of rows) {
-      changes.push([name, key, value]);
-    }
-  }
+  for (const [name, rows] of tables)
+    for (const [key, value] of rows) changes.push([name, key, value]);
+
   return changes;
 }

@@ -34,9 +34,8 @@ export class Table<T> {
 
   delete(key: string): boolean {
     const existed = this.#rows.delete(key);
-    if (existed) {
-      this.#record([this.#name, key]);
-    }
+    if (existed) this.#record([this.#name, key]);
+
     return existed;
   }
 

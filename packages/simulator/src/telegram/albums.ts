@@ -35,9 +35,8 @@ export class Albums {
 
   add(chat: Account, parts: readonly Pick<AlbumMessage, "text" | "media">[], first: number): void {
     const ids = parts.map((_part, index) => first + index);
-    for (const [index, part] of parts.entries()) {
+    for (const [index, part] of parts.entries())
       this.#messages.put(keyOf(chat, first + index), { ...part, ids, isDeleted: false });
-    }
   }
 
   has(chat: Account, messageId: number): boolean {
@@ -50,9 +49,8 @@ export class Albums {
    */
   delete(chat: Account, messageId: number): AlbumRest | undefined {
     const message = this.#messages.get(keyOf(chat, messageId));
-    if (message === undefined) {
-      return undefined;
-    }
+    if (message === undefined) return undefined;
+
     this.#messages.put(keyOf(chat, messageId), { ...message, isDeleted: true });
     const left = message.ids.flatMap((id) => {
       const one = this.#messages.get(keyOf(chat, id));

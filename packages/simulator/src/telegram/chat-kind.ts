@@ -1,6 +1,5 @@
 import { refuse } from "#src/telegram/errors.ts";
-import { idOf } from "#src/telegram/parameters.ts";
-import type { Parameters } from "#src/telegram/parameters.ts";
+import { idOf, type Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 /** Ids of the topics that every simulated Telegram group with topics has. */
@@ -14,9 +13,8 @@ const GONE_TOPICS: Readonly<Record<number, string>> = { 4: "TOPIC_CLOSED", 5: "T
  * group with topics, any other a channel. Bots are administrators of channels and plain members of groups.
  */
 export function kindOf({ username }: Account): "channel" | "group" | "forum" {
-  if (username.startsWith("group")) {
-    return "group";
-  }
+  if (username.startsWith("group")) return "group";
+
   return username.startsWith("forum") ? "forum" : "channel";
 }
 
@@ -30,22 +28,18 @@ export function supergroupIdOf({ username, externalId }: Account): string | unde
 
 /** Refuses to send to a simulated chat whose username begins with `grouprestricted`, as Telegram does to restricted chats. */
 export function checkIsOpen({ username }: Account): void {
-  if (username.startsWith("grouprestricted")) {
-    refuse("CHAT_RESTRICTED");
-  }
+  if (username.startsWith("grouprestricted")) refuse("CHAT_RESTRICTED");
 }
 
 /** The topic that a sending call names; undefined when it names none. Refuses a topic that the chat does not have. */
 export function topicOf(chat: Account, parameters: Parameters): number | undefined {
   const given = parameters.get("message_thread_id");
-  if (given === undefined) {
-    return undefined;
-  }
+  if (given === undefined) return undefined;
+
   const id = idOf(given);
   const isForum = kindOf(chat) === "forum" && id !== undefined;
   const fault = isForum ? GONE_TOPICS[id] : undefined;
-  if (fault !== undefined) {
-    return refuse(fault);
-  }
+  if (fault !== undefined) return refuse(fault);
+
   return isForum && TOPIC_IDS.has(id) ? id : refuse("message thread not found");
 }

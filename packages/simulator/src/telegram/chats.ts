@@ -1,7 +1,6 @@
 import { kindOf } from "#src/telegram/chat-kind.ts";
 import { forbid, refuse } from "#src/telegram/errors.ts";
-import { requireChat } from "#src/telegram/network.ts";
-import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { type BotCall, requireChat, type TelegramNetwork } from "#src/telegram/network.ts";
 import { idOf } from "#src/telegram/parameters.ts";
 import { administratorView, botView, chatView, memberView } from "#src/telegram/views.ts";
 
@@ -31,14 +30,13 @@ export function getChat(network: TelegramNetwork, { parameters }: BotCall): unkn
 
 export function getChatMember(network: TelegramNetwork, { bot, parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
-  if (network.bots.membership(bot, chat.externalId) === undefined) {
+  if (network.bots.membership(bot, chat.externalId) === undefined)
     forbid("bot is not a member of the channel chat");
-  }
+
   const userId = idOf(parameters.get("user_id")) ?? refuse("invalid user_id specified");
   const member = network.bots.administrators(chat.externalId).find((one) => one.id === userId);
-  if (member === undefined) {
-    return refuse("user not found");
-  }
+  if (member === undefined) return refuse("user not found");
+
   return kindOf(chat) === "channel" ? administratorView(member) : memberView(member);
 }
 
@@ -47,17 +45,17 @@ export function getChatAdministrators(
   { bot, parameters }: BotCall,
 ): unknown {
   const chat = requireChat(network, parameters);
-  if (network.bots.membership(bot, chat.externalId) === undefined) {
+  if (network.bots.membership(bot, chat.externalId) === undefined)
     forbid("bot is not a member of the channel chat");
-  }
+
   return network.bots.administrators(chat.externalId).map(administratorView);
 }
 
 export function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
-  if (network.bots.membership(bot, chat.externalId) === undefined) {
+  if (network.bots.membership(bot, chat.externalId) === undefined)
     forbid("bot is not a member of the channel chat");
-  }
+
   network.bots.leave(bot, chat.externalId);
   return true;
 }

@@ -1,5 +1,4 @@
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "Bad Request: message can't be processed",

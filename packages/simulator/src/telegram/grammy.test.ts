@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
-import { Api, InputFile, InputMediaBuilder } from "grammy";
-import type { GrammyError } from "grammy";
+import { Api, type GrammyError, InputFile, InputMediaBuilder } from "grammy";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gifBytes } from "#src/testing-images.ts";
-import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import {
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+} from "#src/testing.ts";
 
 /**
  * These tests use grammY, a public client library for Telegram, to check that the simulator behaves

@@ -1,10 +1,8 @@
 import { isRecord, Refused } from "#src/http/call.ts";
 import { refuse, statusFailure } from "#src/telegram/errors.ts";
 import { captionText } from "#src/telegram/message-text.ts";
-import { listOf, textOf } from "#src/telegram/parameters.ts";
-import type { Parameters } from "#src/telegram/parameters.ts";
-import { receive } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { listOf, type Parameters, textOf } from "#src/telegram/parameters.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 export type InputKind = "photo" | "video" | "animation";
 
@@ -38,12 +36,10 @@ const ATTACHED = "attach://";
 function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
   const name = typeof value === "string" ? value : "";
   const file = name.startsWith(ATTACHED) ? parameters.get(name.slice(ATTACHED.length)) : value;
-  if (Buffer.isBuffer(file)) {
-    return file.length > 0 ? file : refuse("file must be non-empty");
-  }
-  if (name === "") {
-    return refuse(`there is no ${kind} in the request`);
-  }
+  if (Buffer.isBuffer(file)) return file.length > 0 ? file : refuse("file must be non-empty");
+
+  if (name === "") return refuse(`there is no ${kind} in the request`);
+
   return refuse(
     /^https?:/.test(name)
       ? "failed to get HTTP URL content"
@@ -52,34 +48,29 @@ function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffe
 }
 
 function checkPhoto({ width, height }: ReceivedMedia): void {
-  if (width === undefined || height === undefined) {
-    return;
-  }
+  if (width === undefined || height === undefined) return;
+
   const aspect = Math.max(width, height) / Math.min(width, height);
-  if (width + height > MAX_WIDTH_PLUS_HEIGHT || aspect > MAX_ASPECT) {
+  if (width + height > MAX_WIDTH_PLUS_HEIGHT || aspect > MAX_ASPECT)
     refuse("PHOTO_INVALID_DIMENSIONS");
-  }
 }
 
 const PHOTO_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
 
 function photo(bytes: Buffer): ReceivedMedia {
-  if (bytes.length > MAX_PHOTO_BYTES) {
-    refuse("file is too big for a photo");
-  }
+  if (bytes.length > MAX_PHOTO_BYTES) refuse("file is too big for a photo");
+
   const received = receive([bytes]);
   const isTaken = received?.kind === "image" && PHOTO_TYPES.includes(received.contentType);
-  if (!isTaken || (received.frames ?? 1) > 1) {
-    return refuse("IMAGE_PROCESS_FAILED");
-  }
+  if (!isTaken || (received.frames ?? 1) > 1) return refuse("IMAGE_PROCESS_FAILED");
+
   checkPhoto(received);
   return received;
 }
 
 function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
-  if (bytes.length > MAX_FILE_BYTES) {
-    throw new Refused(statusFailure(413));
-  }
+  if (bytes.length > MAX_FILE_BYTES) throw new Refused(statusFailure(413));
+
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
@@ -126,14 +117,14 @@ export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia
 /** Reads and checks the files of a Telegram album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
-  if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES) {
+  if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES)
     refuse("an album has 2 to 10 messages");
-  }
+
   return entries.map((entry) => {
     const type = isRecord(entry) ? entry["type"] : undefined;
-    if (!isRecord(entry) || (type !== "photo" && type !== "video")) {
+    if (!isRecord(entry) || (type !== "photo" && type !== "video"))
       return refuse("only photos and videos go together in this album");
-    }
+
     return inputMedia(parameters, type, entry["media"], new Map(Object.entries(entry)));
   });
 }

@@ -4,8 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { webpBytes } from "#src/testing-images.ts";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes, telegram } from "#src/testing.ts";
-import type { Answer, TestAccount } from "#src/testing.ts";
+import {
+  type Answer,
+  itemsOf,
+  mp4Bytes,
+  pngBytes,
+  telegram,
+  type TestAccount,
+  TestSimulator,
+} from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let channel: TestAccount;
@@ -32,13 +39,10 @@ function pngOf(width: number, height: number): Buffer {
 function post(method: string, fields: Readonly<Record<string, string | Buffer>>): Promise<Answer> {
   const parts = new FormData();
   parts.set("chat_id", channel.externalId);
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === "string") {
-      parts.set(name, value);
-    } else {
-      parts.set(name, new Blob([new Uint8Array(value)]), "file");
-    }
-  }
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === "string") parts.set(name, value);
+    else parts.set(name, new Blob([new Uint8Array(value)]), "file");
+
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/${method}`;
   return simulator.call("POST", path, { parts });
 }
@@ -268,9 +272,9 @@ test("GET /_control/visible/{platform}/{id}/media/{index} answers with the media
     "image/png",
     "video/mp4",
   ]);
-  for (const [index, answer] of answers.entries()) {
+  for (const [index, answer] of answers.entries())
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(files[index]);
-  }
+
   const missing = await Promise.all([load(2), load(0, "0")]);
   expect(missing.map(({ status }) => status)).toEqual([404, 404]);
 });

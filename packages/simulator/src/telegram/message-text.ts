@@ -1,8 +1,142 @@
 import { refuse } from "#src/telegram/errors.ts";
-import { htmlText } from "#src/telegram/html-markup.ts";
-import { markdownText } from "#src/telegram/markdown-markup.ts";
-import { textOf } from "#src/telegram/parameters.ts";
-import type { Parameters } from "#src/telegram/parameters.ts";
+import { type Parameters, textOf } from "#src/telegram/parameters.ts";
+
+const RESERVED = new Set("_*[]()~`>#+-=|{}.!");
+const PAIRED = ["```", "||", "__", "*", "_", "~", "`"];
+const LINK = /\[((?:\\.|[^\]\\])*)\]\((?:\\.|[^)\\])*\)/y;
+
+interface Scan {
+  readonly source: string;
+  at: number;
+  text: string;
+  readonly open: string[];
+}
+
+/**
+ * Consumes an escape or a link at the current position of a Telegram text in MarkdownV2. Returns
+ * false when neither starts there.
+ */
+function takeEscapeOrLink(scan: Scan): boolean {
+  if (scan.source[scan.at] === "\\") {
+    scan.text += scan.source[scan.at + 1] ?? "";
+    scan.at += 2;
+    return true;
+  }
+  LINK.lastIndex = scan.at;
+  const link = LINK.exec(scan.source);
+  if (link === null) return false;
+
+  scan.text += markdownText(link[1] ?? "");
+  scan.at += link[0].length;
+  return true;
+}
+
+/**
+ * Consumes a style marker, or the `>` of a quotation at the start of a line, in a Telegram text in
+ * MarkdownV2. Returns false when neither is at the current position.
+ */
+function takeMarker(scan: Scan): boolean {
+  const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
+  if (scan.source[scan.at] === ">" && isLineStart) {
+    scan.at += 1;
+    return true;
+  }
+  const marker = PAIRED.find((candidate) => scan.source.startsWith(candidate, scan.at));
+  if (marker === undefined) return false;
+
+  if (scan.open.at(-1) === marker) scan.open.pop();
+  else scan.open.push(marker);
+
+  scan.at += marker.length;
+  return true;
+}
+
+/**
+ * Returns the text of a Telegram message without its MarkdownV2 markup (`parse_mode` MarkdownV2). A
+ * reserved character without a backslash is an error.
+ */
+function markdownText(source: string): string {
+  const scan: Scan = { source, at: 0, text: "", open: [] };
+  while (scan.at < source.length) {
+    if (takeEscapeOrLink(scan) || takeMarker(scan)) continue;
+
+    const character = source[scan.at] ?? "";
+    if (RESERVED.has(character))
+      refuse(
+        `can't parse entities: Character '${character}' is reserved and must be escaped with the preceding '\\'`,
+      );
+
+    scan.text += character;
+    scan.at += 1;
+  }
+  if (scan.open.length > 0)
+    refuse(`can't parse entities: Can't find end of the entity starting with ${scan.open.at(-1)}`);
+
+  return scan.text;
+}
+
+const TAGS = new Set([
+  "b",
+  "strong",
+  "i",
+  "em",
+  "u",
+  "ins",
+  "s",
+  "strike",
+  "del",
+  "span",
+  "tg-spoiler",
+  "tg-emoji",
+  "a",
+  "code",
+  "pre",
+  "blockquote",
+]);
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
+const MARKUP = /<(\/?)([a-z][a-z0-9-]*)?([^<>]*)>|<|&(#\d+|#x[0-9a-f]+|lt|gt|amp|quot);/gi;
+
+function decodeEntity(name: string): string {
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? "";
+
+  const isHex = name[1]?.toLowerCase() === "x";
+  return String.fromCodePoint(Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10));
+}
+
+function cannotParse(why: string): never {
+  return refuse(`can't parse entities: ${why}`);
+}
+
+/**
+ * Returns the text of a Telegram message without its HTML markup (`parse_mode` HTML). Unknown,
+ * unclosed and wrongly nested tags are errors.
+ */
+function htmlText(source: string): string {
+  const open: string[] = [];
+  const text = source.replaceAll(
+    MARKUP,
+    (found, slash: string | undefined, tag: string | undefined, _rest, entity, offset: number) => {
+      if (typeof entity === "string") return decodeEntity(entity);
+
+      const name = tag?.toLowerCase() ?? "";
+      if (!TAGS.has(name))
+        return cannotParse(
+          `Unsupported start tag "${found.slice(1, -1)}" at byte offset ${offset}`,
+        );
+
+      if (slash === "/") {
+        if (open.pop() !== name) cannotParse(`Unexpected end tag at byte offset ${offset}`);
+      } else open.push(name);
+
+      return "";
+    },
+  );
+  if (open.length > 0)
+    cannotParse(`Can't find end tag corresponding to start tag "${open.at(-1)}"`);
+
+  return text;
+}
 
 /** Maximum length of a Telegram message text in UTF-16 units, after markup is parsed. */
 const MAX_TEXT_UNITS = 4096;
@@ -25,16 +159,13 @@ function withoutMarkup(text: string, mode: string): string {
 /** The text of a Telegram message as readers see it, without markup. */
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
-  if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) {
-    refuse("message is too long");
-  }
+  if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) refuse("message is too long");
+
   const text = withoutMarkup(raw, textOf(parameters, "parse_mode"));
-  if (text.trim() === "") {
-    refuse("message text is empty");
-  }
-  if (text.trim().length > MAX_TEXT_UNITS) {
-    refuse("message is too long");
-  }
+  if (text.trim() === "") refuse("message text is empty");
+
+  if (text.trim().length > MAX_TEXT_UNITS) refuse("message is too long");
+
   return text;
 }
 

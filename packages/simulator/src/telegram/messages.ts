@@ -2,8 +2,7 @@ import { Refused } from "#src/http/call.ts";
 import { topicOf } from "#src/telegram/chat-kind.ts";
 import { refuse, tooManyRequests } from "#src/telegram/errors.ts";
 import { messageText } from "#src/telegram/message-text.ts";
-import { requireRight } from "#src/telegram/network.ts";
-import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { type BotCall, requireRight, type TelegramNetwork } from "#src/telegram/network.ts";
 import { idOf, idsOf } from "#src/telegram/parameters.ts";
 import { postOptions } from "#src/telegram/post-options.ts";
 import { messageView } from "#src/telegram/views.ts";
@@ -81,9 +80,8 @@ function remove(network: TelegramNetwork, chat: Account, id: number, now: number
   }
   const rest = network.albums.has(chat, id) ? network.albums.delete(chat, id) : undefined;
   const album = rest === undefined ? undefined : posts.get(chat, rest.id);
-  if (rest === undefined || album === undefined) {
-    return false;
-  }
+  if (rest === undefined || album === undefined) return false;
+
   const { text, media } = rest;
   posts.change(album, media.length === 0 ? { deletedAt: now } : { text, media });
   return true;
@@ -95,15 +93,14 @@ export function editMessageText(network: TelegramNetwork, call: BotCall): unknow
   const post =
     findUndeleted(network, chat, idOf(parameters.get("message_id"))) ??
     refuse("message to edit not found");
-  if (post.media.length > 0) {
-    refuse("there is no text in the message to edit");
-  }
+  if (post.media.length > 0) refuse("there is no text in the message to edit");
+
   const text = messageText(parameters);
-  if (text === post.text) {
+  if (text === post.text)
     refuse(
       "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message",
     );
-  }
+
   const sent = { chat, bot, topicId: undefined };
   return messageView(sent, network.world.posts.change(post, { text }), now);
 }
@@ -119,14 +116,11 @@ export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown 
 export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown {
   const chat = requireRight(network, call, "canDeleteMessages");
   const ids = idsOf(call.parameters, "message_ids");
-  if (ids.length === 0) {
-    refuse("message identifiers are not specified");
-  }
-  if (ids.length > MAX_DELETED_AT_ONCE) {
-    refuse("too many message identifiers specified");
-  }
-  for (const id of ids) {
-    remove(network, chat, id, call.now);
-  }
+  if (ids.length === 0) refuse("message identifiers are not specified");
+
+  if (ids.length > MAX_DELETED_AT_ONCE) refuse("too many message identifiers specified");
+
+  for (const id of ids) remove(network, chat, id, call.now);
+
   return true;
 }

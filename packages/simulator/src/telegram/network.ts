@@ -1,12 +1,10 @@
 import type { Moment } from "#src/http/call.ts";
 import type { Table } from "#src/store/table.ts";
 import { Albums } from "#src/telegram/albums.ts";
-import { Bots } from "#src/telegram/bots.ts";
-import type { Bot } from "#src/telegram/bots.ts";
+import { type Bot, Bots } from "#src/telegram/bots.ts";
 import { checkIsOpen, supergroupIdOf } from "#src/telegram/chat-kind.ts";
 import { forbid, refuse, refuseMigrated } from "#src/telegram/errors.ts";
-import { textOf } from "#src/telegram/parameters.ts";
-import type { Parameters } from "#src/telegram/parameters.ts";
+import { type Parameters, textOf } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
@@ -43,9 +41,8 @@ export function createNetwork(world: World): TelegramNetwork {
  */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
-  if (chatId.startsWith("@")) {
-    return world.accounts.byUsername("telegram", chatId.slice(1));
-  }
+  if (chatId.startsWith("@")) return world.accounts.byUsername("telegram", chatId.slice(1));
+
   const group = world.accounts.byId("telegram", chatId.replace(/^-1009/, "-100"));
   return group !== undefined && supergroupIdOf(group) === chatId
     ? group
@@ -53,9 +50,8 @@ export function findChat({ world }: TelegramNetwork, parameters: Parameters): Ac
 }
 
 export function requireChat(network: TelegramNetwork, parameters: Parameters): Account {
-  if (textOf(parameters, "chat_id") === "") {
-    refuse("chat_id is empty");
-  }
+  if (textOf(parameters, "chat_id") === "") refuse("chat_id is empty");
+
   const chat = findChat(network, parameters) ?? refuse("chat not found");
   const supergroup = supergroupIdOf(chat);
   return supergroup === undefined || textOf(parameters, "chat_id") !== chat.externalId
@@ -76,8 +72,7 @@ export function requireRight(
   const membership =
     network.bots.membership(bot, chat.externalId) ??
     forbid("bot is not a member of the channel chat");
-  if (right === "canPostMessages") {
-    checkIsOpen(chat);
-  }
+  if (right === "canPostMessages") checkIsOpen(chat);
+
   return membership[right] ? chat : refuse("need administrator rights in the channel chat");
 }

@@ -1,5 +1,4 @@
-import { contentType, jsonObject } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, contentType, jsonObject } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 import { refuse } from "#src/telegram/errors.ts";
 
@@ -56,13 +55,13 @@ export function idOf(value: unknown): number | undefined {
  */
 export function listOf(parameters: Parameters, name: string): readonly unknown[] {
   let list = parameters.get(name);
-  if (typeof list === "string") {
+  if (typeof list === "string")
     try {
       list = JSON.parse(list) as unknown;
     } catch {
       return refuse(`can't parse ${name}`);
     }
-  }
+
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 

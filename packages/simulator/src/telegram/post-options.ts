@@ -1,7 +1,6 @@
 import { isRecord } from "#src/http/call.ts";
 import { refuse } from "#src/telegram/errors.ts";
-import { listOf } from "#src/telegram/parameters.ts";
-import type { Parameters } from "#src/telegram/parameters.ts";
+import { listOf, type Parameters } from "#src/telegram/parameters.ts";
 import type { Post } from "#src/world/posts.ts";
 
 function isTrue(value: unknown): boolean {
@@ -25,9 +24,8 @@ function parse(text: string, name: string): unknown {
 /** The parse mode of an album's caption, from the first entry that has one. */
 function parseModeOf(parameters: Parameters): unknown {
   const own = parameters.get("parse_mode");
-  if (own !== undefined || !parameters.has("media")) {
-    return own;
-  }
+  if (own !== undefined || !parameters.has("media")) return own;
+
   return listOf(parameters, "media")
     .filter(isRecord)
     .map((entry) => entry["parse_mode"])

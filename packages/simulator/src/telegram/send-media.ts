@@ -1,10 +1,13 @@
 import { albumId } from "#src/telegram/albums.ts";
 import { topicOf } from "#src/telegram/chat-kind.ts";
-import { groupMedia, singleMedia } from "#src/telegram/input-media.ts";
-import type { InputKind, InputMedia } from "#src/telegram/input-media.ts";
+import {
+  groupMedia,
+  type InputKind,
+  type InputMedia,
+  singleMedia,
+} from "#src/telegram/input-media.ts";
 import { nextMessageId, spend } from "#src/telegram/messages.ts";
-import { requireRight } from "#src/telegram/network.ts";
-import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { type BotCall, requireRight, type TelegramNetwork } from "#src/telegram/network.ts";
 import { postOptions } from "#src/telegram/post-options.ts";
 import { mediaMessageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, telegram } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import { telegram, type TestAccount, TestSimulator } from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let channel: TestAccount;
@@ -63,9 +62,9 @@ test("the simulated Telegram refuses a message whose markup it cannot parse", as
 });
 
 test("the simulated Telegram refuses the 21st message within a minute and says how many seconds to wait", async () => {
-  for (let index = 0; index < 20; index += 1) {
+  for (let index = 0; index < 20; index += 1)
     expect((await send({ text: `message ${index}` })).status).toBe(200);
-  }
+
   const refused = await send({ text: "too many" });
   expect(refused.status).toBe(429);
   const seconds = Number(refused.body["parameters"]?.["retry_after"]);

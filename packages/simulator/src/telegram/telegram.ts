@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Operation } from "#src/faults/rule.ts";
-import { Refused } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, type Moment, Refused, type Reply } from "#src/http/call.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import { isTokenShaped } from "#src/telegram/bots.ts";
 import {
@@ -19,8 +18,12 @@ import {
   editMessageText,
   sendMessage,
 } from "#src/telegram/messages.ts";
-import { createNetwork, findChat } from "#src/telegram/network.ts";
-import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import {
+  type BotCall,
+  createNetwork,
+  findChat,
+  type TelegramNetwork,
+} from "#src/telegram/network.ts";
 import { parametersOf } from "#src/telegram/parameters.ts";
 import { sendAnimation, sendMediaGroup, sendPhoto, sendVideo } from "#src/telegram/send-media.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -74,13 +77,11 @@ function methodOf(call: Call): Method | undefined {
 function runMethod(network: TelegramNetwork, call: Call, moment: Moment): Reply {
   const token = call.params["token"] ?? "";
   const bot = network.bots.byToken(token);
-  if (bot === undefined) {
-    return statusFailure(isTokenShaped(token) ? 401 : 404);
-  }
+  if (bot === undefined) return statusFailure(isTokenShaped(token) ? 401 : 404);
+
   const method = methodOf(call);
-  if (method === undefined) {
-    return failure(404, "Not Found: method not found");
-  }
+  if (method === undefined) return failure(404, "Not Found: method not found");
+
   const parameters = parametersOf(call);
   return {
     status: 200,
@@ -92,9 +93,8 @@ function accountOf(network: TelegramNetwork, call: Call): Account | undefined {
   try {
     return findChat(network, parametersOf(call));
   } catch (error) {
-    if (error instanceof Refused) {
-      return undefined;
-    }
+    if (error instanceof Refused) return undefined;
+
     throw error;
   }
 }
@@ -121,9 +121,7 @@ function issueAccount(network: TelegramNetwork, username: string | undefined): I
 function newChatId({ accounts }: World): string {
   for (;;) {
     const id = `-100${randomInt(1_000_000_000, 4_000_000_000)}`;
-    if (accounts.byId("telegram", id) === undefined) {
-      return id;
-    }
+    if (accounts.byId("telegram", id) === undefined) return id;
   }
 }
 

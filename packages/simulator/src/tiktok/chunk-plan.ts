@@ -48,12 +48,10 @@ export function chunkPlanOf(source: Fields, wholeBytes: number): ChunkPlan {
     chunkSize: countOf(source, "chunk_size"),
     chunkCount: countOf(source, "total_chunk_count"),
   };
-  if (plan.size > MAX_VIDEO_BYTES) {
-    refuseParameter("The video is too large.");
-  }
+  if (plan.size > MAX_VIDEO_BYTES) refuseParameter("The video is too large.");
+
   const isDivided = plan.size <= wholeBytes && plan.chunkSize < plan.size;
-  if (isDivided || !isChunkSizeAllowed(plan)) {
-    refuseParameter("The chunk size is invalid.");
-  }
+  if (isDivided || !isChunkSizeAllowed(plan)) refuseParameter("The chunk size is invalid.");
+
   return isChunkCountRight(plan) ? plan : refuseParameter("The total chunk count is invalid.");
 }

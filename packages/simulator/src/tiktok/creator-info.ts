@@ -1,8 +1,7 @@
 import type { Reply } from "#src/http/call.ts";
 import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
 import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
-import { creatorOf } from "#src/tiktok/network.ts";
-import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { creatorOf, type TiktokNetwork } from "#src/tiktok/network.ts";
 
 /**
  * The maximum video duration in seconds that TikTok's creator_info reports with the simulator
@@ -38,9 +37,9 @@ const USER_FIELDS: readonly string[] = [
 function userInfo({ call, account }: TiktokCall): Reply {
   const fields = (call.query.get("fields") ?? "").split(",").filter((name) => name !== "");
   const unknown = fields.find((name) => !USER_FIELDS.includes(name));
-  if (fields.length === 0 || unknown !== undefined) {
+  if (fields.length === 0 || unknown !== undefined)
     refuseParameter(`The fields are missing or unknown: ${unknown ?? ""}`);
-  }
+
   const known: Readonly<Record<string, string>> = {
     open_id: account.externalId,
     union_id: `u${account.externalId}`,

@@ -1,6 +1,13 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken, contentType, jsonObject } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import {
+  answering,
+  bearerToken,
+  type Call,
+  contentType,
+  jsonObject,
+  type Moment,
+  type Reply,
+} from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import { apiError, refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
@@ -33,9 +40,8 @@ export interface Endpoint {
 
 /** The JSON object in the body of a TikTok call. A missing body counts as an empty object. */
 function bodyOf(call: Call): Readonly<Record<string, unknown>> {
-  if (call.method === "GET" || call.body.length === 0) {
-    return {};
-  }
+  if (call.method === "GET" || call.body.length === 0) return {};
+
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   return body ?? refuseParameter("The body is not a JSON object or has another Content-Type.");
 }
@@ -44,17 +50,14 @@ function serve(network: TiktokNetwork, endpoint: Endpoint, call: Call, moment: M
   const token = network.tokens.access(bearerToken(call) ?? "", moment.now);
   const account =
     token === undefined ? undefined : network.world.accounts.byId("tiktok", token.account);
-  if (token === undefined || account === undefined) {
-    return apiError("access_token_invalid");
-  }
-  if (!token.scopes.includes(endpoint.scope)) {
-    return apiError("scope_not_authorized");
-  }
+  if (token === undefined || account === undefined) return apiError("access_token_invalid");
+
+  if (!token.scopes.includes(endpoint.scope)) return apiError("scope_not_authorized");
+
   const key = `tiktok:${endpoint.bucket}:${account.externalId}`;
   const rule = { key, limit: endpoint.perMinute, windowMs: MINUTE_MS };
-  if (!network.world.limits.spend([rule], moment.now).allowed) {
-    refuse("rate_limit_exceeded");
-  }
+  if (!network.world.limits.spend([rule], moment.now).allowed) refuse("rate_limit_exceeded");
+
   return endpoint.handle({ call, account, body: bodyOf(call), ...moment });
 }
 

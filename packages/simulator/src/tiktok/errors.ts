@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 /** The errors of the TikTok API by code, each with its HTTP status and message. */
 const ERRORS = {

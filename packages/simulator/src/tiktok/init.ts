@@ -1,14 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, isRecord, jsonObject, type Reply } from "#src/http/call.ts";
 import { chunkPlanOf } from "#src/tiktok/chunk-plan.ts";
 import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
 import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
-import { complete, newPublishId } from "#src/tiktok/network.ts";
-import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { complete, newPublishId, type TiktokNetwork } from "#src/tiktok/network.ts";
 import { photoInfo, section, spendPost, videoInfo } from "#src/tiktok/post-info.ts";
-import { UPLOAD_LIFETIME_MS } from "#src/tiktok/publishes.ts";
-import type { Upload } from "#src/tiktok/publishes.ts";
+import { type Upload, UPLOAD_LIFETIME_MS } from "#src/tiktok/publishes.ts";
 import { checkMediaUrls, isVerified, checkFetchedMedia } from "#src/tiktok/pull.ts";
 
 const MAX_PHOTOS = 35;
@@ -84,23 +81,22 @@ function initVideo(network: TiktokNetwork, call: TiktokCall): Reply {
 function photosOf(body: Fields): readonly unknown[] {
   const source = section(body, "source_info", ["source", "photo_images", "photo_cover_index"]);
   const photos = source["photo_images"];
-  if (source["source"] !== "PULL_FROM_URL") {
-    refuseParameter("source must be PULL_FROM_URL.");
-  }
-  if (!Array.isArray(photos) || photos.length < 1 || photos.length > MAX_PHOTOS) {
+  if (source["source"] !== "PULL_FROM_URL") refuseParameter("source must be PULL_FROM_URL.");
+
+  if (!Array.isArray(photos) || photos.length < 1 || photos.length > MAX_PHOTOS)
     return refuseParameter(`photo_images must be 1 to ${MAX_PHOTOS} URLs.`);
-  }
+
   const cover = source["photo_cover_index"] ?? 0;
-  if (!Number.isInteger(cover) || Number(cover) < 0 || Number(cover) >= photos.length) {
+  if (!Number.isInteger(cover) || Number(cover) < 0 || Number(cover) >= photos.length)
     refuseParameter("photo_cover_index must be the index of a photo.");
-  }
+
   return photos;
 }
 
 function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
-  if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST") {
+  if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST")
     refuseParameter("media_type must be PHOTO and post_mode DIRECT_POST.");
-  }
+
   const info = photoInfo(network, body, account);
   const urls = checkMediaUrls(photosOf(body));
   spendPost(network, account, now);
@@ -123,9 +119,8 @@ function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: Tikt
 /** The media URLs in a TikTok call, from which TikTok fetches the media itself. */
 function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
-  if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") {
-    return [];
-  }
+  if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") return [];
+
   const photos = source["photo_images"];
   const named: readonly unknown[] = Array.isArray(photos) ? photos : [source["video_url"]];
   return named.filter(isVerified).slice(0, MAX_PHOTOS);

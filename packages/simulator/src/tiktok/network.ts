@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { AuthorizationCodes } from "#src/oauth/codes.ts";
-import { Publishes } from "#src/tiktok/publishes.ts";
-import type { PrivacyLevel, Publish } from "#src/tiktok/publishes.ts";
+import { type PrivacyLevel, type Publish, Publishes } from "#src/tiktok/publishes.ts";
 import { Tokens } from "#src/tiktok/tokens.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { toPosted } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
 /** State of the simulated TikTok in addition to the state that all platforms share. */
@@ -100,13 +98,12 @@ export function complete(
   const { media, now: receivedAt } = received;
   const isTooMany = hasTooManyPosts(network, publish.account, receivedAt);
   const failReason = received.failReason ?? (isTooMany ? "spam_risk_too_many_posts" : undefined);
-  if (failReason !== undefined) {
-    return publishes.put({ ...publish, receivedAt, failReason });
-  }
+  if (failReason !== undefined) return publishes.put({ ...publish, receivedAt, failReason });
+
   const postId = world.snowflakes.next(receivedAt);
   const cover = publish.coverMs === undefined ? {} : { coverMs: publish.coverMs };
   // Readers cannot see a TikTok post that is visible only to its author.
-  if (publish.privacy !== "SELF_ONLY") {
+  if (publish.privacy !== "SELF_ONLY")
     world.posts.add({
       platform: "tiktok",
       account: publish.account,
@@ -118,6 +115,6 @@ export function complete(
       createCalls: 1,
       ...(publish.options === undefined ? {} : { options: publish.options }),
     });
-  }
+
   return publishes.put({ ...publish, receivedAt, media, postId });
 }

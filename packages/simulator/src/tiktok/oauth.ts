@@ -1,5 +1,4 @@
-import { contentType, formOf } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, contentType, formOf, type Moment, type Reply } from "#src/http/call.ts";
 import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/tiktok/errors.ts";
@@ -11,9 +10,9 @@ import type { TokenPair } from "#src/tiktok/tokens.ts";
  * answers most invalid requests with status 200 and an error.
  */
 function requestError(call: Call, form: URLSearchParams): Reply | undefined {
-  if (contentType(call) !== "application/x-www-form-urlencoded") {
+  if (contentType(call) !== "application/x-www-form-urlencoded")
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
-  }
+
   // The simulator accepts every TikTok app id and app secret, but neither may be empty.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
@@ -37,9 +36,8 @@ function pairReply(pair: TokenPair): Reply {
 function token(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
   const error = requestError(call, form);
-  if (error !== undefined) {
-    return error;
-  }
+  if (error !== undefined) return error;
+
   switch (grantOf(call)) {
     case "refresh_token": {
       const pair = network.tokens.refresh(form.get("refresh_token") ?? "", now);
@@ -74,9 +72,8 @@ function grantOf(call: Call): string {
 function revoke(network: TiktokNetwork, call: Call): Reply {
   const form = formOf(call);
   const error = requestError(call, form);
-  if (error !== undefined) {
-    return error;
-  }
+  if (error !== undefined) return error;
+
   return network.tokens.revoke(form.get("token") ?? "")
     ? { status: 200, body: {} }
     : oauthError(200, "invalid_request", "The token is invalid or expired.");

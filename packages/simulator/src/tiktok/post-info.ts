@@ -1,7 +1,6 @@
 import { isRecord } from "#src/http/call.ts";
 import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
-import { creatorOf, postsPerDay } from "#src/tiktok/network.ts";
-import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { creatorOf, postsPerDay, type TiktokNetwork } from "#src/tiktok/network.ts";
 import type { PrivacyLevel } from "#src/tiktok/publishes.ts";
 import type { Account } from "#src/world/accounts.ts";
 
@@ -38,43 +37,38 @@ const DAY_MS = 86_400_000;
 /** Reads a nested object of a TikTok request body. Refuses unknown fields in it. */
 export function section(body: Fields, name: string, known: readonly string[]): Fields {
   const value = body[name];
-  if (!isRecord(value)) {
-    return refuseParameter(`${name} is missing or is not an object.`);
-  }
+  if (!isRecord(value)) return refuseParameter(`${name} is missing or is not an object.`);
+
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   return unknown === undefined ? value : refuseParameter(`${name} has no field ${unknown}.`);
 }
 
 function textOf(fields: Fields, name: string, max: number): string {
   const value = fields[name] ?? "";
-  if (typeof value !== "string" || value.length > max) {
+  if (typeof value !== "string" || value.length > max)
     return refuseParameter(`${name} must be a string of at most ${max} characters.`);
-  }
+
   return value;
 }
 
 function checkFlags(fields: Fields, names: readonly string[]): void {
   const wrong = names.find((name) => name in fields && typeof fields[name] !== "boolean");
-  if (wrong !== undefined) {
-    refuseParameter(`${wrong} must be true or false.`);
-  }
+  if (wrong !== undefined) refuseParameter(`${wrong} must be true or false.`);
 }
 
 function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): PrivacyLevel {
   const { privacyLevels, isAudited } = creatorOf(network, account);
   const level = LEVELS.find((known) => known === fields["privacy_level"]);
-  if (level === undefined) {
-    return refuseParameter("privacy_level is missing or unknown.");
-  }
-  if (!isAudited && level !== "SELF_ONLY") {
+  if (level === undefined) return refuseParameter("privacy_level is missing or unknown.");
+
+  if (!isAudited && level !== "SELF_ONLY")
     refuse("unaudited_client_can_only_post_to_private_accounts");
-  }
-  if (!privacyLevels.includes(level)) {
-    refuse("privacy_level_option_mismatch");
-  }
-  if (fields["brand_content_toggle"] === true && level === "SELF_ONLY") {
+
+  if (!privacyLevels.includes(level)) refuse("privacy_level_option_mismatch");
+
+  if (fields["brand_content_toggle"] === true && level === "SELF_ONLY")
     refuseParameter("Branded content cannot be private.");
-  }
+
   return level;
 }
 
@@ -95,9 +89,8 @@ export function videoInfo(network: TiktokNetwork, body: Fields, account: Account
 }
 
 function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): Pick<PostInfo, "coverMs"> {
-  if (coverMs === undefined) {
-    return {};
-  }
+  if (coverMs === undefined) return {};
+
   return Number.isSafeInteger(coverMs) && Number(coverMs) >= 0
     ? { coverMs: Number(coverMs) }
     : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
@@ -124,13 +117,10 @@ const MAX_UNAUDITED_USERS = 5;
 function spendUser({ world }: TiktokNetwork, account: Account, now: number): void {
   const { limits, settings } = world;
   const own = { key: `tiktok:user:${account.externalId}`, limit: 1, windowMs: DAY_MS };
-  if (settings.values.audited || limits.read(own, now).remaining === 0) {
-    return;
-  }
+  if (settings.values.audited || limits.read(own, now).remaining === 0) return;
+
   const rule = { key: "tiktok:users", limit: MAX_UNAUDITED_USERS, windowMs: DAY_MS };
-  if (!limits.spend([rule, own], now).allowed) {
-    refuse("reached_active_user_cap");
-  }
+  if (!limits.spend([rule, own], now).allowed) refuse("reached_active_user_cap");
 }
 
 /** Counts a post against the daily limit of the TikTok creator, and the creator against that of the app. */
@@ -139,7 +129,6 @@ export function spendPost(network: TiktokNetwork, account: Account, now: number)
   const { world } = network;
   const key = `tiktok:posts:${account.externalId}`;
   const limit = postsPerDay(network);
-  if (!world.limits.spend([{ key, limit, windowMs: DAY_MS }], now).allowed) {
+  if (!world.limits.spend([{ key, limit, windowMs: DAY_MS }], now).allowed)
     refuse("spam_risk_too_many_posts");
-  }
 }

@@ -86,9 +86,8 @@ const MODERATION_MS = 1_500;
 /** The status that TikTok reports for a publish at the given instant. */
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
-  if (isDone) {
-    return publish.failReason === undefined ? "PUBLISH_COMPLETE" : "FAILED";
-  }
+  if (isDone) return publish.failReason === undefined ? "PUBLISH_COMPLETE" : "FAILED";
+
   return publish.upload === undefined ? "PROCESSING_DOWNLOAD" : "PROCESSING_UPLOAD";
 }
 
@@ -131,9 +130,8 @@ export class Publishes {
 
   constructor(store: Store) {
     this.#rows = store.table<Publish>("tiktok.publishes");
-    for (const publish of this.#rows.values()) {
-      this.#index(publish);
-    }
+    for (const publish of this.#rows.values()) this.#index(publish);
+
     store.onReset(() => {
       this.#byUpload.clear();
       this.#byPost.clear();
@@ -169,11 +167,8 @@ export class Publishes {
   }
 
   #index({ id, upload, postId }: Publish): void {
-    if (upload !== undefined) {
-      this.#byUpload.set(upload.id, id);
-    }
-    if (postId !== undefined) {
-      this.#byPost.set(postId, id);
-    }
+    if (upload !== undefined) this.#byUpload.set(upload.id, id);
+
+    if (postId !== undefined) this.#byPost.set(postId, id);
   }
 }

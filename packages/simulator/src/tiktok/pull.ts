@@ -1,8 +1,7 @@
 import type { Fetched } from "#src/http/fetch-media.ts";
 import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import { videoFailReason } from "#src/tiktok/video-check.ts";
-import { receive } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 /**
  * Domain names reserved by RFC 2606. Such a domain has no owner, so TikTok cannot verify its
@@ -32,13 +31,11 @@ function isPhotoTooLarge({ bytes, width = 0, height = 0 }: ReceivedMedia): boole
  */
 export function isVerified(url: unknown): url is string {
   const parsed = typeof url === "string" ? URL.parse(url) : null;
-  if (parsed === null) {
-    return false;
-  }
+  if (parsed === null) return false;
+
   const { protocol, hostname } = parsed;
-  if (RESERVED_DOMAIN.test(hostname)) {
-    return false;
-  }
+  if (RESERVED_DOMAIN.test(hostname)) return false;
+
   return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
@@ -48,9 +45,9 @@ export function isVerified(url: unknown): url is string {
  */
 export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
-    if (typeof url !== "string" || URL.parse(url) === null) {
+    if (typeof url !== "string" || URL.parse(url) === null)
       return refuseParameter("A media URL is not valid.");
-    }
+
     return isVerified(url) ? url : refuse("url_ownership_unverified");
   });
 }
@@ -64,21 +61,18 @@ export interface FetchedMedia {
 type Checked = { readonly media: ReceivedMedia } | { readonly failReason: string };
 
 function checkPhoto(file: Fetched | undefined): Checked {
-  if (file?.kind !== "file") {
-    return { failReason: "photo_pull_failed" };
-  }
+  if (file?.kind !== "file") return { failReason: "photo_pull_failed" };
+
   const media = receive([file.bytes]);
   const isTaken = media?.contentType === "image/jpeg" || media?.contentType === "image/webp";
-  if (media === undefined || !isTaken) {
-    return { failReason: "file_format_check_failed" };
-  }
+  if (media === undefined || !isTaken) return { failReason: "file_format_check_failed" };
+
   return isPhotoTooLarge(media) ? { failReason: "picture_size_check_failed" } : { media };
 }
 
 function checkVideo(file: Fetched | undefined): Checked {
-  if (file?.kind !== "file") {
-    return { failReason: "video_pull_failed" };
-  }
+  if (file?.kind !== "file") return { failReason: "video_pull_failed" };
+
   const media = receive([file.bytes]);
   const failReason = videoFailReason(media);
   return media === undefined || failReason !== undefined

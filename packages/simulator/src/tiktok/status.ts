@@ -2,8 +2,7 @@ import type { Reply } from "#src/http/call.ts";
 import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
 import { apiAnswer, refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
-import { bytesAt, isIdKnownAt, statusAt } from "#src/tiktok/publishes.ts";
-import type { Publish } from "#src/tiktok/publishes.ts";
+import { bytesAt, isIdKnownAt, type Publish, statusAt } from "#src/tiktok/publishes.ts";
 
 /**
  * A value that `JSON.stringify` writes as the given digits. TikTok's post ids are JSON numbers that
@@ -15,9 +14,8 @@ function rawNumber(digits: string): unknown {
 
 function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): Publish {
   const id = body["publish_id"];
-  if (typeof id !== "string") {
-    return refuseParameter("publish_id must be a string.");
-  }
+  if (typeof id !== "string") return refuseParameter("publish_id must be a string.");
+
   const publish = publishes.get(id) ?? refuse("invalid_publish_id");
   return publish.account === account.externalId
     ? publish
@@ -29,9 +27,8 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
  * client uploads the media or TikTok downloads them.
  */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
-  if (upload !== undefined) {
-    return { uploaded_bytes: bytesAt(upload, asOf) };
-  }
+  if (upload !== undefined) return { uploaded_bytes: bytesAt(upload, asOf) };
+
   const bytes = media.reduce((sum, file) => sum + file.bytes, 0);
   return { downloaded_bytes: (receivedAt ?? Infinity) <= asOf ? bytes : 0 };
 }
@@ -59,9 +56,8 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
  */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);
-  if (publish.receivedAt !== undefined) {
-    return refuse("publish_not_cancellable");
-  }
+  if (publish.receivedAt !== undefined) return refuse("publish_not_cancellable");
+
   const failReason = "publish_cancelled";
   const { upload } = publish;
   const closed = upload === undefined ? {} : { upload: { ...upload, expiresAt: call.now } };

@@ -1,13 +1,21 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { webpBytes } from "#src/testing-images.ts";
-import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
-import type { Answer, Body, TestAccount } from "#src/testing.ts";
+import {
+  type Answer,
+  type Body,
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let account: TestAccount;

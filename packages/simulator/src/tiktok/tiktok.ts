@@ -1,14 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken, formOf } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import { creatorEndpoints } from "#src/tiktok/creator-info.ts";
 import { toRoute } from "#src/tiktok/endpoint.ts";
 import { apiError, bareStatus, oauthError, statusError } from "#src/tiktok/errors.ts";
 import { initEndpoints } from "#src/tiktok/init.ts";
-import { createNetwork } from "#src/tiktok/network.ts";
-import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { createNetwork, type TiktokNetwork } from "#src/tiktok/network.ts";
 import { oauthRoutes } from "#src/tiktok/oauth.ts";
 import { statusEndpoints } from "#src/tiktok/status.ts";
 import { ALL_SCOPES } from "#src/tiktok/tokens.ts";
@@ -55,9 +53,9 @@ function issueAccount(
 }
 
 function ownerOf({ tokens, publishes }: TiktokNetwork, call: Call): string | undefined {
-  if (call.path === UPLOAD_PATH) {
+  if (call.path === UPLOAD_PATH)
     return publishes.byUpload(call.query.get("upload_id") ?? "")?.account;
-  }
+
   const token =
     bearerToken(call) ??
     (call.path.startsWith("/v2/oauth/")
@@ -72,18 +70,16 @@ function accountOf(network: TiktokNetwork, call: Call): Account | undefined {
 }
 
 function errorReply(status: number, call: Call): Reply {
-  if (call.path === UPLOAD_PATH) {
-    return bareStatus(status);
-  }
+  if (call.path === UPLOAD_PATH) return bareStatus(status);
+
   return call.path.startsWith("/v2/oauth/")
     ? oauthError(status, "internal_error", "Something is wrong. Please try again later.")
     : statusError(status);
 }
 
 function refusal(operation: string, call: Call): Reply {
-  if (call.path === UPLOAD_PATH) {
-    return bareStatus(403);
-  }
+  if (call.path === UPLOAD_PATH) return bareStatus(403);
+
   switch (operation) {
     case "refresh":
       return oauthError(200, "invalid_grant", "Refresh token is invalid or expired.");

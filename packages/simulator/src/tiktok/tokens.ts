@@ -75,9 +75,8 @@ export class Tokens {
    */
   refresh(text: string, now: number): TokenPair | undefined {
     const token = this.#findValid("refresh", text, now);
-    if (token === undefined) {
-      return undefined;
-    }
+    if (token === undefined) return undefined;
+
     this.#rows.put(text, { ...token, valid: false });
     return this.#pair(token, now);
   }
@@ -88,11 +87,9 @@ export class Tokens {
    */
   revoke(text: string): boolean {
     const grant = this.#rows.get(text)?.grant;
-    for (const [key, row] of this.#rows.entries()) {
-      if (row.grant === grant && row.valid) {
-        this.#rows.put(key, { ...row, valid: false });
-      }
-    }
+    for (const [key, row] of this.#rows.entries())
+      if (row.grant === grant && row.valid) this.#rows.put(key, { ...row, valid: false });
+
     return grant !== undefined;
   }
 

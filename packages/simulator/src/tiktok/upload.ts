@@ -1,11 +1,14 @@
-import { contentType } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, contentType, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import { bareStatus } from "#src/tiktok/errors.ts";
-import { complete } from "#src/tiktok/network.ts";
-import type { TiktokNetwork } from "#src/tiktok/network.ts";
-import { bytesAt, chunkLength, chunkName } from "#src/tiktok/publishes.ts";
-import type { Publish, Upload } from "#src/tiktok/publishes.ts";
+import { complete, type TiktokNetwork } from "#src/tiktok/network.ts";
+import {
+  bytesAt,
+  chunkLength,
+  chunkName,
+  type Publish,
+  type Upload,
+} from "#src/tiktok/publishes.ts";
 import { videoFailReason } from "#src/tiktok/video-check.ts";
 import { receive } from "#src/world/received-media.ts";
 
@@ -61,46 +64,40 @@ function isNext({ upload }: OpenPublish, { first, last, total }: Range): boolean
 
 function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   const publish = findOpen(network, call);
-  if (publish === undefined || call.headers.authorization !== undefined) {
+  if (publish === undefined || call.headers.authorization !== undefined)
     return bareStatus(publish === undefined ? 403 : 400);
-  }
+
   const { upload } = publish;
-  if (now >= upload.expiresAt) {
-    return bareStatus(403);
-  }
+  if (now >= upload.expiresAt) return bareStatus(403);
+
   const range = rangeOf(call);
   const type = contentType(call);
-  if (range === undefined || !TYPES.includes(type)) {
-    return bareStatus(400);
-  }
-  if (!isNext(publish, range)) {
-    return rangeNotSatisfiable(publish, now);
-  }
-  if (call.body.length !== range.last - range.first + 1) {
-    return bareStatus(400);
-  }
+  if (range === undefined || !TYPES.includes(type)) return bareStatus(400);
+
+  if (!isNext(publish, range)) return rangeNotSatisfiable(publish, now);
+
+  if (call.body.length !== range.last - range.first + 1) return bareStatus(400);
+
   const index = upload.chunkTimes.length;
   network.world.pieces.put(chunkName(upload, index), call.body);
   const filled = { ...upload, contentType: type, chunkTimes: [...upload.chunkTimes, now] };
   const stored = network.publishes.put({ ...publish, upload: filled });
-  if (filled.chunkTimes.length < upload.chunkCount) {
-    return bareStatus(206);
-  }
+  if (filled.chunkTimes.length < upload.chunkCount) return bareStatus(206);
+
   finish(network, stored, filled, now);
   return bareStatus(201);
 }
 
 function* readAll(network: TiktokNetwork, upload: Upload): Generator<Buffer> {
-  for (const [index] of upload.chunkTimes.entries()) {
+  for (const [index] of upload.chunkTimes.entries())
     yield network.world.pieces.get(chunkName(upload, index));
-  }
 }
 
 function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: number): void {
   const received = receive(readAll(network, upload));
-  for (const [index] of upload.chunkTimes.entries()) {
+  for (const [index] of upload.chunkTimes.entries())
     network.world.pieces.drop(chunkName(upload, index));
-  }
+
   const failReason = videoFailReason(received);
   const media = received === undefined || failReason !== undefined ? [] : [received];
   complete(network, publish, { media, failReason, now });

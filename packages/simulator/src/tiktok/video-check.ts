@@ -6,12 +6,10 @@ const LIMITS = { video: [...AVC, ...HEVC, "vp08", "vp09"], minFps: 23, maxFps: 6
 
 /** Why TikTok fails a received video, as its `fail_reason`; undefined when it takes it. */
 export function videoFailReason(received: ReceivedMedia | undefined): string | undefined {
-  if (received?.kind !== "video") {
-    return "file_format_check_failed";
-  }
+  if (received?.kind !== "video") return "file_format_check_failed";
+
   const fault = videoFault(received, LIMITS);
-  if (fault === undefined) {
-    return undefined;
-  }
+  if (fault === undefined) return undefined;
+
   return fault === "frame_rate" ? "frame_rate_check_failed" : "file_format_check_failed";
 }

@@ -1,10 +1,8 @@
-import { isRecord } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { isRecord, type Reply } from "#src/http/call.ts";
 import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
 import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
-import { isIdKnownAt } from "#src/tiktok/publishes.ts";
-import type { Publish } from "#src/tiktok/publishes.ts";
+import { isIdKnownAt, type Publish } from "#src/tiktok/publishes.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 const FIELDS: readonly string[] = [

@@ -19,9 +19,8 @@ export class Accounts {
 
   constructor(store: Store) {
     this.#rows = store.table<Account>("accounts", { keptOnReset: true });
-    for (const account of this.#rows.values()) {
+    for (const account of this.#rows.values())
       this.#byName.set(nameKey(account.platform, account.username), account);
-    }
   }
 
   byId(platform: string, externalId: string): Account | undefined {

@@ -1,7 +1,39 @@
-import { countGifFrames } from "#src/world/gif.ts";
-import { readMp4, type Mp4Facts } from "#src/world/mp4.ts";
+import { type Mp4Facts, readMp4 } from "#src/world/mp4.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { readWebp } from "#src/world/webp.ts";
+
+/** Length in bytes of a GIF's signature and screen description, which precede the colours. */
+const HEAD_BYTES = 13;
+/** Length in bytes of a GIF frame's description, including the byte that announces it. */
+const FRAME_HEAD_BYTES = 10;
+const EXTENSION = 0x21;
+const FRAME = 0x2c;
+
+function colourTableBytes(flags = 0): number {
+  const hasTable = (flags & 0x80) !== 0;
+  return hasTable ? 3 * 2 ** ((flags & 0x07) + 1) : 0;
+}
+
+/** Returns the position after a list of GIF blocks. Each block begins with its length; a block of length 0 ends the list. */
+function afterBlocks(file: Buffer, start: number): number {
+  let at = start;
+  while ((file[at] ?? 0) > 0) at += (file[at] ?? 0) + 1;
+
+  return at + 1;
+}
+
+/** Number of frames in a GIF file. In a truncated file, the number of frames that begin in it. */
+function countGifFrames(file: Buffer): number {
+  let frames = 0;
+  let at = HEAD_BYTES + colourTableBytes(file[10]);
+  for (;;)
+    if (file[at] === EXTENSION) at = afterBlocks(file, at + 2);
+    else if (file[at] === FRAME) {
+      frames += 1;
+      // In a GIF frame, one byte about the compression is between the colours and the pixels.
+      at = afterBlocks(file, at + FRAME_HEAD_BYTES + colourTableBytes(file[at + 9]) + 1);
+    } else return frames;
+}
 
 /** The properties of a file that the simulator detects from its bytes. */
 export interface DetectedMedia {
@@ -25,9 +57,8 @@ function jpeg(file: Buffer): DetectedMedia {
   const detected: DetectedMedia = { kind: "image", contentType: "image/jpeg" };
   for (let at = 2; at + 9 < file.length && file[at] === 0xff; at += 2 + file.readUInt16BE(at + 2)) {
     const marker = file[at + 1] ?? 0;
-    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
       return { ...detected, width: file.readUInt16BE(at + 7), height: file.readUInt16BE(at + 5) };
-    }
   }
   return detected;
 }
@@ -45,9 +76,8 @@ function gif(file: Buffer): DetectedMedia {
 }
 
 function bmp(file: Buffer): DetectedMedia | undefined {
-  if (file.length < 26) {
-    return undefined;
-  }
+  if (file.length < 26) return undefined;
+
   // In a BMP, a negative height means that the rows are stored from top to bottom.
   const size = { width: file.readInt32LE(18), height: Math.abs(file.readInt32LE(22)) };
   return { kind: "image", contentType: "image/bmp", ...size };
@@ -80,9 +110,8 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
 
 function isoMedia(file: Buffer): DetectedMedia {
   const contentType = BRANDS.get(file.toString("latin1", 8, 12)) ?? "video/mp4";
-  if (contentType.startsWith("image/")) {
-    return { kind: "image", contentType };
-  }
+  if (contentType.startsWith("image/")) return { kind: "image", contentType };
+
   return { kind: "video", contentType, ...readMp4(file) };
 }
 
@@ -104,8 +133,7 @@ const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | 
  * platform accepts files of this type. The beginning of a large file is enough for its type and size.
  */
 export function detectMedia(file: Buffer): DetectedMedia | undefined {
-  if (startsWith(file, "ftyp", 4)) {
-    return isoMedia(file);
-  }
+  if (startsWith(file, "ftyp", 4)) return isoMedia(file);
+
   return SIGNATURES.find(([signature]) => startsWith(file, signature))?.[1](file);
 }

@@ -30,9 +30,8 @@ function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
     const bytes = isLong ? Number(file.readBigUInt64BE(at + 8)) : short;
     const end = short === 0 ? to : at + bytes;
     yield { type: file.toString("latin1", at + 4, at + 8), from: at + (isLong ? 16 : 8), to: end };
-    if (end <= at || end > to) {
-      return;
-    }
+    if (end <= at || end > to) return;
+
     at = end;
   }
 }
@@ -40,9 +39,8 @@ function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
 /** The first piece that the path of types leads to from a piece of the file. */
 function find(file: Buffer, piece: Piece | undefined, ...path: string[]): Piece | undefined {
   const [type, ...rest] = path;
-  if (piece === undefined || type === undefined) {
-    return piece;
-  }
+  if (piece === undefined || type === undefined) return piece;
+
   const inside = [...pieces(file, piece.from, Math.min(piece.to, file.length))];
   return find(
     file,
@@ -68,9 +66,8 @@ function entryOf(file: Buffer, track: Piece | undefined): Piece | undefined {
 function rateOf(file: Buffer, track: Piece): { fps?: number } {
   const times = find(file, track, "mdia", "mdhd");
   const sizes = find(file, track, "mdia", "minf", "stbl", "stsz");
-  if (times === undefined || sizes === undefined) {
-    return {};
-  }
+  if (times === undefined || sizes === undefined) return {};
+
   const isLong = file[times.from] === 1;
   const timescale = file.readUInt32BE(times.from + (isLong ? 20 : 12));
   const duration = isLong
@@ -81,17 +78,15 @@ function rateOf(file: Buffer, track: Piece): { fps?: number } {
 }
 
 function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
-  if (entry === undefined) {
-    return {};
-  }
+  if (entry === undefined) return {};
+
   // The object type follows the tag 4 of an `esds` box and its length, whose bytes but the last have the highest bit.
   const bytes = file.subarray(entry.from, entry.to);
   const box = bytes.indexOf("esds");
   const tag = box < 0 ? -1 : bytes.indexOf(Buffer.of(0x04), box + 8);
   let at = tag + 1;
-  while (at < bytes.length && ((bytes[at] ?? 0) & 0x80) !== 0) {
-    at += 1;
-  }
+  while (at < bytes.length && ((bytes[at] ?? 0) & 0x80) !== 0) at += 1;
+
   const suffix = tag < 0 ? "" : `.${(bytes[at + 1] ?? 0).toString(16)}`;
   return { audio: `${entry.type}${suffix}` };
 }
@@ -104,9 +99,8 @@ function trackSize(file: Buffer, track: Piece): Mp4Size | undefined {
   const found = track.type === "trak" ? find(file, track, "tkhd") : undefined;
   const header = file.subarray(found?.from ?? 0, found?.to ?? 0);
   const shift = header[0] === 1 ? 12 : 0;
-  if (header.length < TRACK_HEADER_BYTES + shift) {
-    return undefined;
-  }
+  if (header.length < TRACK_HEADER_BYTES + shift) return undefined;
+
   const width = header.readUInt16BE(76 + shift);
   const height = header.readUInt16BE(80 + shift);
   const isTurned = header.readInt32BE(40 + shift) === 0 && header.readInt32BE(44 + shift) !== 0;
@@ -124,9 +118,8 @@ function sizeOf(file: Buffer, movie: Piece): Mp4Size | undefined {
 function factsOf(file: Buffer, top: readonly Piece[], movie: Piece): Mp4Facts | undefined {
   const track = trackOf(file, movie, "vide");
   const entry = entryOf(file, track);
-  if (track === undefined || entry === undefined) {
-    return undefined;
-  }
+  if (track === undefined || entry === undefined) return undefined;
+
   const configuration = file.subarray(entry.from, entry.to).indexOf("avcC");
   const profile = configuration < 0 ? undefined : file[entry.from + configuration + 5];
   const frames = top.find(({ type }) => type === "mdat");
@@ -146,9 +139,8 @@ function factsOf(file: Buffer, top: readonly Piece[], movie: Piece): Mp4Facts | 
 export function readMp4(file: Buffer): Partial<Mp4Size> & { readonly mp4?: Mp4Facts } {
   const top = [...pieces(file, 0, file.length)];
   const movie = top.find(({ type }) => type === "moov");
-  if (movie === undefined) {
-    return {};
-  }
+  if (movie === undefined) return {};
+
   const mp4 = movie.to <= file.length ? factsOf(file, top, movie) : undefined;
   return { ...sizeOf(file, movie), ...(mp4 === undefined ? {} : { mp4 }) };
 }

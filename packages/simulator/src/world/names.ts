@@ -31,8 +31,6 @@ export function inventName(isTaken: (name: InventedName) => boolean): InventedNa
       number: randomInt(1, 100_000),
       displayName: `${quality} ${thing}`,
     };
-    if (!isTaken(name)) {
-      return name;
-    }
+    if (!isTaken(name)) return name;
   }
 }

@@ -72,9 +72,9 @@ export class Posts {
 
   constructor(store: Store) {
     this.#rows = store.table<Post>("posts");
-    for (const post of [...this.#rows.values()].sort((a, b) => a.createdAt - b.createdAt)) {
+    for (const post of [...this.#rows.values()].sort((a, b) => a.createdAt - b.createdAt))
       this.#index(post);
-    }
+
     store.onReset(() => this.#order.clear());
   }
 
@@ -115,9 +115,7 @@ export class Posts {
     const first = firstIndexWhere(keys, (key) => (this.#rows.get(key)?.createdAt ?? 0) >= since);
     for (let index = first; index < keys.length && found.length < limit; index += 1) {
       const post = this.#rows.get(keys[index] ?? "");
-      if (post !== undefined && isVisibleAt(post, now)) {
-        found.push(post);
-      }
+      if (post !== undefined && isVisibleAt(post, now)) found.push(post);
     }
     return found;
   }
@@ -127,9 +125,7 @@ export class Posts {
     const keys = this.#keys({ account });
     for (let index = keys.length - 1; index >= 0; index -= 1) {
       const post = this.#rows.get(keys[index] ?? "");
-      if (post !== undefined) {
-        yield post;
-      }
+      if (post !== undefined) yield post;
     }
   }
 
@@ -138,9 +134,9 @@ export class Posts {
   }
 
   #keys(filter: PostFilter): readonly string[] {
-    if (filter.account !== undefined) {
+    if (filter.account !== undefined)
       return this.#order.get(accountKey(filter.account.platform, filter.account.externalId)) ?? [];
-    }
+
     return this.#order.get(filter.platform ?? ALL_POSTS) ?? [];
   }
 

@@ -50,9 +50,8 @@ export class Reactions {
   constructor(store: Store) {
     this.#comments = store.table<Comment>("comments");
     this.#metrics = store.table<readonly MetricReading[]>("metric_readings");
-    for (const comment of this.#comments.values()) {
-      this.#index(comment);
-    }
+    for (const comment of this.#comments.values()) this.#index(comment);
+
     store.onReset(() => this.#byPost.clear());
   }
 

@@ -16,15 +16,13 @@ export class ReaderFiles {
   #bytes = 0;
 
   put(sha256: string, file: ReaderFile): void {
-    if (file.bytes.length > MAX_BYTES || this.#files.has(sha256)) {
-      return;
-    }
+    if (file.bytes.length > MAX_BYTES || this.#files.has(sha256)) return;
+
     this.#files.set(sha256, file);
     this.#bytes += file.bytes.length;
     for (const [oldest, { bytes }] of this.#files) {
-      if (this.#bytes <= MAX_BYTES) {
-        return;
-      }
+      if (this.#bytes <= MAX_BYTES) return;
+
       this.#files.delete(oldest);
       this.#bytes -= bytes.length;
     }

@@ -65,15 +65,14 @@ test("receive() detects a TIFF of either byte order, and a BMP with its size", (
 });
 
 test("receive() returns undefined for an uploaded file that is neither an image nor a video", () => {
-  for (const text of ["", "<svg/>", "\xff\xd8", "RIFF1234WAVE"]) {
+  for (const text of ["", "<svg/>", "\xff\xd8", "RIFF1234WAVE"])
     expect(receive([Buffer.from(text, "latin1")])).toBeUndefined();
-  }
 });
 
 test("receive() detects the type of a truncated image but not its width and height", () => {
-  for (let length = 3; length < jpegBytes.length; length += 1) {
+  for (let length = 3; length < jpegBytes.length; length += 1)
     expect(receive([jpegBytes.subarray(0, length)])?.contentType).toBe("image/jpeg");
-  }
+
   expect(receive([pngBytes().subarray(0, 10)])).toMatchObject({ contentType: "image/png" });
 });
 

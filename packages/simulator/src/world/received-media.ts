@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { detectMedia } from "#src/world/detect-media.ts";
-import type { DetectedMedia } from "#src/world/detect-media.ts";
+import { type DetectedMedia, detectMedia } from "#src/world/detect-media.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import type { ReaderFiles } from "#src/world/reader-files.ts";
 
@@ -43,22 +42,19 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   let bytes = 0;
   const kept: Buffer[] = [];
   for (const piece of pieces) {
-    if (bytes <= MAX_KEPT_BYTES) {
-      kept.push(piece);
-    }
+    if (bytes <= MAX_KEPT_BYTES) kept.push(piece);
+
     hash.update(piece);
     bytes += piece.length;
   }
   const isKept = bytes <= MAX_KEPT_BYTES;
   const file = Buffer.concat(kept, isKept ? bytes : HEAD_BYTES);
   const detected = detectMedia(file);
-  if (detected === undefined) {
-    return undefined;
-  }
+  if (detected === undefined) return undefined;
+
   const sha256 = hash.digest("hex");
-  if (isKept) {
-    readerFiles?.put(sha256, { contentType: detected.contentType, bytes: file });
-  }
+  if (isKept) readerFiles?.put(sha256, { contentType: detected.contentType, bytes: file });
+
   return { ...detected, sha256, bytes };
 }
 

@@ -28,9 +28,9 @@ export class RequestLog {
   open(entry: Omit<LoggedRequest, "outcome">): LoggedRequest {
     const logged: LoggedRequest = { ...entry, outcome: "pending" };
     this.#entries.push(logged);
-    if (this.#entries.length > MAX_KEPT_REQUESTS) {
+    if (this.#entries.length > MAX_KEPT_REQUESTS)
       this.#entries = this.#entries.slice(MAX_KEPT_REQUESTS / 2);
-    }
+
     return logged;
   }
 

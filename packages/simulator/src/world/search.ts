@@ -8,11 +8,8 @@ export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolea
   while (low < high) {
     const middle = (low + high) >>> 1;
     const item = list[middle];
-    if (item !== undefined && test(item)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
+    if (item !== undefined && test(item)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

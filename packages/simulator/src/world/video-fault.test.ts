@@ -8,9 +8,8 @@ import { mediaFault } from "#src/x/media-rules.ts";
 function received(name: string): ReceivedMedia {
   const url = new URL(`../../../../services/media/test/videos/${name}`, import.meta.url);
   const found = receive([readFileSync(url)]);
-  if (found === undefined) {
-    throw new Error(`${name} is not media`);
-  }
+  if (found === undefined) throw new Error(`${name} is not media`);
+
   return found;
 }
 

@@ -35,9 +35,8 @@ export function videoFault(
   { mp4 }: ReceivedMedia,
   limits: VideoLimits,
 ): "encoding" | "frame_rate" | undefined {
-  if (mp4 === undefined) {
-    return undefined;
-  }
+  if (mp4 === undefined) return undefined;
+
   return isEncodedOtherwise(mp4, limits) ? "encoding" : frameRateFault({ mp4 }, limits);
 }
 

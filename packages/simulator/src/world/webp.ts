@@ -36,9 +36,8 @@ function countFrames(file: Buffer): number {
  * (`VP8L`) and extended (`VP8X`), which can be animated. Source: WebP Container Specification; RFC 6386, section 9.1.
  */
 export function readWebp(file: Buffer): WebpFacts {
-  if (file.length < HEAD_BYTES) {
-    return { frames: 1 };
-  }
+  if (file.length < HEAD_BYTES) return { frames: 1 };
+
   switch (textAt(file, FIRST_CHUNK)) {
     case "VP8 ": {
       // In a `VP8 ` chunk, three bytes about the frame and a start code of three bytes precede the size.

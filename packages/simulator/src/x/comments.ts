@@ -1,5 +1,4 @@
-import { contentType, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, contentType, jsonObject, type Reply } from "#src/http/call.ts";
 import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
@@ -28,13 +27,13 @@ const SEARCH_WINDOW_MS = 7 * 86_400_000;
 function searched(network: XNetwork, { call, asOf }: XCall) {
   const text = call.query.get("query") ?? "";
   const [, operator, id = ""] = QUERY.exec(text) ?? [];
-  if (operator === undefined) {
+  if (operator === undefined)
     return refuseParameter(
       "query",
       text,
       "Only `conversation_id:<id>` and `in_reply_to_tweet_id:<id>` are simulated.",
     );
-  }
+
   return operator === "conversation_id"
     ? conversationOf(network, id, asOf)
     : repliesTo(network, id, asOf);
@@ -47,9 +46,8 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
 function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");
-  if (name === undefined || token === null) {
-    return 10n ** 19n;
-  }
+  if (name === undefined || token === null) return 10n ** 19n;
+
   return /^[0-9]{1,19}$/.test(token)
     ? BigInt(token)
     : refuseParameter(name, token, `The \`${name}\` is not valid.`);
@@ -65,9 +63,8 @@ function search(network: XNetwork, xCall: XCall): Reply {
     .filter(({ post }) => post.createdAt > now - SEARCH_WINDOW_MS && BigInt(post.id) < before)
     .sort((one, other) => (BigInt(one.post.id) < BigInt(other.post.id) ? 1 : -1));
   const page = found.slice(0, size);
-  if (page.length === 0) {
-    return { status: 200, body: { meta: { result_count: 0 } } };
-  }
+  if (page.length === 0) return { status: 200, body: { meta: { result_count: 0 } } };
+
   const meta = {
     newest_id: page[0]?.post.id,
     oldest_id: page.at(-1)?.post.id,
@@ -94,9 +91,8 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);
   const comment = network.world.reactions.comment("x", call.params["id"] ?? "");
   const root = network.world.posts.get(account, comment?.mediaId ?? "");
-  if (comment === undefined || root === undefined || root.deletedAt !== null) {
-    return NOT_PERMITTED;
-  }
+  if (comment === undefined || root === undefined || root.deletedAt !== null) return NOT_PERMITTED;
+
   network.hidden.put(comment.id, hidden);
   return { status: 200, body: { data: { hidden } } };
 }

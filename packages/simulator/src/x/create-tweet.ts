@@ -1,6 +1,5 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { Refused, isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, isRecord, jsonObject, Refused, type Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
@@ -13,8 +12,7 @@ import {
 } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { renderText } from "#src/x/render.ts";
-import { parseTweetBody } from "#src/x/tweet-body.ts";
-import type { TweetBody } from "#src/x/tweet-body.ts";
+import { parseTweetBody, type TweetBody } from "#src/x/tweet-body.ts";
 import { maxLengthOf } from "#src/x/verified-types.ts";
 import { weightedLength } from "#src/x/weighted-length.ts";
 
@@ -22,17 +20,16 @@ const CASHTAG =
   /(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?=$|\s|[!'#%&()*+,\\\-./:;<=>?@[\]^_{|}~$])/gi;
 
 function checkText({ text, mediaIds }: TweetBody, account: Account): void {
-  if (text.trim() === "" && mediaIds.length === 0) {
+  if (text.trim() === "" && mediaIds.length === 0)
     refuseParameter("text", text, "A post needs text or media.");
-  }
+
   const length = weightedLength(text);
   const maxLength = maxLengthOf(account);
-  if (length > maxLength) {
+  if (length > maxLength)
     refuseParameter("text", text, `Your post text is too long: ${length} of ${maxLength}.`);
-  }
-  if ((text.match(CASHTAG)?.length ?? 0) > 1) {
+
+  if ((text.match(CASHTAG)?.length ?? 0) > 1)
     throw new Refused(forbidden("A post can contain at most one cashtag."));
-  }
 }
 
 /**
@@ -47,9 +44,9 @@ function mediaOf(
   const media = mediaIds.flatMap((id) => network.media.usable(account.externalId, id, now) ?? []);
   const isMixed = media.length > 1 && media.some(({ kind }) => kind !== "image");
   const isTwice = new Set(mediaIds).size < mediaIds.length;
-  if (media.length < mediaIds.length || isMixed || isTwice) {
+  if (media.length < mediaIds.length || isMixed || isTwice)
     refuseParameter("media.media_ids", mediaIds.join(","), "Your media IDs are invalid.");
-  }
+
   return media;
 }
 
@@ -59,18 +56,16 @@ function mediaOf(
  */
 function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
   const own = network.world.posts.get(account, replyTo);
-  if (own !== undefined && own.deletedAt === null) {
-    return;
-  }
+  if (own !== undefined && own.deletedAt === null) return;
+
   const comment = network.world.reactions.comment("x", replyTo);
-  if (comment === undefined) {
+  if (comment === undefined)
     throw new Refused(
       forbidden("You attempted to reply to a Tweet that is deleted or not visible to you."),
     );
-  }
-  if (!comment.text.toLowerCase().includes(`@${account.username.toLowerCase()}`)) {
+
+  if (!comment.text.toLowerCase().includes(`@${account.username.toLowerCase()}`))
     throw new Refused(NOT_SUMMONED);
-  }
 }
 
 function create(network: XNetwork, xCall: XCall): Reply {
@@ -78,17 +73,14 @@ function create(network: XNetwork, xCall: XCall): Reply {
   const body = parseTweetBody(call);
   checkText(body, account);
   const media = mediaOf(network, xCall, body);
-  if (body.quoted !== undefined) {
-    throw new Refused(NOT_PERMITTED);
-  }
+  if (body.quoted !== undefined) throw new Refused(NOT_PERMITTED);
+
   const { text, replyTo, replySettings } = body;
-  if (replyTo !== undefined) {
-    checkReply(network, xCall, replyTo);
-  }
+  if (replyTo !== undefined) checkReply(network, xCall, replyTo);
+
   const content = { text, media, ...(replyTo === undefined ? {} : { replyTo }) };
-  if (network.tweets.hasDuplicate(account, content, now)) {
-    throw new Refused(DUPLICATE);
-  }
+  if (network.tweets.hasDuplicate(account, content, now)) throw new Refused(DUPLICATE);
+
   const id = network.world.snowflakes.next(now);
   const post = network.world.posts.add({
     platform: "x",

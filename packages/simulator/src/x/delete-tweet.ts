@@ -6,18 +6,15 @@ import type { XNetwork } from "#src/x/network.ts";
 function remove(network: XNetwork, { call, account, now }: XCall): Reply {
   const { posts } = network.world;
   const id = call.params["id"] ?? "";
-  if (!/^[0-9]{1,19}$/.test(id)) {
-    refuseParameter("id", id, "The `id` path parameter is not valid");
-  }
+  if (!/^[0-9]{1,19}$/.test(id)) refuseParameter("id", id, "The `id` path parameter is not valid");
+
   const post = network.tweets.find(id);
-  if (post !== undefined && post.account !== account.externalId) {
-    return NOT_PERMITTED;
-  }
+  if (post !== undefined && post.account !== account.externalId) return NOT_PERMITTED;
+
   // X does not document its response to the deletion of a tweet that is already deleted. The
   // simulator gives the same response as to the first deletion.
-  if (post !== undefined && post.deletedAt === null) {
-    posts.change(post, { deletedAt: now });
-  }
+  if (post !== undefined && post.deletedAt === null) posts.change(post, { deletedAt: now });
+
   return { status: 200, body: { data: { deleted: true } } };
 }
 

@@ -1,6 +1,5 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule, Spending } from "#src/world/limits.ts";
@@ -97,12 +96,11 @@ export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
       if (refusal !== undefined) return refusal;
       const access = network.tokens.accessOf(bearerToken(call) ?? "", moment.now);
       const account = access && network.world.accounts.byId("x", access.account);
-      if (access === undefined || account === undefined) {
-        return statusProblem(401);
-      }
-      if (endpoint.scope !== undefined && !access.scopes.includes(endpoint.scope)) {
+      if (access === undefined || account === undefined) return statusProblem(401);
+
+      if (endpoint.scope !== undefined && !access.scopes.includes(endpoint.scope))
         return SCOPE_MISSING;
-      }
+
       const rules = rulesOf(endpoint, account, values);
       const spending = network.world.limits.spend(rules, moment.now);
       const headers = rateHeaders(spending);

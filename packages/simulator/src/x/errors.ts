@@ -1,5 +1,4 @@
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 const PROBLEMS = "https://api.x.com/2/problems";
 
@@ -25,9 +24,9 @@ function problem(status: number, title: string, detail: string, type = "about:bl
 
 /** The default error of the X API for an HTTP status. */
 export function statusProblem(status: number): Reply {
-  if (status === 400) {
+  if (status === 400)
     return invalidRequest({}, "One or more parameters to your request was invalid.");
-  }
+
   if (status === 402) {
     const detail = "Your enrolled account does not have any credits to fulfill this request.";
     return problem(402, "CreditsDepleted", detail, `${PROBLEMS}/credits`);

@@ -44,9 +44,8 @@ function topLevelLength(label: string, following: string): number {
   for (let length = Math.min(label.length, MAX_TOP_LEVEL_LENGTH); length > 1; length -= 1) {
     const next = label[length] ?? following;
     const name = label.slice(0, length).toLowerCase();
-    if ((TOP_LEVEL.has(name) || /^xn--[-0-9a-z]+$/.test(name)) && !/[0-9a-zA-Z@+-]/.test(next)) {
+    if ((TOP_LEVEL.has(name) || /^xn--[-0-9a-z]+$/.test(name)) && !/[0-9a-zA-Z@+-]/.test(next))
       return length;
-    }
   }
   return 0;
 }
@@ -60,9 +59,8 @@ function domainIn(host: string, following: string): string {
   for (let count = labels.length; count > 1; count -= 1) {
     const last = labels[count - 1] ?? "";
     const length = topLevelLength(last, count === labels.length ? following : ".");
-    if (length > 0 && !(labels[count - 2] ?? "").includes("_")) {
+    if (length > 0 && !(labels[count - 2] ?? "").includes("_"))
       return [...labels.slice(0, count - 1), last.slice(0, length)].join(".");
-    }
   }
   return "";
 }
@@ -71,9 +69,8 @@ function domainIn(host: string, following: string): string {
 function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
-  while (path.length > 1 && !PATH_END.test(path)) {
-    path = path.slice(0, -1);
-  }
+  while (path.length > 1 && !PATH_END.test(path)) path = path.slice(0, -1);
+
   return port + path + matchAt(QUERY, text, at + port.length + path.length);
 }
 
@@ -82,19 +79,16 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   const at = match.index + before.length;
   const hostAt = at + protocol.length;
   const domain = domainIn(host, text[hostAt + host.length] ?? "");
-  if (domain === "") {
-    return undefined;
-  }
+  if (domain === "") return undefined;
+
   const end = hostAt + domain.length + suffixAt(text, hostAt + domain.length).length;
-  if (protocol !== "") {
-    return { start: at, end, url: text.slice(at, end) };
-  }
+  if (protocol !== "") return { start: at, end, url: text.slice(at, end) };
+
   // In a tweet, a host name without a protocol is a link only when it consists of Latin letters and
   // is not part of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
-  if (ascii === undefined || /[-_./]/.test(before)) {
-    return undefined;
-  }
+  if (ascii === undefined || /[-_./]/.test(before)) return undefined;
+
   const start = hostAt + domain.length - ascii.length;
   return { start, end, url: text.slice(start, end) };
 }
@@ -106,15 +100,13 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
  */
 export function findLinks(text: string): Link[] {
   const links: Link[] = [];
-  if (!text.includes(".")) {
-    return links;
-  }
+  if (!text.includes(".")) return links;
+
   CANDIDATE.lastIndex = 0;
   for (let match = CANDIDATE.exec(text); match !== null; match = CANDIDATE.exec(text)) {
     const link = linkFrom(text, match);
-    if (link !== undefined) {
-      links.push(link);
-    }
+    if (link !== undefined) links.push(link);
+
     CANDIDATE.lastIndex = link?.end ?? match.index + 1;
   }
   return links;

@@ -26,9 +26,9 @@ const USER_FIELDS: readonly string[] = [
 function idsOf(query: URLSearchParams): string[] {
   const text = query.get("ids") ?? "";
   const ids = text.split(",");
-  if (ids.length > MAX_IDS || !ids.every((id) => ID.test(id))) {
+  if (ids.length > MAX_IDS || !ids.every((id) => ID.test(id)))
     refuseParameter("ids", text, `The \`ids\` query parameter takes 1 to ${MAX_IDS} ids`);
-  }
+
   return ids;
 }
 
@@ -51,9 +51,8 @@ function lookUpMany(network: XNetwork, xCall: XCall): Reply {
 function lookUpOne(network: XNetwork, xCall: XCall): Reply {
   checkParameters(xCall.call.query, FIELD_PARAMETERS);
   const id = xCall.call.params["id"] ?? "";
-  if (!ID.test(id)) {
-    refuseParameter("id", id, "The `id` path parameter is not valid");
-  }
+  if (!ID.test(id)) refuseParameter("id", id, "The `id` path parameter is not valid");
+
   const { data, includes, errors } = lookUp(network, xCall, [id]);
   return { status: 200, body: { data: data[0], includes, errors } };
 }

@@ -1,5 +1,4 @@
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { isRecord, jsonObject, type Reply } from "#src/http/call.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -10,13 +9,13 @@ const PER_USER = 500;
 function altTextOf(metadata: unknown): string {
   const altText = isRecord(metadata) ? metadata["alt_text"] : undefined;
   const text = isRecord(altText) ? altText["text"] : undefined;
-  if (typeof text !== "string" || text === "" || text.length > MAX_ALT_TEXT_LENGTH) {
+  if (typeof text !== "string" || text === "" || text.length > MAX_ALT_TEXT_LENGTH)
     return refuseParameter(
       "metadata.alt_text.text",
       "",
       `A description has 1 to ${MAX_ALT_TEXT_LENGTH} characters.`,
     );
-  }
+
   return text;
 }
 
@@ -24,9 +23,9 @@ function describe(network: XNetwork, { account, call, now }: XCall): Reply {
   const { id, metadata } = jsonObject(call) ?? {};
   const media =
     typeof id === "string" ? network.media.find(account.externalId, id, now) : undefined;
-  if (media === undefined || media.category === "tweet_video") {
+  if (media === undefined || media.category === "tweet_video")
     return refuseParameter("id", id, "The media id is not known, or is not an image or a GIF");
-  }
+
   const altText = altTextOf(metadata);
   network.media.put({ ...media, altText });
   const described = { id: media.id, associated_metadata: { alt_text: { text: altText } } };

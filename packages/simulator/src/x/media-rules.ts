@@ -67,18 +67,18 @@ function aspectFault(width: number, height: number): string | undefined {
 
 function gifFault(width: number, height: number, frames: number): string | undefined {
   const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
-  if (isTooLarge || frames > MAX_GIF_FRAMES) {
+  if (isTooLarge || frames > MAX_GIF_FRAMES)
     return `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`;
-  }
+
   return width * height * frames > MAX_GIF_PIXELS
     ? `A GIF has at most ${MAX_GIF_PIXELS} pixels in all its frames`
     : undefined;
 }
 
 function imageFault(width: number, height: number, frames: number): string | undefined {
-  if (Math.max(width, height) > MAX_IMAGE_SIDE) {
+  if (Math.max(width, height) > MAX_IMAGE_SIDE)
     return `Image dimensions must be <= ${MAX_IMAGE_SIDE}x${MAX_IMAGE_SIDE}`;
-  }
+
   return frames > 1 ? "Animated images other than GIF are not supported" : undefined;
 }
 

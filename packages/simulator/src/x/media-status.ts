@@ -8,14 +8,14 @@ import { checkParameters } from "#src/x/query.ts";
 function status(network: XNetwork, { account, call, now }: XCall): Reply {
   checkParameters(call.query, ["command", "media_id"]);
   const command = call.query.get("command");
-  if (command !== null && command !== "STATUS") {
+  if (command !== null && command !== "STATUS")
     refuseParameter("command", command, "The `command` is STATUS");
-  }
+
   const id = call.query.get("media_id") ?? "";
   const media = network.media.find(account.externalId, id, now);
-  if (media?.completedAt === undefined) {
+  if (media?.completedAt === undefined)
     return refuseParameter("media_id", id, "The media id is not known or has expired");
-  }
+
   return { status: 200, body: { data: mediaView(media, now) } };
 }
 

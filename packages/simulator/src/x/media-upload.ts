@@ -1,20 +1,23 @@
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, isRecord, jsonObject, type Reply } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 import {
   CATEGORIES,
+  isCategory,
   MAX_SEGMENT_BYTES,
   MAX_SEGMENT_INDEX,
-  isCategory,
+  type MediaCategory,
   mediaFault,
 } from "#src/x/media-rules.ts";
-import type { MediaCategory } from "#src/x/media-rules.ts";
 import { mediaView } from "#src/x/media-view.ts";
-import { MEDIA_LIFETIME_SECONDS, UPLOAD_LIFETIME_SECONDS, segmentName } from "#src/x/media.ts";
-import type { XMedia } from "#src/x/media.ts";
+import {
+  MEDIA_LIFETIME_SECONDS,
+  segmentName,
+  UPLOAD_LIFETIME_SECONDS,
+  type XMedia,
+} from "#src/x/media.ts";
 import type { XNetwork } from "#src/x/network.ts";
 
 const UPLOADS_PER_USER = 500;
@@ -35,25 +38,23 @@ function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string,
             part.fileName === undefined ? part.content.toString("utf8") : part.content,
           ]),
         );
-  if (!isRecord(fields)) {
+  if (!isRecord(fields))
     return refuseParameter("body", "", "The body is neither a form nor a JSON object.");
-  }
-  for (const name of Object.keys(fields)) {
-    if (!known.includes(name)) {
+
+  for (const name of Object.keys(fields))
+    if (!known.includes(name))
       refuseParameter(`$.${name}`, "", `$.${name}: is not defined in the schema`);
-    }
-  }
+
   return fields;
 }
 
 /** The bytes of a file in an X upload call, from a form or as base64 in JSON. */
 function bytesOf(value: unknown): Buffer {
-  if (Buffer.isBuffer(value) && value.length > 0) {
-    return value;
-  }
-  if (typeof value === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(value)) {
+  if (Buffer.isBuffer(value) && value.length > 0) return value;
+
+  if (typeof value === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(value))
     return Buffer.from(value, "base64");
-  }
+
   return refuseParameter("media", "", "The `media` is missing or not valid");
 }
 
@@ -64,9 +65,8 @@ function categoryOf(value: unknown): MediaCategory {
 }
 
 function checkSize(category: MediaCategory, bytes: number): void {
-  if (!Number.isInteger(bytes) || bytes < 1 || bytes > CATEGORIES[category].maxBytes) {
+  if (!Number.isInteger(bytes) || bytes < 1 || bytes > CATEGORIES[category].maxBytes)
     refuseParameter("total_bytes", bytes, "The size of the media is not valid for its category");
-  }
 }
 
 function create(
@@ -92,13 +92,12 @@ function uploadImage(network: XNetwork, xCall: XCall): Reply {
   const bytes = bytesOf(fields["media"]);
   checkSize(category, bytes.length);
   const received = receive([bytes]);
-  if (received === undefined || received.kind !== CATEGORIES[category].kind) {
+  if (received === undefined || received.kind !== CATEGORIES[category].kind)
     return refuseParameter("media", "", "The type of the media is not recognized");
-  }
+
   const fault = mediaFault(received);
-  if (fault !== undefined) {
-    refuseParameter("media", "", fault);
-  }
+  if (fault !== undefined) refuseParameter("media", "", fault);
+
   const { contentType, bytes: totalBytes } = received;
   const upload = create(network, xCall, { category, mediaType: contentType, totalBytes });
   const expiresAt = xCall.now + MEDIA_LIFETIME_SECONDS * 1000;
@@ -111,9 +110,9 @@ function initialize(network: XNetwork, xCall: XCall): Reply {
   const fields = fieldsOf(xCall.call, known);
   const category = categoryOf(fields["media_category"]);
   const mediaType = String(fields["media_type"]);
-  if (!CATEGORIES[category].types.includes(mediaType)) {
+  if (!CATEGORIES[category].types.includes(mediaType))
     refuseParameter("media_type", mediaType, "The `media_type` is not valid for its category");
-  }
+
   const totalBytes = Number(fields["total_bytes"]);
   checkSize(category, totalBytes);
   const media = network.media.put(create(network, xCall, { category, mediaType, totalBytes }));
@@ -138,13 +137,13 @@ function append(network: XNetwork, xCall: XCall): Reply {
   const media = openUpload(network, xCall);
   const fields = fieldsOf(xCall.call, ["media", "segment_index"]);
   const index = Number(fields["segment_index"] ?? Number.NaN);
-  if (!Number.isInteger(index) || index < 0 || index > MAX_SEGMENT_INDEX) {
+  if (!Number.isInteger(index) || index < 0 || index > MAX_SEGMENT_INDEX)
     refuseParameter("segment_index", fields["segment_index"], "It is a number from 0 to 999");
-  }
+
   const bytes = bytesOf(fields["media"]);
-  if (bytes.length > MAX_SEGMENT_BYTES) {
+  if (bytes.length > MAX_SEGMENT_BYTES)
     refuseParameter("media", "", "The segment is larger than 5 MB");
-  }
+
   network.world.pieces.put(segmentName(media.id, index), bytes);
   network.media.put({ ...media, segments: { ...media.segments, [index]: bytes.length } });
   const expiresAt = Math.floor(media.expiresAt / 1000);
@@ -158,9 +157,9 @@ function append(network: XNetwork, xCall: XCall): Reply {
 function segmentsOf({ id, segments, totalBytes }: XMedia): readonly string[] {
   const sizes = Object.keys(segments).map((_key, index) => segments[index]);
   const total = sizes.reduce((sum: number, size) => sum + (size ?? Number.NaN), 0);
-  if (total !== totalBytes) {
+  if (total !== totalBytes)
     refuseParameter("id", id, "The segments do not add up to the announced `total_bytes`");
-  }
+
   return sizes.map((_size, index) => segmentName(id, index));
 }
 
@@ -172,9 +171,9 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
   const found = receive(readAll(names, (name) => pieces.get(name)));
   const isAsSaid = found?.kind === CATEGORIES[upload.category].kind;
   const fault = isAsSaid ? mediaFault(found) : "The type of the media is not recognized";
-  if (fault !== undefined && upload.category === "tweet_image") {
+  if (fault !== undefined && upload.category === "tweet_image")
     refuseParameter("id", upload.id, fault);
-  }
+
   const media = network.media.put({
     ...upload,
     segments: {},
@@ -184,16 +183,13 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     ...(isAsSaid && fault === undefined ? { received: found } : {}),
     ...(isAsSaid && fault !== undefined ? { fault } : {}),
   });
-  for (const name of names) {
-    pieces.drop(name);
-  }
+  for (const name of names) pieces.drop(name);
+
   return { status: 200, body: { data: mediaView(media, now) } };
 }
 
 function* readAll(names: readonly string[], read: (name: string) => Buffer): Generator<Buffer> {
-  for (const name of names) {
-    yield read(name);
-  }
+  for (const name of names) yield read(name);
 }
 
 function endpoint(

@@ -1,5 +1,4 @@
-import { processingOf } from "#src/x/media.ts";
-import type { Processing, XMedia } from "#src/x/media.ts";
+import { type Processing, processingOf, type XMedia } from "#src/x/media.ts";
 
 const CHECK_AFTER_SECONDS = 1;
 

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { gifBytes, webpBytes } from "#src/testing-images.ts";
 import {
-  TestSimulator,
+  type Answer,
   itemsOf,
   jpegBytes,
   mp4Bytes,
   pngBytes,
+  type TestAccount,
+  TestSimulator,
   textOf,
   tweet,
 } from "#src/testing.ts";
-import type { Answer, TestAccount } from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let account: TestAccount;
@@ -33,13 +34,10 @@ const PATH = "/x/2/media/upload";
 
 function form(fields: Readonly<Record<string, string | Buffer>>): FormData {
   const parts = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === "string") {
-      parts.set(name, value);
-    } else {
-      parts.set(name, new Blob([new Uint8Array(value)]), "file");
-    }
-  }
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === "string") parts.set(name, value);
+    else parts.set(name, new Blob([new Uint8Array(value)]), "file");
+
   return parts;
 }
 
@@ -188,9 +186,8 @@ test("the simulated X accepts a JPEG, PNG or WebP whose longer side has 8192 pix
     [webpBytes({ width: 100, height: 8192 }), 200],
     [webpBytes({ width: 100, height: 8193 }), 400],
   ];
-  for (const [bytes, status] of images) {
-    expect((await uploadImage(bytes)).status).toBe(status);
-  }
+  for (const [bytes, status] of images) expect((await uploadImage(bytes)).status).toBe(status);
+
   const bytes = webpBytes({ width: 8193, height: 100 });
   const id = idOf(
     await initialize(bytes.length, { media_type: "image/webp", media_category: "tweet_image" }),
@@ -246,9 +243,8 @@ test("processing on the simulated X fails for an upload whose bytes are not a vi
 
 test("a simulated X tweet may contain four photos or one video, all uploaded by the tweet's account", async () => {
   const images: string[] = [];
-  for (let index = 0; index < 5; index += 1) {
-    images.push(idOf(await uploadImage(pngBytes(index))));
-  }
+  for (let index = 0; index < 5; index += 1) images.push(idOf(await uploadImage(pngBytes(index))));
+
   const [first = "", second = ""] = images;
   const video = await uploadInSegments(mp4Bytes());
   await simulator.control("/clock", { advanceMs: 5000 });
@@ -258,9 +254,9 @@ test("a simulated X tweet may contain four photos or one video, all uploaded by 
     await post([first, video]),
     await post([first, first]),
     await tweet(simulator, other, { text: "stolen", media: { media_ids: [first] } }),
-  ]) {
+  ])
     expect(refused.status).toBe(400);
-  }
+
   expect((await post(images.slice(0, 4), "")).status).toBe(201);
   expect((await post([video], "")).status).toBe(201);
   expect((await post([second], "again")).status).toBe(201);
@@ -281,9 +277,9 @@ test("the simulated X refuses a tweet with media that was uploaded a day earlier
 });
 
 test("a fault rule for the operation upload or status applies to the media calls of the simulated X", async () => {
-  for (const operation of ["upload", "status"]) {
+  for (const operation of ["upload", "status"])
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
-  }
+
   expect((await uploadImage(pngBytes())).status).toBe(503);
   const id = await uploadInSegments(mp4Bytes());
   expect((await status(id)).status).toBe(503);

@@ -45,9 +45,8 @@ export type Processing =
 
 /** The processing state of X media at the given instant. */
 export function processingOf(media: XMedia, now: number): Processing {
-  if (media.category === "tweet_image" || media.completedAt === undefined) {
-    return { state: "none" };
-  }
+  if (media.category === "tweet_image" || media.completedAt === undefined) return { state: "none" };
+
   const passedMs = now - media.completedAt;
   if (passedMs < PROCESSING_MS) {
     const percent = Math.floor((passedMs / PROCESSING_MS) * 100);
@@ -78,14 +77,12 @@ export class MediaStore {
   /** The X media as part of a post; undefined when a post may not use them at the given instant. */
   usable(owner: string, id: string, now: number): PostedMedia | undefined {
     const media = this.find(owner, id, now);
-    if (media?.received === undefined) {
-      return undefined;
-    }
+    if (media?.received === undefined) return undefined;
+
     const { state } = processingOf(media, now);
     const { kind, sha256 } = media.received;
-    if (state !== "none" && state !== "succeeded") {
-      return undefined;
-    }
+    if (state !== "none" && state !== "succeeded") return undefined;
+
     const { key, altText } = media;
     return { kind, sha256, key, ...(altText === undefined ? {} : { altText }) };
   }

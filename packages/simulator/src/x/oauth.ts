@@ -1,5 +1,4 @@
-import { formOf } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, formOf, type Moment, type Reply } from "#src/http/call.ts";
 import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/x/errors.ts";
@@ -34,9 +33,8 @@ function missingClient(): Reply {
 function token(network: XNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
   const clientId = clientOf(call, form);
-  if (clientId === "") {
-    return missingClient();
-  }
+  if (clientId === "") return missingClient();
+
   switch (grantOf(call)) {
     case "refresh_token":
       return pairReply(network.tokens.refresh(form.get("refresh_token") ?? "", now), INVALID_TOKEN);
@@ -58,9 +56,8 @@ function redeem(
 }
 
 function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {
-  if (pair === undefined) {
-    return refusal;
-  }
+  if (pair === undefined) return refusal;
+
   const body = {
     token_type: "bearer",
     expires_in: pair.expiresInSeconds,
@@ -73,13 +70,12 @@ function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {
 
 function revoke(network: XNetwork, call: Call): Reply {
   const form = formOf(call);
-  if (clientOf(call, form) === "") {
-    return missingClient();
-  }
+  if (clientOf(call, form) === "") return missingClient();
+
   const value = form.get("token") ?? "";
-  if (value === "") {
+  if (value === "")
     return oauthError(400, "invalid_request", "Missing required parameter [token].");
-  }
+
   network.tokens.revoke(value);
   return { status: 200, body: { revoked: true } };
 }

@@ -1,6 +1,5 @@
 import { refuseParameter } from "#src/x/errors.ts";
-import { POST_FIELDS, TWEET_FIELDS } from "#src/x/tweet-view.ts";
-import type { PostSelection } from "#src/x/tweet-view.ts";
+import { POST_FIELDS, type PostSelection, TWEET_FIELDS } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
@@ -20,15 +19,13 @@ export const FIELD_PARAMETERS = [
 
 /** Refuses query parameters that the X endpoint does not have. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
-  for (const [name, value] of query) {
-    if (!known.includes(name)) {
+  for (const [name, value] of query)
+    if (!known.includes(name))
       refuseParameter(
         name,
         value,
         `The query parameter [${name}] is not one of [${known.join(",")}]`,
       );
-    }
-  }
 }
 
 /**
@@ -41,15 +38,14 @@ export function fieldSet(
   known: readonly string[],
 ): ReadonlySet<string> {
   const values = (query.get(name) ?? "").split(",").filter((value) => value !== "");
-  for (const value of values) {
-    if (!known.includes(value)) {
+  for (const value of values)
+    if (!known.includes(value))
       refuseParameter(
         name,
         value,
         `The \`${name}\` query parameter value [${value}] is not one of [${known.join(",")}]`,
       );
-    }
-  }
+
   return new Set(values);
 }
 
@@ -74,9 +70,8 @@ export function postSelection(query: URLSearchParams): PostSelection {
  */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null) {
-    return undefined;
-  }
+  if (text === null) return undefined;
+
   return INSTANT.test(text)
     ? Date.parse(text)
     : refuseParameter(
@@ -93,12 +88,12 @@ export function integerParameter(
 ): number {
   const text = query.get(name);
   const value = text === null ? rule.default : Number(text);
-  if (!Number.isInteger(value) || value < rule.min || value > rule.max) {
+  if (!Number.isInteger(value) || value < rule.min || value > rule.max)
     refuseParameter(
       name,
       text,
       `The \`${name}\` query parameter value [${text}] is not between ${rule.min} and ${rule.max}`,
     );
-  }
+
   return value;
 }

@@ -33,9 +33,8 @@ function escapeMarkup(text: string): string {
 
 function codePoints(text: string): number {
   let count = 0;
-  for (const _character of text) {
-    count += 1;
-  }
+  for (const _character of text) count += 1;
+
   return count;
 }
 
@@ -61,9 +60,8 @@ function displayOf(url: string): string {
  */
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;
-  if (first === undefined) {
-    return { text, urls: [] };
-  }
+  if (first === undefined) return { text, urls: [] };
+
   const url = shortLink(id, index);
   const before = text === "" ? "" : `${text} `;
   const start = codePoints(before);

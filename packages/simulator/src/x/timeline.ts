@@ -1,6 +1,5 @@
 import type { Reply } from "#src/http/call.ts";
-import { isVisibleAt } from "#src/world/posts.ts";
-import type { Post } from "#src/world/posts.ts";
+import { isVisibleAt, type Post } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -41,13 +40,12 @@ function tokenAfter(post: Post): string {
  */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
-  if (token === null) {
-    return undefined;
-  }
+  if (token === null) return undefined;
+
   const digits = token.startsWith(TOKEN_PREFIX) ? token.slice(TOKEN_PREFIX.length) : "";
-  if (!/^[0-9a-z]{1,13}$/.test(digits)) {
+  if (!/^[0-9a-z]{1,13}$/.test(digits))
     return refuseParameter("pagination_token", token, "The `pagination_token` is not valid.");
-  }
+
   return digits.split("").reduce((id, digit) => id * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 }
 
@@ -57,9 +55,8 @@ function second(instant: number): number {
 
 function idParameter(query: URLSearchParams, name: string): bigint | undefined {
   const text = query.get(name);
-  if (text === null) {
-    return undefined;
-  }
+  if (text === null) return undefined;
+
   return /^[0-9]{1,19}$/.test(text)
     ? BigInt(text)
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
@@ -89,14 +86,13 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
   const wanted = postFilterOf(query, asOf);
   const found: Post[] = [];
   for (const post of posts) {
-    if (second(post.createdAt) < start) {
-      break;
-    }
+    if (second(post.createdAt) < start) break;
+
     if ((before === undefined || BigInt(post.id) < before) && wanted(post)) {
       const last = found.at(-1);
-      if (found.length === size && last !== undefined) {
+      if (found.length === size && last !== undefined)
         return { posts: found, nextToken: tokenAfter(last) };
-      }
+
       found.push(post);
     }
   }
@@ -109,14 +105,13 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   const selection = postSelection(call.query);
   const id = call.params["id"] ?? "";
   const account = world.accounts.byId("x", id);
-  if (account === undefined) {
+  if (account === undefined)
     return { status: 200, body: { errors: [notFoundEntry("user", "id", id)] } };
-  }
+
   const { posts, nextToken } = pageOf(world.posts.newestFirst(account), call.query, asOf);
   const newest = posts[0];
-  if (newest === undefined) {
-    return { status: 200, body: { meta: { result_count: 0 } } };
-  }
+  if (newest === undefined) return { status: 200, body: { meta: { result_count: 0 } } };
+
   const tweets = posts.map((post) => ({ post, username: account.username }));
   const expansions = call.query.get("expansions");
   const { data, includes } = tweetViews(network, tweets, { selection, expansions, asOf });

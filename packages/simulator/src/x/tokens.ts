@@ -82,9 +82,8 @@ export class Tokens {
    */
   refresh(refreshToken: string, now: number): TokenPair | undefined {
     const token = this.#rows.get(refreshToken);
-    if (token?.kind !== "refresh" || !token.valid) {
-      return undefined;
-    }
+    if (token?.kind !== "refresh" || !token.valid) return undefined;
+
     this.#rows.put(refreshToken, { ...token, valid: false });
     return this.#pair(toAccess(token), token.grant, now);
   }
@@ -92,11 +91,8 @@ export class Tokens {
   /** Revokes all X tokens of the authorization to which the given token belongs. */
   revoke(token: string): void {
     const grant = this.#rows.get(token)?.grant;
-    for (const [key, row] of this.#rows.entries()) {
-      if (row.grant === grant && row.valid) {
-        this.#rows.put(key, { ...row, valid: false });
-      }
-    }
+    for (const [key, row] of this.#rows.entries())
+      if (row.grant === grant && row.valid) this.#rows.put(key, { ...row, valid: false });
   }
 
   #pair({ account, scopes }: Access, grant: string, now: number): TokenPair {

@@ -1,5 +1,4 @@
-import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call } from "#src/http/call.ts";
+import { type Call, contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
 /** The fields that the simulator uses of a request to create a tweet. */
@@ -84,13 +83,13 @@ function nestedList(value: unknown, name: string): readonly string[] {
 /** Reads a request to create a tweet as strictly as X does: an unknown field is an error. */
 export function parseTweetBody(call: Call): TweetBody {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
-  if (body === undefined) {
+  if (body === undefined)
     return refuseParameter(
       "body",
       "",
       "Requests with a body must have content-type of application/json and be valid JSON.",
     );
-  }
+
   for (const [name, value] of Object.entries(body)) {
     const check = FIELDS[name];
     if (check === undefined) {
@@ -99,9 +98,8 @@ export function parseTweetBody(call: Call): TweetBody {
         "is not defined in the schema and the schema does not allow additional properties";
       return refuseParameter(path, JSON.stringify(value), `${path}: ${rule}`);
     }
-    if (!check(value)) {
+    if (!check(value))
       return refuseParameter(`$.${name}`, JSON.stringify(value), `$.${name}: is not valid`);
-    }
   }
   return {
     text: nestedText(body, "text") ?? "",

@@ -20,11 +20,8 @@ export class TweetIndex {
   constructor(posts: Posts, accounts: Accounts, store: Store) {
     this.#posts = posts;
     this.#accounts = accounts;
-    for (const post of posts.all()) {
-      if (post.platform === "x") {
-        this.remember(post);
-      }
-    }
+    for (const post of posts.all()) if (post.platform === "x") this.remember(post);
+
     store.onReset(() => {
       this.#authors.clear();
       this.#latestOfContent.clear();

@@ -1,7 +1,6 @@
 import type { Post } from "#src/world/posts.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
-import { renderText } from "#src/x/render.ts";
-import type { RenderedText } from "#src/x/render.ts";
+import { type RenderedText, renderText } from "#src/x/render.ts";
 import { isLongPost } from "#src/x/verified-types.ts";
 import { weightedLength } from "#src/x/weighted-length.ts";
 
@@ -149,10 +148,8 @@ export function tweetView(
     referenced_tweets: referenced,
   };
   const view: Record<string, unknown> = { id: post.id, text, edit_history_post_ids: [post.id] };
-  for (const [name, value] of Object.entries(optional)) {
-    if (fields.has(name) && value !== undefined) {
-      view[name] = value;
-    }
-  }
+  for (const [name, value] of Object.entries(optional))
+    if (fields.has(name) && value !== undefined) view[name] = value;
+
   return view;
 }

@@ -1,9 +1,31 @@
-import { isVisibleAt } from "#src/world/posts.ts";
-import type { Post } from "#src/world/posts.ts";
+import { createHash } from "node:crypto";
+import { isVisibleAt, type Post } from "#src/world/posts.ts";
+import type { Comment } from "#src/world/reactions.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { commentPost } from "#src/x/readers.ts";
-import { tweetView } from "#src/x/tweet-view.ts";
-import type { PostSelection } from "#src/x/tweet-view.ts";
+import { type PostSelection, tweetView } from "#src/x/tweet-view.ts";
+
+/**
+ * A numeric X user id derived from the reader's name, because readers have no accounts in the
+ * simulator.
+ */
+function readerId(author: string): string {
+  return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
+}
+
+/** A reader's comment on X, as the X API returns it: in the form of a tweet. */
+function commentPost(comment: Comment): Post {
+  return {
+    platform: "x",
+    account: readerId(comment.author),
+    id: comment.id,
+    text: comment.text,
+    media: [],
+    createdAt: comment.createdAt,
+    deletedAt: null,
+    createCalls: 1,
+    replyTo: comment.mediaId,
+  };
+}
 
 /** A tweet of an account, or a reader's comment, which is a tweet too. */
 interface Tweet {
@@ -58,9 +80,8 @@ function conversationId(network: XNetwork, post: Post): string {
   let first = post;
   while (first.replyTo !== undefined) {
     const parent = findTweet(network, first.replyTo, Number.POSITIVE_INFINITY)?.post;
-    if (parent === undefined) {
-      return first.replyTo;
-    }
+    if (parent === undefined) return first.replyTo;
+
     first = parent;
   }
   return first.id;

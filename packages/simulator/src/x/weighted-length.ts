@@ -27,9 +27,8 @@ function plainLength(text: string): number {
     return "";
   });
   let length = emojis * EMOJI_WEIGHT;
-  for (const character of rest) {
-    length += weightOf(character.codePointAt(0) ?? 0);
-  }
+  for (const character of rest) length += weightOf(character.codePointAt(0) ?? 0);
+
   return length;
 }
 

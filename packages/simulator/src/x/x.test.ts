@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, tweet, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import { itemsOf, type TestAccount, TestSimulator, textOf, tweet } from "#src/testing.ts";
 
 let simulator: TestSimulator;
 let account: TestAccount;
@@ -94,9 +93,8 @@ test("a simulated X timeline returns pages of tweets, newest first, back to the 
   await publish("old");
   await simulator.control("/clock", { advanceMs: 3_600_000 });
   const start = textOf((await simulator.control("/clock"))["now"]);
-  for (let index = 0; index < 12; index += 1) {
-    await publish(`new ${index}`);
-  }
+  for (let index = 0; index < 12; index += 1) await publish(`new ${index}`);
+
   const query = `?max_results=5&start_time=${start}`;
   const texts: string[] = [];
   let next = "";
@@ -117,9 +115,8 @@ test("the simulated X answers status 400 to an invalid query parameter of a time
     "?colour=red",
     "?tweet.fields=colour",
     "?pagination_token=nonsense!",
-  ]) {
+  ])
     expect((await timeline(query)).status).toBe(400);
-  }
 });
 
 test("the simulated X answers a lookup of several tweets with the existing tweets and an error entry for each missing tweet", async () => {
@@ -157,9 +154,8 @@ test("the simulated X lets only the author delete a tweet, and answers a second 
 });
 
 test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when the setting quotas is off", async () => {
-  for (let index = 0; index < 100; index += 1) {
-    await publish(`tweet ${index}`);
-  }
+  for (let index = 0; index < 100; index += 1) await publish(`tweet ${index}`);
+
   const answer = await publish("one too many");
   expect(answer.status).toBe(429);
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("0");

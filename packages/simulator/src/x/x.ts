@@ -1,5 +1,4 @@
-import { bearerToken, formOf } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -14,8 +13,7 @@ import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
 import { mediaMetadata } from "#src/x/media-metadata.ts";
 import { mediaStatus } from "#src/x/media-status.ts";
 import { mediaUploads } from "#src/x/media-upload.ts";
-import { createNetwork } from "#src/x/network.ts";
-import type { XNetwork } from "#src/x/network.ts";
+import { createNetwork, type XNetwork } from "#src/x/network.ts";
 import { oauthRoutes } from "#src/x/oauth.ts";
 import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPES } from "#src/x/tokens.ts";
@@ -68,9 +66,8 @@ function accountOf({ world, tokens }: XNetwork, call: Call): Account | undefined
 
 function errorReply(status: number, now: number): Reply {
   const reply = statusProblem(status);
-  if (status !== 429) {
-    return reply;
-  }
+  if (status !== 429) return reply;
+
   const reset = String(Math.ceil((now + SIMULATED_WAIT_MS) / 1000));
   const limits = { "x-rate-limit-limit": "100", "x-rate-limit-remaining": "0" };
   return { ...reply, headers: { ...reply.headers, ...limits, "x-rate-limit-reset": reset } };

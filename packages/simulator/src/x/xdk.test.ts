@@ -1,10 +1,22 @@
 import { createHash } from "node:crypto";
-import { Client, OAuth2, generateCodeVerifier } from "@xdevplatform/xdk";
-import type { ApiError, Schemas } from "@xdevplatform/xdk";
+import {
+  type ApiError,
+  Client,
+  generateCodeVerifier,
+  OAuth2,
+  type Schemas,
+} from "@xdevplatform/xdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { gifBytes } from "#src/testing-images.ts";
-import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import {
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  pngBytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 import type { mediaView } from "#src/x/media-view.ts";
 import type { UrlEntity } from "#src/x/render.ts";
 

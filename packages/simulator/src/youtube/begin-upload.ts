@@ -1,16 +1,56 @@
-import { contentType, jsonObject } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
+import { type Call, contentType, jsonObject, type Reply } from "#src/http/call.ts";
+import {
+  type Endpoint,
+  partsOf,
+  requireParameter,
+  type YoutubeCall,
+} from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { spendChannelUpload } from "#src/youtube/quota.ts";
-import { relatedParts } from "#src/youtube/related-parts.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
-import { parseVideo } from "#src/youtube/video-metadata.ts";
-import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
+import { parseVideo, type VideoMetadata } from "#src/youtube/video-metadata.ts";
+
+/** One part of a `multipart/related` body, with its type and bytes. */
+interface RelatedPart {
+  /** MIME type in lower case, without parameters. */
+  readonly contentType: string;
+  readonly content: Buffer;
+}
+
+const BLANK_LINE = Buffer.from("\r\n\r\n");
+
+function partOf(bytes: Buffer): RelatedPart | undefined {
+  const end = bytes.indexOf(BLANK_LINE);
+  const head = bytes.toString("latin1", 0, Math.max(end, 0));
+  const type = /^content-type: *([^\r\n;]+)/im.exec(head)?.[1];
+  return type === undefined
+    ? undefined
+    : { contentType: type.trim().toLowerCase(), content: bytes.subarray(end + BLANK_LINE.length) };
+}
+
+/**
+ * Returns the two parts of the `multipart/related` body (RFC 2387) of a Google upload, metadata and file; undefined when the
+ * body does not have this form.
+ */
+function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefined {
+  const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
+  if (contentType(call) !== "multipart/related" || boundary === undefined) return undefined;
+
+  const { body } = call;
+  const opening = `--${boundary}\r\n`;
+  const between = `\r\n${opening}`;
+  const middle = body.indexOf(between);
+  const end = body.lastIndexOf(`\r\n--${boundary}--`);
+  if (!body.subarray(0, opening.length).equals(Buffer.from(opening)) || middle === -1)
+    return undefined;
+
+  const metadata = partOf(body.subarray(opening.length, middle));
+  const file = partOf(body.subarray(middle + between.length, Math.max(end, 0)));
+  return metadata === undefined || file === undefined ? undefined : [metadata, file];
+}
 
 export const UPLOAD_PATH = "/upload/youtube/v3/videos";
 const PARTS = ["snippet", "status"];
@@ -20,9 +60,8 @@ const VIDEO_TYPE = /^(?:video\/[\w.+-]+|application\/octet-stream)$/;
 
 function announcedBytes({ call }: YoutubeCall): number | null {
   const header = call.headers["x-upload-content-length"];
-  if (header === undefined) {
-    return null;
-  }
+  if (header === undefined) return null;
+
   const bytes = Number(header);
   return Number.isInteger(bytes) && bytes > 0 && bytes <= MAX_BYTES
     ? bytes
@@ -75,11 +114,11 @@ function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const body = isJson ? jsonObject({ body: about.content }) : undefined;
   const metadata = parseVideo(body, parts, now);
   checkMediaType(file.contentType);
-  if (file.content.length === 0) {
+  if (file.content.length === 0)
     refuse(400, "mediaBodyRequired", {
       message: "The request does not include the video content.",
     });
-  }
+
   const upload = openUpload(network, youtubeCall, metadata, file.content.length);
   const video = makeVideo(network, network.uploads.append(upload, file.content), now);
   return videoReply(network, video, { status: 200, parts, now });

@@ -1,7 +1,11 @@
 import type { Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
+import {
+  type Endpoint,
+  partsOf,
+  requireParameter,
+  type YoutubeCall,
+} from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import { listReply, READ_SCOPES } from "#src/youtube/video-list.ts";
 import { etagOf } from "#src/youtube/video-view.ts";
@@ -45,9 +49,9 @@ export function channelView(channel: Account, parts: ReadonlySet<string>) {
 
 function list({ call, channel }: YoutubeCall): Reply {
   const parts = partsOf(call.query, PARTS);
-  if (requireParameter(call.query, "mine") !== "true") {
+  if (requireParameter(call.query, "mine") !== "true")
     return refuse(400, "invalidFilters", { message: "Only `mine=true` is simulated." });
-  }
+
   return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
 }
 

@@ -1,13 +1,11 @@
 import type { Call, Reply } from "#src/http/call.ts";
 import { commentView, replyView, threadView } from "#src/youtube/comment-view.ts";
 import type { ModerationStatus } from "#src/youtube/discussion.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { YoutubeCall } from "#src/youtube/endpoint.ts";
+import { partsOf, requireParameter, type YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { listReply } from "#src/youtube/video-list.ts";
-import { existsAt } from "#src/youtube/videos.ts";
-import type { Video } from "#src/youtube/videos.ts";
+import { existsAt, type Video } from "#src/youtube/videos.ts";
 
 const MAX_SIZE = 100;
 const DEFAULT_SIZE = 20;
@@ -72,17 +70,16 @@ function threadById(
 export function listThreads(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call, channel, asOf } = youtubeCall;
   const parts = partsOf(call.query, ["id", "snippet", "replies"]);
-  if (call.query.has("id")) {
-    return threadById(network, youtubeCall, parts);
-  }
+  if (call.query.has("id")) return threadById(network, youtubeCall, parts);
+
   const video = videoOf(network, youtubeCall);
-  if (video.metadata.madeForKids) {
+  if (video.metadata.madeForKids)
     return refuse(403, "commentsDisabled", { domain: "youtube.commentThread" });
-  }
+
   const status = statusParameter(youtubeCall);
-  if (status !== "published" && video.channel !== channel.externalId) {
+  if (status !== "published" && video.channel !== channel.externalId)
     return refuse(403, "forbidden", { domain: "youtube.commentThread" });
-  }
+
   const { size, start } = pageOf(call);
   const all = network.discussion
     .commentsOn(video.id)
@@ -104,9 +101,8 @@ function showReplies(
   parentId: string,
 ): Reply {
   const parts = partsOf(call.query, ["id", "snippet"]);
-  if (network.discussion.comment(parentId) === undefined) {
-    return commentNotFound();
-  }
+  if (network.discussion.comment(parentId) === undefined) return commentNotFound();
+
   const { size, start } = pageOf(call);
   const all = network.discussion.repliesTo(parentId).filter(({ createdAt }) => createdAt <= asOf);
   const items = all.slice(start, start + size).map((each) => replyView(network, each, parts));
@@ -122,16 +118,14 @@ export function listComments(network: YoutubeNetwork, youtubeCall: YoutubeCall):
   const { call } = youtubeCall;
   const parts = partsOf(call.query, ["id", "snippet"]);
   const parentId = call.query.get("parentId");
-  if (parentId !== null) {
-    return showReplies(network, youtubeCall, parentId);
-  }
+  if (parentId !== null) return showReplies(network, youtubeCall, parentId);
+
   const ids = requireParameter(call.query, "id").split(",");
   const items = ids.flatMap((id) => {
     const comment = network.discussion.comment(id);
     const answer = network.discussion.reply(id);
-    if (comment !== undefined) {
-      return [commentView(network, comment, { parts, isInList: false })];
-    }
+    if (comment !== undefined) return [commentView(network, comment, { parts, isInList: false })];
+
     return answer === undefined ? [] : [replyView(network, answer, parts)];
   });
   return listReply("youtube#commentListResponse", items);

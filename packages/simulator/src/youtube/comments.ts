@@ -1,10 +1,13 @@
-import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { type Call, contentType, isRecord, jsonObject, type Reply } from "#src/http/call.ts";
 import { commentNotFound, listComments, listThreads } from "#src/youtube/comment-lists.ts";
 import { replyView } from "#src/youtube/comment-view.ts";
 import type { ModerationStatus } from "#src/youtube/discussion.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
+import {
+  type Endpoint,
+  partsOf,
+  requireParameter,
+  type YoutubeCall,
+} from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
@@ -17,12 +20,12 @@ function replyText(call: Call): { readonly parentId: string; readonly text: stri
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const snippet = body?.["snippet"];
   const { parentId, textOriginal: text } = isRecord(snippet) ? snippet : {};
-  if (typeof parentId !== "string" || parentId === "") {
+  if (typeof parentId !== "string" || parentId === "")
     return refuse(400, "parentCommentIdMissing", { domain: "youtube.comment" });
-  }
-  if (typeof text !== "string" || text.trim() === "") {
+
+  if (typeof text !== "string" || text.trim() === "")
     return refuse(400, "commentTextRequired", { domain: "youtube.comment" });
-  }
+
   return text.length > MAX_TEXT_CHARACTERS
     ? refuse(400, "commentTextTooLong", { domain: "youtube.comment" })
     : { parentId, text };
@@ -32,9 +35,9 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
   const parts = partsOf(call.query, ["id", "snippet"]);
   const { parentId, text } = replyText(call);
   const parent = network.discussion.comment(parentId);
-  if (parent === undefined) {
+  if (parent === undefined)
     return refuse(404, "parentCommentNotFound", { domain: "youtube.comment" });
-  }
+
   const made = network.discussion.addReply({
     id: `${parentId}.${network.world.snowflakes.next(now)}`,
     channel: channel.externalId,
@@ -54,21 +57,20 @@ function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall):
   const ids = requireParameter(call.query, "id").split(",");
   for (const id of ids) {
     const comment = network.discussion.comment(id) ?? commentNotFound();
-    if (comment.account !== channel.externalId) {
+    if (comment.account !== channel.externalId)
       refuse(403, "forbidden", { domain: "youtube.comment" });
-    }
   }
   return ids;
 }
 
 function moderate(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const status = requireParameter(youtubeCall.call.query, "moderationStatus");
-  if (!SETTABLE.includes(status)) {
+  if (!SETTABLE.includes(status))
     return refuse(400, "operationNotSupported", { domain: "youtube.comment" });
-  }
-  for (const id of ownCommentIds(network, youtubeCall)) {
+
+  for (const id of ownCommentIds(network, youtubeCall))
     network.discussion.moderate(id, status as ModerationStatus);
-  }
+
   return { status: 204, body: "" };
 }
 
@@ -76,9 +78,8 @@ function remove(network: YoutubeNetwork, { call, channel }: YoutubeCall): Reply 
   const id = requireParameter(call.query, "id");
   const isOwn = network.discussion.reply(id)?.channel === channel.externalId;
   const isBelowOwn = network.discussion.comment(id)?.account === channel.externalId;
-  if (!isOwn && !isBelowOwn) {
-    return commentNotFound();
-  }
+  if (!isOwn && !isBelowOwn) return commentNotFound();
+
   network.discussion.delete(id);
   return { status: 204, body: "" };
 }

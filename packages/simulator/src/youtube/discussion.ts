@@ -51,13 +51,11 @@ export class Discussion {
 
   /** Deletes a YouTube comment or reply. Returns false when it does not exist. */
   delete(id: string): boolean {
-    if (this.#replies.delete(id)) {
-      return true;
-    }
+    if (this.#replies.delete(id)) return true;
+
     const exists = this.comment(id) !== undefined;
-    if (exists) {
-      this.#moderation.put(id, "deleted");
-    }
+    if (exists) this.#moderation.put(id, "deleted");
+
     return exists;
   }
 

@@ -1,12 +1,10 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { spendQuota } from "#src/youtube/quota.ts";
-import type { Cost } from "#src/youtube/quota.ts";
+import { type Cost, spendQuota } from "#src/youtube/quota.ts";
 import type { Access } from "#src/youtube/tokens.ts";
 
 /** A call to the YouTube API with a valid access token. */
@@ -36,12 +34,11 @@ const COMMON_PARAMETERS = ["alt", "key", "prettyPrint", "quotaUser"];
 
 /** Refuses unknown and repeated query parameters of a YouTube call. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
-  for (const name of query.keys()) {
+  for (const name of query.keys())
     if (!known.includes(name) && !COMMON_PARAMETERS.includes(name)) {
       const message = `Invalid JSON payload received. Unknown name "${name}": Cannot bind query parameter.`;
       refuse(400, "badRequest", { message });
     }
-  }
 }
 
 export function requireParameter(query: URLSearchParams, name: string): string {
@@ -61,14 +58,12 @@ export function requireParameter(query: URLSearchParams, name: string): string {
  */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
-  for (const name of names) {
-    if (!known.includes(name)) {
+  for (const name of names)
+    if (!known.includes(name))
       refuse(400, "unknownPart", { message: name, domain: "youtube.part", location: "part" });
-    }
-  }
-  if (names.length === 0) {
-    requireParameter(query, "part");
-  }
+
+  if (names.length === 0) requireParameter(query, "part");
+
   return new Set(names);
 }
 

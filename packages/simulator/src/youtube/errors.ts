@@ -1,5 +1,4 @@
-import { Refused } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { Refused, type Reply } from "#src/http/call.ts";
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { youtube } from "@googleapis/youtube";
-import type { youtube_v3 } from "@googleapis/youtube";
+import { youtube, type youtube_v3 } from "@googleapis/youtube";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, mp4Bytes, textOf } from "#src/testing.ts";
-import type { Body, TestAccount } from "#src/testing.ts";
+import { type Body, mp4Bytes, type TestAccount, TestSimulator, textOf } from "#src/testing.ts";
 import type { channelView } from "#src/youtube/channels.ts";
 import type { commentView, replyView, threadView } from "#src/youtube/comment-view.ts";
 import type { itemView } from "#src/youtube/playlist-items.ts";

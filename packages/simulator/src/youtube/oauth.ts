@@ -1,5 +1,4 @@
-import { formOf } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, formOf, type Moment, type Reply } from "#src/http/call.ts";
 import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/youtube/errors.ts";
@@ -29,13 +28,13 @@ function tokenReply(tokens: AccessToken | TokenPair): Reply {
 
 function token(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
-  if (!namesClient(form)) {
+  if (!namesClient(form))
     return oauthError(401, "invalid_client", "The OAuth client was not found.");
-  }
+
   const tokens = tokensFor(network, form, now);
-  if (tokens === "unsupported") {
+  if (tokens === "unsupported")
     return oauthError(400, "unsupported_grant_type", "Invalid grant_type");
-  }
+
   return tokens === undefined ? INVALID_GRANT : tokenReply(tokens);
 }
 

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import { isRecord, jsonObject, type Reply } from "#src/http/call.ts";
 import { channelOfPlaylist } from "#src/youtube/channels.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
+import {
+  type Endpoint,
+  partsOf,
+  requireParameter,
+  type YoutubeCall,
+} from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { ownerOfPlaylist } from "#src/youtube/playlists.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
 import { contextOf, READ_SCOPES } from "#src/youtube/video-list.ts";
 import { etagOf, snippetView } from "#src/youtube/video-view.ts";
-import { existsAt } from "#src/youtube/videos.ts";
-import type { Video } from "#src/youtube/videos.ts";
+import { existsAt, type Video } from "#src/youtube/videos.ts";
 
 const PARTS = ["id", "snippet", "contentDetails", "status"];
 const DEFAULT_SIZE = 5;
@@ -34,9 +36,8 @@ function sizeOf(query: URLSearchParams): number {
  */
 function startOf(query: URLSearchParams): number {
   const token = query.get("pageToken");
-  if (token === null) {
-    return 0;
-  }
+  if (token === null) return 0;
+
   const start = Number(token.startsWith(TOKEN_PREFIX) ? token.slice(TOKEN_PREFIX.length) : "x");
   return Number.isInteger(start) && start >= 0
     ? start
@@ -115,11 +116,11 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const all = [...network.videos.newestFirst(owner)].filter(
     (video) => existsAt(video, asOf) && (isOwn || video.metadata.privacyStatus === "public"),
   );
-  if (all.length === 0) {
+  if (all.length === 0)
     // Answers that the playlist does not exist while the channel has no uploads, as the real
     // YouTube does.
     return playlistNotFound();
-  }
+
   const size = sizeOf(call.query);
   const start = startOf(call.query);
   const items = all
@@ -136,12 +137,11 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
 
 /** Refuses a YouTube playlist that does not exist or belongs to another channel. */
 function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
-  if (owner === undefined || world.accounts.byId("youtube", owner) === undefined) {
+  if (owner === undefined || world.accounts.byId("youtube", owner) === undefined)
     playlistNotFound();
-  }
-  if (owner !== channel) {
+
+  if (owner !== channel)
     refuse(403, "playlistItemsNotAccessible", { domain: "youtube.playlistItem" });
-  }
 }
 
 function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Reply {
@@ -150,17 +150,16 @@ function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): R
   const resource = isRecord(snippet) ? snippet["resourceId"] : undefined;
   const playlistId = isRecord(snippet) ? snippet["playlistId"] : undefined;
   const domain = "youtube.playlistItem";
-  if (typeof playlistId !== "string") {
-    return refuse(400, "playlistIdRequired", { domain });
-  }
-  if (!isRecord(resource) || resource["kind"] !== "youtube#video") {
+  if (typeof playlistId !== "string") return refuse(400, "playlistIdRequired", { domain });
+
+  if (!isRecord(resource) || resource["kind"] !== "youtube#video")
     return refuse(400, "resourceIdRequired", { domain });
-  }
+
   requireOwn(network, ownerOfPlaylist(playlistId), channel.externalId);
   const video = network.videos.get(String(resource["videoId"]));
-  if (video === undefined || !existsAt(video, now)) {
+  if (video === undefined || !existsAt(video, now))
     return refuse(404, "videoNotFound", { message: "Video not found.", domain });
-  }
+
   const position = network.playlists.videosOf(playlistId).length;
   network.playlists.add(playlistId, video.id);
   return { status: 200, body: itemView(network, { video, playlistId, position }, now, parts) };

@@ -49,9 +49,8 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
     cost === "upload"
       ? dailyRule("uploads", UPLOADS_PER_DAY, now)
       : dailyRule("units", UNITS_PER_DAY, now, cost.units);
-  if (limits.spend([rule], now).allowed) {
-    return;
-  }
+  if (limits.spend([rule], now).allowed) return;
+
   // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's own quota.
   if (cost === "upload") {
     const message =

@@ -90,14 +90,12 @@ export class Tokens {
    */
   revoke(token: string): boolean {
     const row = this.#rows.get(token);
-    if (row?.valid !== true) {
-      return false;
-    }
-    for (const [key, other] of this.#rows.entries()) {
-      if (other.account === row.account && other.valid) {
+    if (row?.valid !== true) return false;
+
+    for (const [key, other] of this.#rows.entries())
+      if (other.account === row.account && other.valid)
         this.#rows.put(key, { ...other, valid: false });
-      }
-    }
+
     return true;
   }
 

@@ -1,14 +1,74 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import { UPLOAD_PATH } from "#src/youtube/begin-upload.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { hasLastByte, readRange, refuseRange } from "#src/youtube/upload-range.ts";
-import type { UploadRange } from "#src/youtube/upload-range.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
+
+/**
+ * The content of a call to a YouTube upload session: a range of bytes, or a query for the number of
+ * bytes that have arrived.
+ */
+type UploadRange =
+  | { readonly kind: "query"; readonly total: number | undefined }
+  | {
+      readonly kind: "bytes";
+      readonly first: number;
+      /** Position of the last byte of the uploaded range in the file, inclusive. */
+      readonly last: number;
+      /**
+       * Size of the file that a client uploads to YouTube, in bytes; undefined while the client
+       * does not know it.
+       */
+      readonly total: number | undefined;
+    };
+
+const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
+
+/**
+ * Parses the `Content-Range` header `bytes FIRST-LAST/TOTAL` of a YouTube upload, in which `*` can
+ * stand for the range or for the total.
+ */
+function parseRange(header: string): UploadRange | undefined {
+  const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
+  if (whole === undefined) return undefined;
+
+  const total = size === "*" ? undefined : Number(size);
+  return first === undefined
+    ? { kind: "query", total }
+    : { kind: "bytes", first: Number(first), last: Number(last), total };
+}
+
+/**
+ * The byte range of a call to a YouTube upload session; undefined when the `Content-Range` header
+ * is not valid. Without the header, the body is the whole file.
+ */
+function readRange({ headers, body }: Call): UploadRange | undefined {
+  const header = headers["content-range"];
+  const length = body.length;
+  if (header === undefined)
+    return length === 0 ? undefined : { kind: "bytes", first: 0, last: length - 1, total: length };
+
+  const range = parseRange(header);
+  const isOrdered =
+    range?.kind !== "bytes" ||
+    (range.first <= range.last && range.last < (range.total ?? Infinity));
+  return isOrdered ? range : undefined;
+}
+
+/** Whether a call to a YouTube upload session contains the last byte of the file. */
+function hasLastByte(range: UploadRange | undefined): boolean {
+  return range?.kind === "bytes" && range.last + 1 === range.total;
+}
+
+function refuseRange(): never {
+  return refuse(400, "badRequest", {
+    message: "Failed to parse Content-Range header.",
+    location: "Content-Range",
+  });
+}
 
 /**
  * Unit of length in bytes for the parts of a YouTube upload. The length of every part except the
@@ -39,9 +99,8 @@ export function uploadOwner(network: YoutubeNetwork, call: Call): string | undef
  */
 function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
   const token = bearerToken(call);
-  if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel) {
+  if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel)
     refuse(401, "authError", { location: "Authorization" });
-  }
 }
 
 /**
@@ -54,31 +113,28 @@ function incomplete({ storedBytes }: Upload): Reply {
 }
 
 function checkTotal({ totalBytes }: Upload, { total }: UploadRange): void {
-  if (total !== undefined && totalBytes !== null && total !== totalBytes) {
+  if (total !== undefined && totalBytes !== null && total !== totalBytes)
     refuse(400, "badRequest", {
       message: `Invalid request. The upload has ${totalBytes} bytes, not ${total}.`,
       location: "Content-Range",
     });
-  }
 }
 
 type Bytes = Extract<UploadRange, { kind: "bytes" }>;
 
 function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void {
-  if (range.last - range.first + 1 !== length) {
-    refuseRange();
-  }
-  if (!hasLastByte(range) && length % CHUNK_BYTES !== 0) {
+  if (range.last - range.first + 1 !== length) refuseRange();
+
+  if (!hasLastByte(range) && length % CHUNK_BYTES !== 0)
     refuse(400, "badRequest", {
       message:
         "Invalid request. The number of bytes uploaded is required to be equal or greater than 262144, except for the final request (it's recommended to be the exact multiple of 262144).",
     });
-  }
-  if (range.first > storedBytes) {
+
+  if (range.first > storedBytes)
     refuse(400, "badRequest", {
       message: `Invalid request. According to the Content-Range header, the upload offset is ${range.first} byte(s), which exceeds already uploaded size of ${storedBytes} byte(s).`,
     });
-  }
 }
 
 /**
@@ -93,29 +149,24 @@ function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buf
 /** The response to every call after a YouTube upload is complete: the uploaded video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
-  if (video === undefined) {
-    return UNKNOWN_SESSION;
-  }
-  if (range.kind === "bytes") {
-    network.videos.countRepeat(video);
-  }
+  if (video === undefined) return UNKNOWN_SESSION;
+
+  if (range.kind === "bytes") network.videos.countRepeat(video);
+
   return videoReply(network, video, { status: 200, parts: PARTS, now });
 }
 
 function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   const upload = network.uploads.find(sessionIdOf(call), now);
-  if (upload === undefined) {
-    return UNKNOWN_SESSION;
-  }
+  if (upload === undefined) return UNKNOWN_SESSION;
+
   checkToken(network, call, upload, now);
   const range = readRange(call) ?? refuseRange();
   checkTotal(upload, range);
-  if (upload.videoId !== undefined) {
-    return repeat(network, upload, range, now);
-  }
-  if (range.kind === "query") {
-    return incomplete(upload);
-  }
+  if (upload.videoId !== undefined) return repeat(network, upload, range, now);
+
+  if (range.kind === "query") return incomplete(upload);
+
   const extended = append(network, upload, range, call.body);
   return extended.storedBytes === range.total
     ? videoReply(network, makeVideo(network, extended, now), { status: 201, parts: PARTS, now })
@@ -124,9 +175,8 @@ function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
 
 function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   const range = readRange(call);
-  if (range?.kind === "query") {
-    return ["status"];
-  }
+  if (range?.kind === "query") return ["status"];
+
   return hasLastByte(range) ? ["publish"] : ["upload"];
 }
 

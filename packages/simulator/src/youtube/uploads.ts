@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Pieces } from "#src/store/pieces.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
-import { receive } from "#src/world/received-media.ts";
-import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
@@ -73,9 +72,8 @@ export class Uploads {
 
   /** Appends bytes to the bytes of a YouTube upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
-    if (bytes.length === 0) {
-      return upload;
-    }
+    if (bytes.length === 0) return upload;
+
     this.#pieces.put(pieceName(upload, upload.pieces), bytes);
     const storedBytes = upload.storedBytes + bytes.length;
     const extended = { ...upload, storedBytes, pieces: upload.pieces + 1 };
@@ -97,15 +95,11 @@ export class Uploads {
   }
 
   *#contents(upload: Upload): Generator<Buffer> {
-    for (const name of pieceNames(upload)) {
-      yield this.#pieces.get(name);
-    }
+    for (const name of pieceNames(upload)) yield this.#pieces.get(name);
   }
 
   #dropPieces(upload: Upload): void {
-    for (const name of pieceNames(upload)) {
-      this.#pieces.drop(name);
-    }
+    for (const name of pieceNames(upload)) this.#pieces.drop(name);
   }
 }
 

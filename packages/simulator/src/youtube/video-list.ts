@@ -1,13 +1,15 @@
 import type { Call, Moment, Reply } from "#src/http/call.ts";
-import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
-import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
+import {
+  type Endpoint,
+  partsOf,
+  requireParameter,
+  type YoutubeCall,
+} from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
-import { etagOf, VIDEO_PARTS, videoView } from "#src/youtube/video-view.ts";
-import type { VideoContext } from "#src/youtube/video-view.ts";
-import { existsAt } from "#src/youtube/videos.ts";
-import type { Video } from "#src/youtube/videos.ts";
+import { etagOf, VIDEO_PARTS, type VideoContext, videoView } from "#src/youtube/video-view.ts";
+import { existsAt, type Video } from "#src/youtube/videos.ts";
 
 const MAX_IDS = 50;
 const VIDEOS_PATH = "/youtube/v3/videos";
@@ -36,9 +38,9 @@ export function listReply(kind: string, items: readonly unknown[], more: object 
 function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall): Reply {
   const parts = partsOf(call.query, VIDEO_PARTS);
   const ids = requireParameter(call.query, "id").split(",");
-  if (ids.length > MAX_IDS) {
+  if (ids.length > MAX_IDS)
     refuse(400, "invalidFilters", { message: "Too many ids.", domain: "youtube.parameter" });
-  }
+
   const found = [...new Set(ids)].flatMap((id) => {
     const video = network.videos.get(id);
     const isThere = video !== undefined && existsAt(video, asOf);

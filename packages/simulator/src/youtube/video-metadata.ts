@@ -56,19 +56,18 @@ function isPart(name: string): name is Part {
 }
 
 function checkNames(fields: Fields, known: readonly string[], at: string): void {
-  for (const name of Object.keys(fields)) {
+  for (const name of Object.keys(fields))
     if (!known.includes(name)) {
       const message = `Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.`;
       refuse(400, "badRequest", { message });
     }
-  }
 }
 
 function fieldsOf(body: Fields, part: Part): Fields {
   const fields = body[part] ?? {};
-  if (!isRecord(fields)) {
+  if (!isRecord(fields))
     return refuse(400, "badRequest", { message: `Invalid value at '${part}'` });
-  }
+
   checkNames(fields, FIELDS[part], ` at '${part}'`);
   return fields;
 }
@@ -76,11 +75,9 @@ function fieldsOf(body: Fields, part: Part): Fields {
 /** Refuses a YouTube video resource with a group of fields that the call's parameter `part` does not name. */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");
-  for (const name of Object.keys(body)) {
-    if (isPart(name) && !parts.has(name)) {
+  for (const name of Object.keys(body))
+    if (isPart(name) && !parts.has(name))
       refuse(400, "unexpectedPart", { message: name, domain: "youtube.part", location: "part" });
-    }
-  }
 }
 
 function titleOf({ title }: Fields): string {
@@ -138,17 +135,14 @@ function checkFlags(status: Fields): void {
     "containsSyntheticMedia",
     "embeddable",
     "publicStatsViewable",
-  ]) {
-    if (status[name] !== undefined && typeof status[name] !== "boolean") {
+  ])
+    if (status[name] !== undefined && typeof status[name] !== "boolean")
       refuse(400, "badRequest", { message: `Invalid value at 'status.${name}' (TYPE_BOOL)` });
-    }
-  }
 }
 
 function checkPublishAt({ publishAt, privacyStatus }: Fields, now: number): void {
-  if (publishAt === undefined) {
-    return;
-  }
+  if (publishAt === undefined) return;
+
   const isFuture = typeof publishAt === "string" && Date.parse(publishAt) > now;
   if (!isFuture || privacyStatus !== "private") {
     const message = "The request metadata specifies an invalid scheduled publishing time.";
@@ -160,13 +154,13 @@ function statusOf(status: Fields, now: number) {
   const { privacyStatus = "public", license = "youtube", embeddable = true } = status;
   checkFlags(status);
   checkPublishAt(status, now);
-  if (!PRIVACY.includes(privacyStatus) || !LICENSES.includes(license)) {
+  if (!PRIVACY.includes(privacyStatus) || !LICENSES.includes(license))
     refuseVideo(
       "invalidVideoMetadata",
       "The request metadata is invalid.",
       PRIVACY.includes(privacyStatus) ? "body.status.license" : "body.status.privacyStatus",
     );
-  }
+
   return {
     privacyStatus: privacyStatus as PrivacyStatus,
     license: String(license),
@@ -181,9 +175,8 @@ export function parseVideo(
   parts: ReadonlySet<string>,
   now: number,
 ): VideoMetadata {
-  if (body === undefined) {
-    return refuse(400, "parseError", { message: "Parse Error" });
-  }
+  if (body === undefined) return refuse(400, "parseError", { message: "Parse Error" });
+
   checkParts(body, parts);
   const snippet = fieldsOf(body, "snippet");
   return {

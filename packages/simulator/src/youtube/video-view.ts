@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { MetricValues } from "#src/world/reactions.ts";
-import { uploadStatusOf } from "#src/youtube/videos.ts";
-import type { Video } from "#src/youtube/videos.ts";
+import { uploadStatusOf, type Video } from "#src/youtube/videos.ts";
 
 /**
  * Data of a YouTube video in an API response that the stored video does not contain: the channel's

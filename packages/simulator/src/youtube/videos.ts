@@ -29,9 +29,8 @@ const PROCESSING_MS = 1_200;
 
 /** The processing state of a YouTube video at the given instant. */
 export function uploadStatusOf(video: Video, now: number): "uploaded" | "processed" | "failed" {
-  if (now - video.createdAt < PROCESSING_MS) {
-    return "uploaded";
-  }
+  if (now - video.createdAt < PROCESSING_MS) return "uploaded";
+
   return video.received === undefined ? "failed" : "processed";
 }
 
@@ -64,9 +63,8 @@ export class Videos {
   constructor(store: Store, posts: Posts) {
     this.#rows = store.table<Video>("youtube.videos");
     this.#posts = posts;
-    for (const video of this.#rows.values()) {
-      this.#index(video);
-    }
+    for (const video of this.#rows.values()) this.#index(video);
+
     store.onReset(() => this.#byChannel.clear());
   }
 
@@ -86,26 +84,20 @@ export class Videos {
   remove(video: Video, now: number): void {
     this.#rows.put(video.id, { ...video, deletedAt: now });
     const post = this.#postOf(video);
-    if (post !== undefined) {
-      this.#posts.change(post, { deletedAt: now });
-    }
+    if (post !== undefined) this.#posts.change(post, { deletedAt: now });
   }
 
   /** Counts a repeated upload call to which YouTube answered with a video that already exists. */
   countRepeat(video: Video): void {
     const post = this.#postOf(video);
-    if (post !== undefined) {
-      this.#posts.change(post, { createCalls: post.createCalls + 1 });
-    }
+    if (post !== undefined) this.#posts.change(post, { createCalls: post.createCalls + 1 });
   }
 
   /** Every video of a YouTube channel, newest first, including deleted videos. */
   *newestFirst(channel: string): Generator<Video> {
     for (const id of (this.#byChannel.get(channel) ?? []).toReversed()) {
       const video = this.#rows.get(id);
-      if (video !== undefined) {
-        yield video;
-      }
+      if (video !== undefined) yield video;
     }
   }
 

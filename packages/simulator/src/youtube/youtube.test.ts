@@ -3,8 +3,14 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, textOf } from "#src/testing.ts";
-import type { Body, TestAccount } from "#src/testing.ts";
+import {
+  type Body,
+  itemsOf,
+  mp4Bytes,
+  type TestAccount,
+  TestSimulator,
+  textOf,
+} from "#src/testing.ts";
 
 const KB = 1024;
 const PATH = "/youtube/upload/youtube/v3/videos";
@@ -274,9 +280,8 @@ test("the simulated YouTube lists a channel's uploads in pages, newest first, an
     get(`playlistItems?part=contentDetails&playlistId=${playlistId}&maxResults=2${more}`);
   expect((await list()).body["error"]?.["errors"]?.[0]?.["reason"]).toBe("playlistNotFound");
   const ids: string[] = [];
-  for (const nonce of [1, 2, 3]) {
-    ids.unshift(await upload(mp4Bytes(1000, nonce)));
-  }
+  for (const nonce of [1, 2, 3]) ids.unshift(await upload(mp4Bytes(1000, nonce)));
+
   const first = (await list()).body;
   const second = (await list(`&pageToken=${textOf(first["nextPageToken"])}`)).body;
   expect(second["nextPageToken"]).toBeUndefined();
@@ -411,22 +416,20 @@ test("the simulated YouTube allows 100 uploads per project and 50 per channel on
 
 test("the simulated YouTube allows any number of uploads per day when the setting quotas is off", async () => {
   await simulator.control("/settings", { quotas: false });
-  for (let index = 0; index < 101; index += 1) {
-    expect((await begin(VIDEO)).status).toBe(200);
-  }
+  for (let index = 0; index < 101; index += 1) expect((await begin(VIDEO)).status).toBe(200);
 });
 
 test("fault rules can match separately the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;
-  for (const operation of ["create", "upload", "publish", "status"]) {
+  for (const operation of ["create", "upload", "publish", "status"])
     await simulator.control("/faults", {
       platform: "youtube",
       operation,
       mode: "status",
       status: 503,
     });
-  }
+
   expect((await begin(VIDEO)).status).toBe(503);
   const session = await openSession();
   const first = bytes.subarray(0, 256 * KB);

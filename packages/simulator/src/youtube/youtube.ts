@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken, formOf } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -12,8 +11,7 @@ import { shownComments } from "#src/youtube/comment-view.ts";
 import { commentEndpoints } from "#src/youtube/comments.ts";
 import { toRoute } from "#src/youtube/endpoint.ts";
 import { oauthError, statusError } from "#src/youtube/errors.ts";
-import { createNetwork } from "#src/youtube/network.ts";
-import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import { createNetwork, type YoutubeNetwork } from "#src/youtube/network.ts";
 import { INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
 import { insertPlaylistItem, listPlaylistItems } from "#src/youtube/playlist-items.ts";
 import { ALL_SCOPES } from "#src/youtube/tokens.ts";

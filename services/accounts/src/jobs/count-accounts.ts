@@ -16,12 +16,11 @@ const accounts = createGauge(
 
 async function updateGauge(sql: Sql): Promise<void> {
   const counts = await countAccounts(sql, STATUSES);
-  for (const platform of PLATFORM_IDS) {
+  for (const platform of PLATFORM_IDS)
     for (const status of STATUSES) {
       const found = counts.find((each) => each.platform === platform && each.status === status);
       accounts.set({ platform, status }, found?.count ?? 0);
     }
-  }
 }
 
 /**

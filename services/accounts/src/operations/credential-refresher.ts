@@ -199,7 +199,7 @@ export class CredentialRefresher implements AsyncDisposable {
    */
   async #write(refreshed: RefreshedTokens): Promise<boolean> {
     const { accountId } = refreshed.claim;
-    for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
+    for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS))
       try {
         return await storeRefreshedTokens(this.#deps, refreshed);
       } catch (error) {
@@ -210,7 +210,6 @@ export class CredentialRefresher implements AsyncDisposable {
         );
         await sleep(pauseMs);
       }
-    }
   }
 
   /** Waits until the token refreshes that are now in progress have ended. */

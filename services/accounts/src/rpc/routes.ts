@@ -13,6 +13,7 @@ import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_ev
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
@@ -36,7 +37,6 @@ import { moveAccount } from "#src/rpc/move-account.ts";
 import { openTicket } from "#src/rpc/open-ticket.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { recordAvailable } from "#src/rpc/record-available.ts";
-import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";

@@ -15,6 +15,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
 import { createWebhookHandlers, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
+import { startAssigner } from "#src/webhooks/jobs/assign-events.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
@@ -85,14 +86,10 @@ export async function startWebhooks({
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
   const others = startUpkeep({ sql, logger, historyDays, historyBytes });
-  const consumers = await startConsumers({
-    bus,
-    sql,
-    logger,
-    backlogs,
-    onCommitted: nudgeComposer,
-  });
-  const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
+  const assigner = startAssigner({ sql, logger, backlogs, onAssigned: nudgeComposer });
+  const onCommitted = nudgeAll(assigner, composer);
+  const consumers = await startConsumers({ bus, sql, logger, backlogs, onCommitted });
+  const jobs = together([...consumers, assigner, composer, dispatcher, ...others, partitions]);
   const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
@@ -111,6 +108,12 @@ function startUpkeep(options: {
   readonly historyBytes: number;
 }): readonly AsyncDisposable[] {
   return [startCancelDeliveries(options), startCountWebhooks(options), startTrimHistory(options)];
+}
+
+function nudgeAll(...jobs: readonly { readonly nudge: () => void }[]): () => void {
+  return () => {
+    for (const { nudge } of jobs) nudge();
+  };
 }
 
 function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {

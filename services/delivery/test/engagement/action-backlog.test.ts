@@ -6,7 +6,7 @@ import { claimActions, findNextActionMs, listLostCalls } from "#src/engagement/d
 import { countActions } from "#src/engagement/db/action-counts.ts";
 import { markActionCall } from "#src/engagement/db/action-marks.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
-import { openDatabase } from "../fixture.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
 
 const LIMITS = {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { claimActions, type ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import { explainUnmarked, markActionCall } from "#src/engagement/db/action-marks.ts";
 import { markRestored } from "#src/publishing/db/deployment.ts";
-import { openDatabase } from "../fixture.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
 
 const LIMITS = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { measureActions } from "#src/engagement/jobs/count-comment-actions.ts";
-import { openDatabase } from "../fixture.ts";
-import { readSeries } from "../metric-values.ts";
+import { openDatabase } from "../publishing/fixture.ts";
+import { readSeries } from "../publishing/metric-values.ts";
 import { CommentWorld, request } from "./fixture.ts";
 
 test("the metrics show the open comment actions by state, and for how long the oldest one has been due", async () => {

@@ -6,10 +6,10 @@ import type { PrivateRepliesConnector } from "@postrider/platforms/private-repli
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { KINDS } from "../fault-matrix/cases.ts";
-import { CALL_MS, SCALE, type Rule } from "../fault-matrix/faults.ts";
-import { openMatrixDatabase, Stage, startMatrixWorker } from "../fault-matrix/stage.ts";
-import { request as requestPosts } from "../fixture.ts";
+import { KINDS } from "../publishing/fault-matrix/cases.ts";
+import { CALL_MS, SCALE, type Rule } from "../publishing/fault-matrix/faults.ts";
+import { openMatrixDatabase, Stage, startMatrixWorker } from "../publishing/fault-matrix/stage.ts";
+import { request as requestPosts } from "../publishing/fixture.ts";
 import {
   CommentWorld,
   request,

@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { openDatabase } from "../fixture.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import {
   CommentWorld,
   readActions,

@@ -1,5 +1,4 @@
-import type { Client } from "@connectrpc/connect";
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { Client, ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { measureAutomations } from "#src/engagement/jobs/count-automations.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
-import { readSeries } from "../metric-values.ts";
+import { readSeries } from "../publishing/metric-values.ts";
 import {
   createActiveRule,
   listRunTexts,

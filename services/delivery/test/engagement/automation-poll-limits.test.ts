@@ -7,7 +7,7 @@ import { countAutomations } from "#src/engagement/db/automation-counts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
-import { DEPLOYMENT } from "../fixture.ts";
+import { DEPLOYMENT } from "../publishing/fixture.ts";
 import {
   createActiveRule,
   listRunTexts,

@@ -313,11 +313,11 @@ test("the counts of a backfill job equal the numbers of its results, for any com
         mediaId = platform.addMedia();
         writePast(texts);
         const backfillId = (await create()).backfill?.id ?? "";
-        for (const each of actions) {
+        for (const each of actions)
           if (each === "comment") platform.comment(mediaId, "link");
           else if (each === "delete") platform.media.get(mediaId)?.shift();
           else await update(backfillId, each).catch(() => undefined);
-        }
+
         const { backfill, results } = await get(backfillId, { limit: 100 });
         const count = (outcome: string) =>
           BigInt(results.filter((result) => result.outcome === outcome).length);

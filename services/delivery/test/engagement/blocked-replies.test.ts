@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { endBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { DEPLOYMENT, logger, openDatabase } from "../fixture.ts";
+import { DEPLOYMENT, logger, openDatabase } from "../publishing/fixture.ts";
 import {
   CommentWorld,
   readActions,

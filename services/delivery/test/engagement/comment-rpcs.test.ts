@@ -7,7 +7,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
-import { logger, openDatabase } from "../fixture.ts";
+import { logger, openDatabase } from "../publishing/fixture.ts";
 import {
   COMMENT,
   CommentWorld,

@@ -2,9 +2,9 @@ import type { SendGuard } from "@postrider/platforms/http/send-once";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FAULTS, SCALE } from "../fault-matrix/faults.ts";
-import { DeliveryProcess, Peers } from "../fault-matrix/processes.ts";
-import { openDatabase } from "../fixture.ts";
+import { FAULTS, SCALE } from "../publishing/fault-matrix/faults.ts";
+import { DeliveryProcess, Peers } from "../publishing/fault-matrix/processes.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import { ACTION_KINDS, ActionStage, type ActionKind, type ActionRound } from "./action-stage.ts";
 import { untilAllEnded } from "./fixture.ts";
 

@@ -42,7 +42,7 @@ import {
   insertPrivateReplies,
 } from "#src/engagement/operations/insert-actions.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { DEPLOYMENT, logger, STILL_CLOCKS } from "../fixture.ts";
+import { DEPLOYMENT, logger, STILL_CLOCKS } from "../publishing/fixture.ts";
 
 export interface TestAccount {
   readonly id: string;
@@ -122,6 +122,18 @@ export class CommentWorld {
     | Failure = () => ({ kind: "comment", comment: COMMENT });
   readonly reads: { readonly mediaId: string; readonly after: string | undefined }[] = [];
   isAccountsUp = true;
+
+  /** Lets the next call publish a reply only when the returned function is called. */
+  holdReply(): () => void {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    this.reactions = [
+      async (make) => {
+        await released;
+        return { kind: "published", externalId: make(), permalink: null };
+      },
+    ];
+    return release;
+  }
 
   addAccount(given: Partial<TestAccount> = {}): TestAccount {
     const account: TestAccount = {
@@ -269,6 +281,13 @@ export class CommentWorld {
       accounts: peer.client(AccountService),
     };
   }
+}
+
+/** Deletes all comment actions and their events, forgets restores, and returns a new scripted platform. */
+export async function emptyWorld({ sql, migrationSql }: TestDatabase): Promise<CommentWorld> {
+  await migrationSql`truncate comment_actions, comment_action_queues, outbox`;
+  await sql`update deployment set restored_at = null`;
+  return new CommentWorld();
 }
 
 export interface ActionWorkerOptions {

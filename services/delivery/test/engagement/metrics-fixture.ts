@@ -27,7 +27,7 @@ import {
   openDatabase,
   World,
   type TestTarget,
-} from "../fixture.ts";
+} from "../publishing/fixture.ts";
 
 type Answer = ReadonlyMap<string, MetricsReading> | MetricsFailure;
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { claimByHand, deleteTargetMetrics } from "#src/engagement/db/target-metrics.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { recordQuestions } from "#src/engagement/operations/record-metrics.ts";
-import { insertPublished } from "../fixture.ts";
+import { insertPublished } from "../publishing/fixture.ts";
 import { MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
 interface Pair {

@@ -11,8 +11,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
 import { thinHistories } from "#src/engagement/db/metrics-history.ts";
 import { measureMetrics } from "#src/engagement/jobs/count-metrics.ts";
-import { logger, type TestTarget } from "../fixture.ts";
-import { readSeries } from "../metric-values.ts";
+import { logger, type TestTarget } from "../publishing/fixture.ts";
+import { readSeries } from "../publishing/metric-values.ts";
 import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;

@@ -8,7 +8,7 @@ import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
-import { addTargetOf } from "../add-target-of.ts";
+import { addTargetOf } from "../publishing/add-target-of.ts";
 import {
   logger,
   readTask,
@@ -16,7 +16,7 @@ import {
   startWorker,
   untilStatus,
   type TestTarget,
-} from "../fixture.ts";
+} from "../publishing/fixture.ts";
 import { MetricsStage } from "./metrics-fixture.ts";
 
 const platform = await startTestPlatform("bluesky");

@@ -3,11 +3,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markRestored } from "#src/publishing/db/deployment.ts";
-import { openDatabase } from "../fixture.ts";
-import { readSeries } from "../metric-values.ts";
+import { openDatabase } from "../publishing/fixture.ts";
+import { readSeries } from "../publishing/metric-values.ts";
 import {
   addRule,
-  CommentWorld,
+  type CommentWorld,
+  emptyWorld,
   readActions,
   request,
   requestPrivateReply,
@@ -24,22 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
-  world = new CommentWorld();
-  await database.migrationSql`truncate comment_actions, comment_action_queues, outbox`;
-  await database.sql`update deployment set restored_at = null`;
+  world = await emptyWorld(database);
 });
 
 const sql = () => database.sql;
 
 test("of two replies to one comment that a search of the platform cannot tell apart, only one has an open call at a time", async () => {
   const account = world.addAccount();
-  const { promise: first, resolve: finish } = Promise.withResolvers<void>();
-  world.reactions = [
-    async (make) => {
-      await first;
-      return { kind: "published", externalId: make(), permalink: null };
-    },
-  ];
+  const finish = world.holdReply();
   const ids = [await request(sql(), account), await request(sql(), account)];
   await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
@@ -66,13 +59,7 @@ test("of two replies to one comment that a search of the platform cannot tell ap
 
 test("a comment action that failed with an unknown outcome succeeds when the platform's success is reported later", async () => {
   const account = world.addAccount();
-  const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
-  world.reactions = [
-    async (make) => {
-      await ended;
-      return { kind: "published", externalId: make(), permalink: null };
-    },
-  ];
+  const answer = world.holdReply();
   world.verdicts = [() => ({ kind: "cannot_tell", message: "no list" })];
   const id = await request(sql(), account);
   await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
@@ -171,13 +158,7 @@ test("after a restore from a backup, an earlier request to hide a comment is not
 
 test("the id of a second reply for a comment action that has succeeded is stored, without a second event", async () => {
   const account = world.addAccount();
-  const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
-  world.reactions = [
-    async (make) => {
-      await ended;
-      return { kind: "published", externalId: make(), permalink: null };
-    },
-  ];
+  const answer = world.holdReply();
   world.verdicts = [() => ({ kind: "present", externalId: "another-reply", permalink: null })];
   const series = 'delivery_comment_actions_total{type="reply",status="succeeded",code=""}';
   const duplicates = 'delivery_comment_action_duplicates_total{type="reply"}';
@@ -243,13 +224,7 @@ test("comment actions wait while the accounts service does not answer", async ()
 
 test("a worker that stops waits for its open call and records the outcome", async () => {
   const account = world.addAccount();
-  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-  world.reactions = [
-    async (make) => {
-      await answered;
-      return { kind: "published", externalId: make(), permalink: null };
-    },
-  ];
+  const answer = world.holdReply();
   const id = await request(sql(), account);
   const worker = startActionWorker(database, world, { settings: { visibleCallMs: 10_000 } });
   await eventually(() => world.calls.length === 1);

@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimByHand } from "#src/engagement/db/target-metrics.ts";
-import { insertPublished, type TestTarget } from "../fixture.ts";
+import { insertPublished, type TestTarget } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;

@@ -3,7 +3,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import type { MetricsRefresher } from "#src/engagement/operations/metrics-refresher.ts";
-import type { TestTarget } from "../fixture.ts";
+import type { TestTarget } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;

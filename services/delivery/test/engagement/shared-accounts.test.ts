@@ -2,9 +2,10 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markRestored } from "#src/publishing/db/deployment.ts";
-import { openDatabase } from "../fixture.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import {
-  CommentWorld,
+  type CommentWorld,
+  emptyWorld,
   readActions,
   request,
   startActionWorker,
@@ -20,9 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
-  world = new CommentWorld();
-  await database.migrationSql`truncate comment_actions, comment_action_queues, outbox`;
-  await database.sql`update deployment set restored_at = null`;
+  world = await emptyWorld(database);
 });
 
 const sql = () => database.sql;
@@ -50,13 +49,7 @@ test.each([
 
 test("two workspaces never have an open call for the same reply to the same comment on the same account of the platform", async () => {
   const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
-  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-  world.reactions = [
-    async (make) => {
-      await answered;
-      return { kind: "published", externalId: make(), permalink: null };
-    },
-  ];
+  const answer = world.holdReply();
   await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await request(sql(), first);
   await eventually(() => world.calls.length === 1);

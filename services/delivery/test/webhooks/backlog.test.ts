@@ -9,7 +9,7 @@ import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 import { createBacklogs, newWebhook, SEALING_KEYS } from "./fixture.ts";
 
@@ -55,7 +55,7 @@ async function counts(workspaceId: string) {
     order by url, d.status, error`;
 }
 
-/** Creates a workspace of whose deliveries so many wait as are allowed to one host, and more have failed. */
+/** Creates a workspace with as many waiting deliveries as are allowed to one host, and with more that have failed. */
 async function fillHost() {
   const { id, workspaceId } = await events.subscribe();
   await publishDeleted(workspaceId, 15);

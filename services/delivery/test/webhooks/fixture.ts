@@ -10,7 +10,7 @@ import type { WaitingLimits } from "#src/webhooks/domain/backlog.ts";
 import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import type { WebhookRpcDeps } from "#src/webhooks/rpc/dependencies.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 
 /** The keys that encrypt signing secrets in tests. */
 export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];

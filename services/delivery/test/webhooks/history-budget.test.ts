@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
 import type { DeliveryDecision } from "#src/webhooks/domain/lane-state.ts";
 import { HistoryTrimmer } from "#src/webhooks/jobs/trim-history.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 
 const SUCCEEDED = { kind: "succeeded" } as const;

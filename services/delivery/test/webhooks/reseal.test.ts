@@ -11,7 +11,7 @@ import {
   openSecret,
 } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 import {
   createBacklogs,
   newWebhook,

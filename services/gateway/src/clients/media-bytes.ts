@@ -162,9 +162,9 @@ async function open(peer: Peer, object: ObjectRequest): Promise<ObjectAnswer> {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
-    if (!EXPECTED_STATUSES.has(answer.statusCode)) {
+    if (!EXPECTED_STATUSES.has(answer.statusCode))
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
-    }
+
     answer.body.once("close", () => permit[Symbol.dispose]());
     if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };

@@ -33,13 +33,10 @@ test("an error message never contains a placeholder, with or without parameters"
   const numbers = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5 };
   const texts = { expected: "e", found: "f", allowed: "a", status: "s", reason: "r", postId: "p" };
   const all = { ...numbers, ...texts };
-  for (const locale of ["en", "ko"] as const) {
-    for (const code of [...CODES, ...SPECIAL]) {
-      for (const params of [{}, { limit: 1 }, all]) {
+  for (const locale of ["en", "ko"] as const)
+    for (const code of [...CODES, ...SPECIAL])
+      for (const params of [{}, { limit: 1 }, all])
         expect(messageFor(locale, code, params), code).not.toMatch(/[[\]{}]|undefined/);
-      }
-    }
-  }
 });
 
 test("an error message contains the parameters that are known", () => {

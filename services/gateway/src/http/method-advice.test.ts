@@ -35,8 +35,7 @@ test.each([
 });
 
 test("a client that did not send DELETE is never told to delete", () => {
-  for (const method of ["GET", "HEAD", "PUT", "PATCH", "POST"]) {
+  for (const method of ["GET", "HEAD", "PUT", "PATCH", "POST"])
     for (const { url } of KNOWN)
       expect(findSimilarOperation(method, url, KNOWN) ?? "").not.toMatch(/DELETE/);
-  }
 });

@@ -30,12 +30,12 @@ export function buildSerializers(
 function referredSchemas(text: string, shared: Schemas): Schemas {
   const needed: Record<string, unknown> = {};
   const open = [text];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined; next = open.pop())
     for (const [, id = ""] of next.matchAll(REFERENCE)) {
       if (id in needed || shared[id] === undefined) continue;
       needed[id] = shared[id];
       open.push(JSON.stringify(shared[id]));
     }
-  }
+
   return needed;
 }

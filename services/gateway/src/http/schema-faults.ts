@@ -143,9 +143,9 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   // For a bad property name ajv reports two errors: one with `propertyName`, which is dropped, and one of
   // `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
-  for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword))) {
+  for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword)))
     settled = settleUnion(settled, union);
-  }
+
   return settled;
 }
 

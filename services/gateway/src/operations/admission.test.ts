@@ -700,7 +700,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
     count += 1;
     check(count);
   };
-  for (const step of steps) {
+  for (const step of steps)
     if (step.do === "pass") await pass(step.ms);
     else if (step.do === "slow") accounts.latencyMs = step.ms;
     else if (step.do === "turn") accounts.state = step.state;
@@ -710,7 +710,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
         if (result instanceof Promise) results.push(result.then(note));
         else note(result);
       }
-  }
+
   accounts.state = "up";
   await pass(5000);
   await Promise.all(results);

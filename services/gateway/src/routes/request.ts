@@ -69,9 +69,9 @@ export function readIdempotency(
 ): { readonly key: string; readonly fingerprint: string } | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
-  if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
+  if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key))
     throw invalidRequest([headerFault("invalid_header", "Idempotency-Key")]);
-  }
+
   return { key, fingerprint: fingerprint(request.body) };
 }
 

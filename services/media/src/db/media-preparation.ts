@@ -20,17 +20,3 @@ export async function markPrepared(
     and media.status = 'ready'
     and media.prepared_at is null`;
 }
-
-/** Stores the number of frames of an image that was accepted by a release that did not count them. */
-export async function storeFrames(
-  sql: ISql,
-  { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },
-  frames: number,
-): Promise<void> {
-  await sql`
-    update media
-    set frames = ${frames}
-    where workspace_id = ${workspaceId}
-    and id = ${mediaId}
-    and frames is null`;
-}

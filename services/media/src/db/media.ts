@@ -104,11 +104,6 @@ function toVideoColumn(tx: TransactionSql, { video }: InspectedMedia) {
   return video === undefined ? null : tx.json({ ...video });
 }
 
-/** Returns the number of frames to store: null when the inspector of an older release did not report it. */
-function toFrames({ kind, frames }: InspectedMedia): number | null {
-  return kind === "image" && frames === 0 ? null : frames;
-}
-
 /** Inserts imported media, which are ready at once. */
 export async function insertReadyMedia(
   tx: TransactionSql,
@@ -125,7 +120,7 @@ export async function insertReadyMedia(
     )
     values (
       ${id}, ${workspaceId}, 'ready', ${media.kind}, ${media.contentType}, ${media.bytes}, ${media.width},
-      ${media.height}, ${media.durationMs}, ${toFrames(media)}, ${media.sha256}, ${fileName}, ${keys.objectKey},
+      ${media.height}, ${media.durationMs}, ${media.frames}, ${media.sha256}, ${fileName}, ${keys.objectKey},
       ${keys.deliveryKey},
       ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)}, ${delivery.bytes},
       ${delivery.sha256}, ${delivery.contentType}, ${toVideoColumn(tx, media)}, now()
@@ -157,7 +152,7 @@ export async function markReady(
       width = ${media.width},
       height = ${media.height},
       duration_ms = ${media.durationMs},
-      frames = ${toFrames(media)},
+      frames = ${media.frames},
       sha256 = ${media.sha256},
       object_key = ${keys.objectKey},
       delivery_key = ${keys.deliveryKey},

@@ -13,13 +13,10 @@ export interface InspectedMedia {
   readonly height: number;
   /** Duration of a video in milliseconds; null for images. */
   readonly durationMs: number | null;
-  /**
-   * Number of frames of an image, or of pages of a TIFF; 0 for a video, and when the inspector of an older release does not
-   * report the number.
-   */
+  /** Number of frames of an image, or of pages of a TIFF; 0 for a video. */
   readonly frames: number;
   readonly delivery: Delivery;
-  /** How a video is encoded; absent for images, and when the inspector of an older release does not report it. */
+  /** How a video is encoded; absent for images, and when the container does not say it. */
   readonly video?: VideoFacts;
 }
 

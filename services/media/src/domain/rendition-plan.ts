@@ -151,8 +151,6 @@ export interface RenderJob {
 export type RenderEnd =
   | {
       readonly kind: "rendered";
-      /** Number of frames of the image, or of pages of a TIFF; 0 when it could not be read. */
-      readonly frames: number;
       /** The results of the plans: one for each plan, in the order of the plans. */
       readonly outcomes: readonly RenditionOutcome[];
     }

@@ -2,12 +2,94 @@ import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
-import type { RenderImages } from "#src/domain/rendition-plan.ts";
+import type {
+  RenderedImage,
+  RenderEnd,
+  RenderImages,
+  RenderJob,
+} from "#src/domain/rendition-plan.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
 import { InspectionPool } from "./inspection-pool.ts";
-import type { InspectionEnd, InspectionLimits } from "./inspection-protocol.ts";
+import type { InspectionEnd, InspectionLimits, InspectionRunner } from "./inspection-protocol.ts";
 import { RemoteInspections } from "./remote-inspections.ts";
-import { renderImages } from "./render-images.ts";
+
+/**
+ * Splits a stream of files that follow each other; `lengths` are the lengths of the files in bytes. Each call of `next` returns
+ * the next file, which the caller reads to its end before the following call.
+ */
+function splitFiles(
+  content: AsyncIterable<Uint8Array>,
+  lengths: readonly number[],
+): { readonly next: () => AsyncGenerator<Uint8Array, void> } {
+  const chunks = content[Symbol.asyncIterator]();
+  const left = lengths.values();
+  let rest: Uint8Array = new Uint8Array(0);
+  async function* read(length: number): AsyncGenerator<Uint8Array, void> {
+    for (let missing = length; missing > 0;) {
+      if (rest.length === 0) {
+        const next = await chunks.next();
+        if (next.done === true) throw new Error("the files are shorter than announced");
+        rest = next.value;
+      }
+      const part = rest.subarray(0, missing);
+      rest = rest.subarray(part.length);
+      missing -= part.length;
+      yield part;
+    }
+  }
+  return { next: () => read(left.next().value ?? 0) };
+}
+
+/** Makes renditions of an image in a process of their own, in the inspector or on this machine. The promise never rejects. */
+async function renderImages(
+  runner: InspectionRunner,
+  { contentType, plans, open, receive }: RenderJob,
+  { limits, logger }: { readonly limits: InspectionLimits; readonly logger: Logger },
+): Promise<RenderEnd> {
+  const end = await runner.run({
+    request: { kind: "render", contentType, plans, limits },
+    open,
+    receive: async (found, { content }) => {
+      if (!answers(found, plans.length))
+        throw new Error("the answer is not one for each rendition");
+      const made = listMade(found);
+      const files = splitFiles(
+        content,
+        made.map(({ rendered }) => rendered.bytes),
+      );
+      for (const { index, rendered } of made) await receive(index, rendered, files.next());
+    },
+  });
+  if (end.kind === "full") return { kind: "unavailable" };
+  if (end.kind === "exhausted") {
+    logger.warn(
+      { reason: end.what, step: "render" },
+      "the process that makes renditions of an image exceeded its limit of time or memory, or crashed",
+    );
+    return { kind: "exhausted" };
+  }
+  if (answers(end, plans.length)) return end;
+  const reason = end.kind === "failed" ? end.message : "the process ended without an answer";
+  logger.warn(
+    { reason, step: "render" },
+    "renditions of an image could not be made; the caller tries again",
+  );
+  return { kind: "unavailable" };
+}
+
+type Rendered = Extract<InspectionEnd, { kind: "rendered" }>;
+
+function answers(end: InspectionEnd, count: number): end is Rendered {
+  return end.kind === "rendered" && end.outcomes.length === count;
+}
+
+function listMade({ outcomes }: Rendered): { index: number; rendered: RenderedImage }[] {
+  return outcomes.flatMap((outcome, index) => {
+    if (outcome.kind === "refused") return [];
+    const { kind: _kind, ...rendered } = outcome;
+    return [{ index, rendered }];
+  });
+}
 
 const MAX_WAITING = 100;
 const DEFAULT_MEMORY_BYTES = 256_000_000;

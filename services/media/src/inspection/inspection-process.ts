@@ -180,11 +180,10 @@ export class InspectionProcess implements AsyncDisposable {
       // The limits on memory and processor time judge only what was read: usage that cannot be read says nothing about the file.
       if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
       else last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
-      if (isOverMemory(usage, memoryBytes)) {
-        this.#kill({ kind: "exhausted", what: "memory" });
-      } else if (isOverTime(usage, last, timeMs) || wallMs - startedMs > this.#maxMs) {
+      if (isOverMemory(usage, memoryBytes)) this.#kill({ kind: "exhausted", what: "memory" });
+      else if (isOverTime(usage, last, timeMs) || wallMs - startedMs > this.#maxMs)
         this.#kill({ kind: "exhausted", what: "time" });
-      } else if (wallMs - last.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
+      else if (wallMs - last.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
     };
     return setInterval(() => void look(), WATCH_INTERVAL_MS);
   }

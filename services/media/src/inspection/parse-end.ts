@@ -6,8 +6,34 @@ import type {
   Patch,
 } from "#src/domain/inspected-media.ts";
 import { isRefusal, isRenditionType, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
+import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
-import { parseVideoFacts } from "./parse-video-facts.ts";
+
+/** Names of codecs, profiles and pixel formats. Clients see them. */
+const NAME = /^[a-z0-9][a-z0-9 .:/_?-]{0,59}$/i;
+
+/** Checks what an inspection says about the encoding of a video. @returns an empty object when it says nothing. */
+function parseVideoFacts(said: unknown): { readonly video?: VideoFacts } {
+  if (typeof said !== "object" || said === null) return {};
+  const { codec, profile, pixelFormat, fps, audioCodec, fastStart, fragmented } = said as Readonly<
+    Record<string, unknown>
+  >;
+  const isRate = typeof fps === "number" && fps > 0 && fps <= 1000;
+  const video = {
+    codec: toName(codec) ?? "unknown",
+    profile: toName(profile),
+    pixelFormat: toName(pixelFormat),
+    fps: isRate ? fps : null,
+    audioCodec: toName(audioCodec),
+    fastStart: fastStart === true,
+    fragmented: fragmented === true,
+  };
+  return { video };
+}
+
+function toName(said: unknown): string | null {
+  return typeof said === "string" && NAME.test(said) ? said : null;
+}
 
 /** Maximum number of characters of the message with which an inspection rejects a file. Clients see this message. */
 const MAX_MESSAGE_CHARACTERS = 500;
@@ -116,20 +142,17 @@ function parseExtent({
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
-/**
- * Returns the number of frames; 0 when the inspector of an older release does not report it, and undefined when it is not valid.
- */
-function parseFrames(frames: unknown = 0): number | undefined {
+/** Returns the number of frames; undefined when it is not valid. */
+function parseFrames(frames: unknown): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }
 
-function parseRendered({ frames, outcomes }: Fields, fileBytes: number): InspectionEnd | undefined {
-  const counted = parseFrames(frames);
-  if (counted === undefined || !Array.isArray(outcomes)) return undefined;
+function parseRendered({ outcomes }: Fields, fileBytes: number): InspectionEnd | undefined {
+  if (!Array.isArray(outcomes)) return undefined;
   const parsed = outcomes.map((outcome) => parseOutcome(toFields(outcome), fileBytes));
   const known = parsed.filter((outcome) => outcome !== undefined);
   if (known.length !== parsed.length || known.length > MAX_OUTCOMES) return undefined;
-  return { kind: "rendered", frames: counted, outcomes: known };
+  return { kind: "rendered", outcomes: known };
 }
 
 function parseOutcome(outcome: Fields, fileBytes: number): RenditionOutcome | undefined {

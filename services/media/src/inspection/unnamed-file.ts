@@ -30,13 +30,12 @@ export class UnnamedFile implements Disposable {
   /** Writes the content of the temporary file, which must be empty before. */
   async write(content: AsyncIterable<Uint8Array>): Promise<void> {
     let position = 0;
-    for await (const chunk of content) {
+    for await (const chunk of content)
       for (let at = 0; at < chunk.length;) {
         const { bytesWritten } = await writeTo(this.fd, chunk, at, chunk.length - at, position);
         at += bytesWritten;
         position += bytesWritten;
       }
-    }
   }
 
   /** Yields the content of the temporary file. */

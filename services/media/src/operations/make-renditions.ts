@@ -4,7 +4,7 @@ import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { storeFrames } from "#src/db/media-preparation.ts";
+import { createCounter, createDurationHistogram } from "@postrider/shared/telemetry/metrics";
 import {
   markMade,
   markRefused,
@@ -15,17 +15,40 @@ import { objectKey } from "#src/domain/object-keys.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
 import {
   describePlan,
-  sortForRendering,
   type RenderedImage,
   type RenderEnd,
   type RenderImages,
   type RenditionPlan,
+  sortForRendering,
 } from "#src/domain/rendition-plan.ts";
-import { toRenderSource, type StoredFile } from "#src/domain/stored-file.ts";
+import { type StoredFile, toRenderSource } from "#src/domain/stored-file.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { measureRender, renditionsTotal } from "./rendition-metrics.ts";
+
+/** Counts the renditions that this process made or refused. */
+const renditionsTotal = createCounter(
+  "media_renditions_total",
+  "Renditions of images for platforms, by result.",
+  ["result"],
+  [{ result: "made" }, { result: "refused" }],
+);
+
+const renderSeconds = createDurationHistogram(
+  "media_render_seconds",
+  "Duration of making the renditions of one image, with the wait for a process.",
+  [],
+);
+
+/** Measures how long renditions take. */
+async function measureRender<T>(work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  try {
+    return await work();
+  } finally {
+    renderSeconds.observe({}, (performance.now() - startedMs) / 1000);
+  }
+}
 
 export interface MakingDependencies {
   readonly sql: Sql;
@@ -110,11 +133,9 @@ async function makeAtOnce(
 async function record(
   { sql, logger }: MakingDependencies,
   { media, lease, plans }: Making,
-  { frames, outcomes }: Extract<RenderEnd, { kind: "rendered" }>,
+  { outcomes }: Extract<RenderEnd, { kind: "rendered" }>,
   files: Files,
 ): Promise<void> {
-  if (media.frames === null && frames > 0)
-    await storeFrames(sql, { workspaceId: media.workspaceId, mediaId: media.id }, frames);
   for (const [index, plan] of plans.entries()) {
     const [outcome, file] = [outcomes[index], files.get(index)];
     if (outcome?.kind === "made" && file !== undefined) {

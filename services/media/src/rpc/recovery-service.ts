@@ -5,9 +5,7 @@ import type {
   RecoveryService,
   StoreRecoverySchema,
 } from "@postrider/contracts/media/v1/recovery_service_pb";
-import type { AuditAction } from "@postrider/shared/audit/actions";
-import { appendAudit } from "@postrider/shared/audit/append";
-import type { TransactionSql } from "@postrider/shared/postgres";
+import { adoptData, auditRecovery } from "@postrider/shared/deployment/recovery";
 import { adoptDeployment, recordRestore } from "#src/db/deployment.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import type { StoreOwner } from "#src/operations/store-guard.ts";
@@ -30,14 +28,6 @@ function toStore(owner: StoreOwner, own: string): MessageInitShape<typeof StoreR
   return { heldBecause, belongsTo };
 }
 
-async function audit(
-  tx: TransactionSql,
-  deploymentId: string,
-  action: Extract<AuditAction, `recovery.${string}`>,
-): Promise<void> {
-  await appendAudit(tx, [{ action, subject: { type: "deployment", id: deploymentId } }]);
-}
-
 /** Creates the RPCs with which operators see and change which deployment the data and the object store belong to. */
 export function createRecoveryService({ sql, guard, deploymentId }: Deps) {
   return {
@@ -52,24 +42,21 @@ export function createRecoveryService({ sql, guard, deploymentId }: Deps) {
       };
     },
     async adoptData() {
-      const adopted = await sql.begin(async (tx) => {
-        if (!(await adoptDeployment(tx, deploymentId))) return false;
-        await audit(tx, deploymentId, "recovery.adopt");
-        return true;
-      });
-      return { adopted };
+      return { adopted: await adoptData(sql, deploymentId, adoptDeployment) };
     },
     async markRestored() {
       await sql.begin(async (tx) => {
         await recordRestore(tx, deploymentId, 0);
-        await audit(tx, deploymentId, "recovery.mark_restored");
+        await auditRecovery(tx, "recovery.mark_restored", deploymentId);
       });
       return {};
     },
     async adoptStore() {
       const adopted = await guard.adoptStore();
       if (adopted)
-        await sql.begin(async (tx) => await audit(tx, deploymentId, "recovery.adopt_store"));
+        await sql.begin(
+          async (tx) => await auditRecovery(tx, "recovery.adopt_store", deploymentId),
+        );
       return { adopted };
     },
   } satisfies ServiceImpl<typeof RecoveryService>;

@@ -18,8 +18,7 @@ export function clipRange(
  * @throws RangeError for a negative or fractional range, which S3 would read as "from the end" or ignore.
  */
 export function requireRange(range: ByteRange | undefined): void {
-  for (const value of [range?.start ?? 0, range?.length ?? 0]) {
+  for (const value of [range?.start ?? 0, range?.length ?? 0])
     if (!Number.isSafeInteger(value) || value < 0)
       throw new RangeError(`${value} is not valid in a byte range; use a non-negative integer`);
-  }
 }

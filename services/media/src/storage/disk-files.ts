@@ -68,8 +68,8 @@ export async function makeDurableFolder(
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (done.has(folder)) return;
-  for (let parent = dirname(folder); parent.startsWith(root); parent = dirname(parent)) {
+  for (let parent = dirname(folder); parent.startsWith(root); parent = dirname(parent))
     await syncFolder(parent);
-  }
+
   done.add(folder);
 }

@@ -178,11 +178,9 @@ class DiskStore implements ObjectStore {
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
       if (!isObjectKey(`${folder}/a`)) continue;
-      for (const shard of await listNames(join(this.#root, folder))) {
-        for (const name of await listNames(join(this.#root, folder, shard))) {
+      for (const shard of await listNames(join(this.#root, folder)))
+        for (const name of await listNames(join(this.#root, folder, shard)))
           if (isObjectKey(`${folder}/${name}`)) yield `${folder}/${name}`;
-        }
-      }
     }
   }
 

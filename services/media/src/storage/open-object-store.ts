@@ -87,9 +87,9 @@ function readEndpoint(read: EnvReader, name: string): string | undefined {
 
 function readBucket(read: EnvReader): string {
   const bucket = read.string("S3_BUCKET");
-  if (bucket !== "" && !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
+  if (bucket !== "" && !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     read.fail("S3_BUCKET", `is not a valid bucket name: ${bucket}`);
-  }
+
   return bucket;
 }
 

@@ -40,11 +40,11 @@ export function toStoredObject(
   bytes = headers.ContentLength,
 ): StoredObject {
   const version = headers.ETag ?? headers.LastModified?.toISOString();
-  if (bytes === undefined || version === undefined) {
+  if (bytes === undefined || version === undefined)
     throw new Error(
       "the response of the object store has no Content-Length, or neither ETag nor Last-Modified",
     );
-  }
+
   return { bytes, version };
 }
 

@@ -168,7 +168,7 @@ async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
   let filling: Buffer = Buffer.allocUnsafeSlow(PART_BYTES);
   let other: Buffer | undefined;
   let filled = 0;
-  for await (const chunk of bytes) {
+  for await (const chunk of bytes)
     for (let taken = 0; taken < chunk.length;) {
       if (filled === PART_BYTES) {
         yield filling;
@@ -180,6 +180,6 @@ async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
       filled += part.length;
       taken += part.length;
     }
-  }
+
   if (filled > 0) yield filling.subarray(0, filled);
 }

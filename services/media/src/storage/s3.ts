@@ -154,11 +154,9 @@ class S3Store implements ObjectStore {
       { client: this.#client },
       { Bucket: this.#bucket, Prefix: prefix },
     );
-    for await (const { Contents = [] } of pages) {
-      for (const { Key = "", LastModified } of Contents) {
+    for await (const { Contents = [] } of pages)
+      for (const { Key = "", LastModified } of Contents)
         if (isObjectKey(Key) && isBefore(LastModified, before)) yield Key;
-      }
-    }
   }
 
   async removeUnfinished(before: Date): Promise<number> {
@@ -220,9 +218,9 @@ function rangeHeader(range: ByteRange | undefined): string | undefined {
 
 /** Returns the body of an S3 response, which is a readable stream in Node. */
 function contentOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
-  if (Body === undefined || !(Symbol.asyncIterator in Body)) {
+  if (Body === undefined || !(Symbol.asyncIterator in Body))
     throw new Error("the response of the object store has no body");
-  }
+
   const stream = Body as NodeJS.ReadableStream;
   // The reader of the object handles the stream's errors. Without this listener, a lost connection before the first
   // read would end the process.

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { identifyOwner } from "./temp-owner.ts";
-import { TempSpace } from "./temp-space.ts";
+import { identifyOwner, TempSpace } from "./temp-space.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { ascii, box, u32 } from "@postrider/local/sample-mp4";
+import { ascii, box, u32 } from "@postrider/local/demo/sample-mp4";
 import { heifFile, profile, rotation, sampleHeif } from "../sample-heif.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 

@@ -1,5 +1,5 @@
 import { constants, deflateRawSync, gzipSync } from "node:zlib";
-import { jpegSegment, pngChunk, sampleJpeg, samplePng } from "@postrider/local/sample-media";
+import { jpegSegment, pngChunk, sampleJpeg, samplePng } from "@postrider/local/demo/sample-media";
 import sharp from "sharp";
 import { directory, tiff, tiffEntries } from "../sample-tiff.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";

@@ -1,5 +1,5 @@
-import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media";
-import { ascii, box } from "@postrider/local/sample-mp4";
+import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
+import { ascii, box } from "@postrider/local/demo/sample-mp4";
 import { sampleWebm } from "../sample-webm.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 

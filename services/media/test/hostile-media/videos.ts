@@ -1,5 +1,5 @@
-import { sampleMp4 } from "@postrider/local/sample-media";
-import { ascii, box, u32 } from "@postrider/local/sample-mp4";
+import { sampleMp4 } from "@postrider/local/demo/sample-media";
+import { ascii, box, u32 } from "@postrider/local/demo/sample-mp4";
 import { element, endless, float, ID, sampleWebm, tags, text, unsigned } from "../sample-webm.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 

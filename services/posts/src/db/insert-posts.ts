@@ -25,7 +25,8 @@ const KEY_WAIT_OF_MANY = "100ms";
  * guards, slots and quota counters, each sorted, so that statements never deadlock. Counters are locked last, because all posts of a
  * workspace share them.
  *
- * The text of the statement is the same for all posts, so that Postgres plans it once per connection.
+ * The statement has one text for all posts without and one for all posts with a key, and likewise for slots, so that Postgres plans
+ * it seldom and starts no steps that are not needed.
  */
 export async function insertPosts(
   sql: ISql,
@@ -34,8 +35,9 @@ export async function insertPosts(
   const rows = await sql<{ id: string; refusal: InsertRefusal | null }[]>`
     with ${inputSteps(sql, posts)},
     ${verdictSteps(sql)},
-    ${keySteps(sql, posts.length === 1 ? KEY_WAIT : KEY_WAIT_OF_MANY)},
-    ${guardAndSlotSteps(sql)},
+    ${keySteps(sql, posts)},
+    ${guardSteps(sql)},
+    ${slotSteps(sql, posts)},
     ${rowSteps(sql)},
     ${quotaSteps(sql)},
     event as (${eventRecordInsert(sql, eventSource(sql))})
@@ -51,13 +53,16 @@ export async function insertPosts(
 }
 
 /**
- * Takes the idempotency keys, and finds the posts that are stored: those without a key and those whose key is not taken. A key waits
- * for another transaction that has taken it, but not for long; then the statement fails with a lock timeout. A key that is older than 24 hours is free, even if it has not been deleted.
+ * Takes the idempotency keys, and finds the posts that are stored: those without a key and those whose key is not taken. If
+ * another transaction is about to take a key, the statement waits, but not for long; then it fails with a lock timeout. A key that is
+ * older than 24 hours is free, even if it has not been deleted. The lock timeout is restored, because later steps may wait for longer.
  */
-function keySteps(sql: ISql, keyWait: string) {
+function keySteps(sql: ISql, posts: readonly PostRecords[]) {
+  if (!posts.some(({ isKeyed }) => isKeyed))
+    return sql`stored as materialized (select * from verdict where refusal is null)`;
   return sql`
     patience as materialized (
-      select current_setting('lock_timeout') as before, set_config('lock_timeout', ${keyWait}, true)
+      select current_setting('lock_timeout') as before, set_config('lock_timeout', ${posts.length === 1 ? KEY_WAIT : KEY_WAIT_OF_MANY}, true)
       from verdict
       where refusal is null
       and key is not null
@@ -91,8 +96,8 @@ function keySteps(sql: ISql, keyWait: string) {
     )`;
 }
 
-/** Locks and inserts the guards, and takes the queue slots. The trigger of the guards compares them with those of other transactions. */
-function guardAndSlotSteps(sql: ISql) {
+/** Locks and inserts the guards. Their trigger compares them with those of other transactions. */
+function guardSteps(sql: ISql) {
   return sql`
     locked_guard as materialized (
       select ordered.*, case when not force then lock_guard(account_id, hash) end
@@ -110,7 +115,13 @@ function guardAndSlotSteps(sql: ISql) {
       select workspace_id, account_id, id, hash, due_at, false, not force
       from locked_guard
       returning target_id
-    ),
+    )`;
+}
+
+/** Takes the queue slots, after the guards were locked. */
+function slotSteps(sql: ISql, posts: readonly PostRecords[]) {
+  if (!posts.some(({ hasSlot }) => hasSlot)) return sql`slotted as (select true as ok)`;
+  return sql`
     wanted_slot as materialized (
       select workspace_id, scheduled_at, id, queue_slot_rule_id
       from stored, (select count(*) from locked_guard) as locked
@@ -125,6 +136,10 @@ function guardAndSlotSteps(sql: ISql) {
       order by workspace_id, scheduled_at
       on conflict (workspace_id, slot_at) do nothing
       returning slot_at
+    ),
+    slotted as materialized (
+      select case when taken.count = wanted.count then true else refuse('slot_taken') end as ok
+      from (select count(*) from slot) as taken, (select count(*) from wanted_slot) as wanted
     )`;
 }
 
@@ -141,10 +156,7 @@ function rowSteps(sql: ISql) {
         id, workspace_id, status, content, options, media_ids, media, scheduled_at, started_at, created_via,
         queue_slot_rule_id, platforms, accepted_at, accepted_at, cause
       from stored
-      where (
-        select case when taken.count = wanted.count then true else refuse('slot_taken') end
-        from (select count(*) from slot) as taken, (select count(*) from wanted_slot) as wanted
-      )
+      where (select ok from slotted)
       returning id
     ),
     target as (

@@ -60,6 +60,8 @@ export interface Acceptance {
 /** A new post as JSON texts of the records that `insertPosts` reads. */
 export interface PostRecords {
   readonly id: string;
+  readonly isKeyed: boolean;
+  readonly hasSlot: boolean;
   readonly post: string;
   readonly targets: string;
   readonly demands: string;
@@ -126,6 +128,8 @@ export function toPostRecords(post: NewPost, acceptance: Acceptance): PostRecord
   const targetsOfPost = toTargetRecords(targets).map((target) => ({ post_id: id, ...target }));
   return {
     id,
+    isKeyed: acceptance.keyed !== null,
+    hasSlot: post.queueSlotRuleId !== null,
     post: JSON.stringify(toPostRecord(post, acceptance)),
     targets: targetsOfPost.map((target) => JSON.stringify(target)).join(","),
     demands: demands.map((demand) => JSON.stringify(demand)).join(","),

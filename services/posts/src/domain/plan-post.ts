@@ -106,13 +106,13 @@ export function planNewPost(
 function placeNewPost(timing: ChosenTiming, { now, missedAfterMs }: PlacementTimes): Placement {
   if (timing.kind === "chosen_slot") return placeAt(timing.slotAt, timing.ruleId, missedAfterMs);
   const queueSlotRuleId = null;
-  if (timing.kind === "draft") {
+  if (timing.kind === "draft")
     return { status: "draft", scheduledAt: timing.scheduledAt, queueSlotRuleId, due: null };
-  }
+
   const due = dueFrom(now, missedAfterMs);
-  if (timing.kind === "now") {
+  if (timing.kind === "now")
     return { status: "publishing", scheduledAt: null, queueSlotRuleId, due };
-  }
+
   const { scheduledAt } = timing;
   return scheduledAt <= now
     ? { status: "publishing", scheduledAt: now, queueSlotRuleId, due }
@@ -139,11 +139,11 @@ export function placeRewrittenPost(
     const due = dueFrom(now, missedAfterMs);
     return { status: "publishing", scheduledAt, queueSlotRuleId: null, due };
   }
-  if (timing.kind === "unchanged") {
+  if (timing.kind === "unchanged")
     return post.status === "scheduled" && post.scheduledAt !== null
       ? placeAt(post.scheduledAt, post.queueSlotRuleId, missedAfterMs)
       : { status: "draft", scheduledAt: post.scheduledAt, queueSlotRuleId: null, due: null };
-  }
+
   const at = new Date(Math.max(timing.scheduledAt.getTime(), now.getTime()));
   const keepsTime = at.getTime() === post.scheduledAt?.getTime();
   return placeAt(at, keepsTime ? post.queueSlotRuleId : null, missedAfterMs);

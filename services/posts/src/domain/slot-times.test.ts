@@ -297,9 +297,9 @@ test("queue slots are the minutes at which the local clock first shows or passes
       for (let at = first; at <= until; at += MINUTE) {
         const wall = wallAt(timetable.timezone, at);
         const from = Math.max(passed + MINUTE, wall - DAY);
-        for (let shown = from; shown <= wall; shown += MINUTE) {
+        for (let shown = from; shown <= wall; shown += MINUTE)
           if (at > after && isMeant(timetable, shown) && expected.at(-1) !== at) expected.push(at);
-        }
+
         passed = Math.max(passed, wall);
       }
       expect(between(timetable, after, until)).toEqual(expected);
@@ -341,11 +341,10 @@ test("a range of instants that is cut in two at any point has the same queue slo
         between(timetable, after, until),
       );
       // The range is cut at queue slots, because there a cut is most likely to lose or repeat a slot.
-      for (const at of between(timetable, after, until).slice(0, 3)) {
+      for (const at of between(timetable, after, until).slice(0, 3))
         expect([...between(timetable, after, at), ...between(timetable, at, until)]).toEqual(
           between(timetable, after, until),
         );
-      }
     }),
   );
 });

@@ -27,7 +27,7 @@ export function* slotInstants(
   const times = timetable.times.map(timeOfDay).toSorted((a, b) => a - b);
   const until = range.until.getTime();
   let last = range.after.getTime();
-  for (const day of slotDays(timetable, range)) {
+  for (const day of slotDays(timetable, range))
     for (const time of times) {
       // The slots of a timetable are in order of time, so all later slots are after the range, too.
       const at = clock.instantOf(day, time);
@@ -36,7 +36,6 @@ export function* slotInstants(
       last = at;
       yield at;
     }
-  }
 }
 
 /**

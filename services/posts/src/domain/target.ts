@@ -89,9 +89,9 @@ function applies(target: TargetState, update: TargetUpdate): boolean {
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
-  if (!applies(target, update)) {
+  if (!applies(target, update))
     return attemptCount === target.attemptCount ? target : { ...target, attemptCount };
-  }
+
   return {
     ...target,
     status: update.status,

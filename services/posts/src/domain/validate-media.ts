@@ -32,9 +32,9 @@ export function validateMedia(
 
 function validateCount(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const { required, min, max, maxVideos } = rules.media;
-  if (media.length === 0) {
+  if (media.length === 0)
     return required ? [{ code: "media_required", field: "media", limit: min, actual: 0 }] : [];
-  }
+
   const tooMany = { code: "too_many_media", field: "media" } as const;
   if (media.length > max) return [{ ...tooMany, limit: max, actual: media.length }];
   const videos = media.filter(({ kind }) => kind === "video").length;

@@ -1,5 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
-import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import fc from "fast-check";
@@ -161,9 +160,9 @@ test("a title with more than 30 combining marks in a row is refused", () => {
 });
 
 test("YouTube requires a title, and a title of white space counts as missing", () => {
-  for (const title of [undefined, "", "  "]) {
+  for (const title of [undefined, "", "  "])
     expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);
-  }
+
   expect(check("youtube", { title: "a".repeat(101) })).toEqual([
     { code: "title_too_long", field: "title", limit: 100, actual: 101, unit: "utf16_units" },
   ]);
@@ -207,13 +206,12 @@ test.each<[PlatformId, string[]]>([
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
 ])("a post for %s can only have the privacy settings %j", (platform, taken) => {
-  for (const privacy of ["public", "unlisted", "private"]) {
+  for (const privacy of ["public", "unlisted", "private"])
     expect(check(platform, { privacy }), privacy).toEqual(
       taken.includes(privacy)
         ? []
         : [{ code: "privacy_unsupported", field: "privacy", fits: taken }],
     );
-  }
 });
 
 test.each(PLATFORM_IDS)(

@@ -53,9 +53,9 @@ function validateText(
     ? tooLong(counted, { unit: "utf8_bytes", max: MAX_HTML_BYTES }, { count })
     : farAbove(counted, limits, count);
   if (far.length > 0) return far;
-  if (text.trim() === "" && media.length === 0) {
+  if (text.trim() === "" && media.length === 0)
     return [{ code: "content_required", field: "content" }];
-  }
+
   // The length of a text with a very long run of combining marks is not counted, because counting normalizes the text,
   // which takes quadratic time.
   const marks = longMarkRun("content", text, count);
@@ -108,9 +108,9 @@ function validateTitle(
   count: TextCounter,
 ): TargetViolation[] {
   const { rule, max, unit = "utf16", forbidden } = rules.title;
-  if (title.trim() === "") {
+  if (title.trim() === "")
     return rule === "required" ? [{ code: "title_required", field: "title" }] : [];
-  }
+
   if (!takesTitle(rules.title, media)) return [{ code: "title_unsupported", field: "title" }];
   const counted = { text: title, field: "title", code: "title_too_long" } as const;
   const limits = max === undefined ? [] : [{ unit, max }];

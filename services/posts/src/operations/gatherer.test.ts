@@ -60,16 +60,30 @@ test("a first item is handled in the same turn of the event loop, and what arriv
   expect(batches).toEqual([["a"], ["b"], ["c", "d", "e"]]);
 });
 
-test("an item whose claim another item has is handled alone and at once, also while the other one waits", async () => {
+test("items with a claim in common are handled one after the other, in the order in which they came, beside items without it", async () => {
   const { gatherer, batches, release } = startGatherer({ isHeld: true });
-  const claims = ["key 1"];
-  const all = [gatherer.submit(item("a", { claims })), gatherer.submit(item("b", { claims }))];
+  const claimed = [
+    item("a", { claims: ["key 1", "slot"] }),
+    item("b", { claims: ["slot"] }),
+    item("c", { claims: ["slot", "key 1"] }),
+    item("d"),
+  ];
+  const all = claimed.map((each) => gatherer.submit(each));
   await nextTurn();
+  expect(batches).toEqual([["a", "d"]]);
   release();
-  await Promise.all(all);
-  expect(batches).toEqual([["b"], ["a"]]);
-  await Promise.all([gatherer.submit(item("c", { claims })), gatherer.submit(item("d"))]);
-  expect(batches.at(-1)).toEqual(["c", "d"]);
+  expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"].map((name) => `result of ${name}`));
+  expect(batches).toEqual([["a", "d"], ["b"], ["c"]]);
+});
+
+test("an item is handled after an earlier one with the same claim has failed", async () => {
+  const { gatherer, batches } = startGatherer();
+  const claims = ["key 1"];
+  const first = gatherer.submit(item("lost", { claims }));
+  const second = gatherer.submit(item("b", { claims }));
+  await expect(first).rejects.toThrow("connection lost");
+  expect(await second).toBe("result of b");
+  expect(batches).toEqual([["lost"], ["b"]]);
 });
 
 test("a batch has at most 64 items and 512 KiB", async () => {

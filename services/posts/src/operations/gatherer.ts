@@ -36,7 +36,8 @@ const SUSPECT_MS = 10_000;
 export class Gatherer<I extends Gatherable, R> {
   readonly #handle: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #isOfItem: (error: unknown) => boolean;
-  readonly #claims = new Map<string, number>();
+  /** For each claim, the end of the last item that has it. */
+  readonly #claims = new Map<string, Promise<void>>();
   readonly #suspects = new Map<string, number>();
   readonly #wait = new PoolWait(() => this.#turn());
   #waiting: Waiting<I, R>[] = [];
@@ -57,40 +58,42 @@ export class Gatherer<I extends Gatherable, R> {
   }
 
   /**
-   * Handles an item, together with others if possible.
+   * Handles an item, together with others if possible, and after earlier items that have a claim in common with it.
    *
    * @throws `unavailable` while items wait for over half a second, so that they do not pile up; nothing was handled.
    */
   async submit(item: I): Promise<R> {
-    const isTaken = item.claims.some((claim) => this.#claims.has(claim));
-    if (isTaken || this.#isSuspect(item.owner)) return await this.submitAlone(item);
+    if (this.#isSuspect(item.owner)) return await this.submitAlone(item);
     if (this.#wait.isTooLong()) throw unavailable();
     const { promise, resolve, reject } = Promise.withResolvers<R>();
+    const earlier = this.#claim(item, promise);
+    if (earlier.length > 0) await Promise.all(earlier);
     this.#waiting.push({ item, resolve, reject, onStart: [] });
     this.#schedule();
-    return await this.#holding(item, promise);
+    return await promise;
   }
 
-  /** Handles an item at once and alone. It delays no other item if it has to wait, or fails. */
+  /** Handles an item at once and alone. It delays no item of another owner if it has to wait, or fails. */
   async submitAlone(item: I): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
-    const waiting = { item, resolve, reject, onStart: [] };
-    const [result] = await Promise.all([this.#holding(item, promise), this.#finish([waiting])]);
-    return result;
+    const earlier = this.#claim(item, promise);
+    if (earlier.length > 0) await Promise.all(earlier);
+    await this.#finish([{ item, resolve, reject, onStart: [] }]);
+    return await promise;
   }
 
-  /** Keeps the claims of an item from others until it was handled. */
-  async #holding(item: I, handled: Promise<R>): Promise<R> {
-    for (const claim of item.claims) this.#claims.set(claim, (this.#claims.get(claim) ?? 0) + 1);
-    try {
-      return await handled;
-    } finally {
-      for (const claim of item.claims) {
-        const count = (this.#claims.get(claim) ?? 1) - 1;
-        if (count === 0) this.#claims.delete(claim);
-        else this.#claims.set(claim, count);
-      }
-    }
+  /** Keeps the claims of an item until it was handled. Returns promises that resolve when earlier holders were handled. */
+  #claim({ claims }: I, handled: Promise<R>): readonly Promise<void>[] {
+    const earlier = claims.flatMap((claim) => this.#claims.get(claim) ?? []);
+    const ended = handled.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const claim of claims) this.#claims.set(claim, ended);
+    void ended.then(() => {
+      for (const claim of claims) if (this.#claims.get(claim) === ended) this.#claims.delete(claim);
+    });
+    return earlier;
   }
 
   /** Starts batches after all requests that are ready by now have submitted their items. */

@@ -92,11 +92,11 @@ async function accept(
   }
   await lockRuleCount(tx, row.workspaceId);
   const { length } = await listQueueSlotRuleRows(tx, row.workspaceId);
-  if (length >= MAX_RULES_PER_WORKSPACE) {
+  if (length >= MAX_RULES_PER_WORKSPACE)
     throw unprocessable("validation_failed", [
       { code: "too_many_rules", limit: MAX_RULES_PER_WORKSPACE, actual: length + 1 },
     ]);
-  }
+
   await insertQueueSlotRule(tx, row);
   const { id, workspaceId } = row;
   const subject = { type: "queue_slot_rule", id } as const;

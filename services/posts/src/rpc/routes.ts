@@ -10,6 +10,7 @@ import { RecoveryService } from "@postrider/contracts/posts/v1/recovery_service_
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
@@ -26,7 +27,6 @@ import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
 import { createPostLimitService } from "#src/rpc/post-limit-service.ts";
 import { publishPost } from "#src/rpc/publish-post.ts";
 import { recordTargetMetrics } from "#src/rpc/record-target-metrics.ts";
-import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";

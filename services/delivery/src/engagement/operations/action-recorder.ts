@@ -103,7 +103,7 @@ export class ActionRecorder {
 
   /** Writes until the database is available. Throws if the database or our code refuses the write. */
   async #untilAvailable(events: readonly ActionEvent[]): Promise<readonly Recorded[]> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
         return await this.#write(events);
       } catch (error) {
@@ -114,7 +114,6 @@ export class ActionRecorder {
         );
         await sleep(pauseMs);
       }
-    }
   }
 
   #logRefusal(error: unknown, events: readonly ActionEvent[]): void {

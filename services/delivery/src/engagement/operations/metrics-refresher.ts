@@ -111,9 +111,9 @@ export class MetricsRefresher {
     );
     this.#first = (this.#first + 1) % Math.max(1, length);
     const claims: Claim[] = [];
-    for (const connector of order) {
+    for (const connector of order)
       if (connector !== undefined) claims.push(...(await this.#claimOf(connector)));
-    }
+
     return claims;
   }
 

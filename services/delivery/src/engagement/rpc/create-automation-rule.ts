@@ -37,7 +37,7 @@ export async function createAutomationRule(
   const account = await findConnectedAccount(deps.accounts, { workspaceId, accountId });
   if (account === undefined) throw notFound();
   const { platform } = account;
-  if (!isPlatformId(platform) || deps.connectors.privateReplies[platform] === undefined) {
+  if (!isPlatformId(platform) || deps.connectors.privateReplies[platform] === undefined)
     throw unprocessable("validation_failed", [
       {
         code: "platform_unsupported",
@@ -47,7 +47,7 @@ export async function createAutomationRule(
         allowed: Object.keys(deps.connectors.privateReplies),
       },
     ]);
-  }
+
   return await deps.sql.begin(async (tx): Promise<Response> => {
     const row = toRow(request, platform, await readClock(tx));
     const rule = create(AutomationRuleSchema, toAutomationRule(row));

@@ -29,9 +29,9 @@ export async function callPrepareMedia(
   items: readonly MediaPreparation[],
 ): Promise<readonly PreparedMedia[]> {
   const prepared: PreparedMedia[] = [];
-  for (let from = 0; from < items.length; from += MAX_ITEMS) {
+  for (let from = 0; from < items.length; from += MAX_ITEMS)
     prepared.push(...(await callOnce(service, items.slice(from, from + MAX_ITEMS))));
-  }
+
   return prepared;
 }
 

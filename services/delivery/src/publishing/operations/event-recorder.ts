@@ -94,7 +94,7 @@ export class EventRecorder {
 
   /** Retries a write until the database is available. Throws if the database or our code refuses the write. */
   async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
         return await write();
       } catch (error) {
@@ -105,7 +105,6 @@ export class EventRecorder {
         );
         await sleep(pauseMs);
       }
-    }
   }
 
   #logRefusal(error: unknown, entries: readonly Entry[]): void {

@@ -92,10 +92,10 @@ function onFailure(deps: PublishContext["deps"], error: unknown): TaskFiles {
 
 function toTaskFiles(files: readonly PreparedFile[]): TaskFiles {
   const media: PublicationMedia[] = [];
-  for (const file of files) {
+  for (const file of files)
     if (file.kind === "file") media.push(file.media);
     else return { kind: "failed", failure: toFailure(file) };
-  }
+
   return { kind: "ready", media };
 }
 

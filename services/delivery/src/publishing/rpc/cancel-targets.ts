@@ -51,7 +51,7 @@ export async function cancelTargets(
 ): Promise<MessageInitShape<typeof CancelTargetsResponseSchema>> {
   const cancellations = toCancellations(request);
   if (cancellations.length === 0) return { ended: [] };
-  for (let tries = 1; ; tries += 1) {
+  for (let tries = 1; ; tries += 1)
     try {
       return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
     } catch (error) {
@@ -59,7 +59,6 @@ export async function cancelTargets(
       // may deadlock with this transaction.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
-  }
 }
 
 async function cancel(tx: TransactionSql, cancellations: readonly Cancellation[]) {

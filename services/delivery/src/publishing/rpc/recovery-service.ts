@@ -6,11 +6,10 @@ import type {
   RecoveryService,
   TrustRestoreRequest,
 } from "@postrider/contracts/delivery/v1/recovery_service_pb";
-import type { AuditAction } from "@postrider/shared/audit/actions";
-import { appendAudit } from "@postrider/shared/audit/append";
 import { compareDeployments, type Deployment } from "@postrider/shared/deployment/ownership";
+import { adoptData, auditRecovery } from "@postrider/shared/deployment/recovery";
 import { conflict, invalidRequest, unavailable } from "@postrider/shared/errors";
-import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, Sql } from "@postrider/shared/postgres";
 import { adoptDeployment, findDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { countDoubts } from "#src/publishing/db/doubts.ts";
 import { trustRestore } from "#src/publishing/db/trusted-restores.ts";
@@ -51,15 +50,6 @@ async function readRecovery(
   };
 }
 
-async function auditRecovery(
-  tx: TransactionSql,
-  action: Extract<AuditAction, `recovery.${string}`>,
-  deploymentId: string,
-  details: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  await appendAudit(tx, [{ action, subject: { type: "deployment", id: deploymentId }, details }]);
-}
-
 /**
  * Declares a restore lossless. Several calls for the same restore have the same result, because a caller repeats a call whose
  * answer it did not get.
@@ -94,11 +84,7 @@ export function createRecoveryService({
       return { recovery: await readRecovery(sql, deploymentId) };
     },
     async adoptData() {
-      const adopted = await sql.begin(async (tx) => {
-        if (!(await adoptDeployment(tx, deploymentId))) return false;
-        await auditRecovery(tx, "recovery.adopt", deploymentId);
-        return true;
-      });
+      const adopted = await adoptData(sql, deploymentId, adoptDeployment);
       nudgeClaims();
       return { adopted, recovery: await readRecovery(sql, deploymentId) };
     },

@@ -7,7 +7,7 @@ import {
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
-import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { receiveEvents } from "#src/webhooks/operations/receive-events.ts";
 
 /**
  * Returns a function that creates handlers which assign events to the subscriptions that receive them. A repeated event changes
@@ -23,7 +23,7 @@ export function fanOutEvents(backlogs: Backlogs) {
       const assigned = events.flatMap((incoming) =>
         toEvents(incoming).map((event) => ({ event, cause: incoming.cause })),
       );
-      await fanOut(tx, backlogs, assigned);
+      await receiveEvents(tx, backlogs, assigned);
       failpoint("delivery.in-webhook-consumer");
     });
 }

@@ -27,39 +27,64 @@ export interface Match {
   readonly eventIds: readonly string[];
 }
 
+interface FoundSubscription extends Omit<Match, "eventIds"> {
+  /** Index of the group of events. */
+  readonly group: number;
+  /** Events that happened earlier do not reach the subscription. */
+  readonly since: Date;
+}
+
 /**
  * Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. An event for one
  * subscription only (`webhook.test`) waits for a disabled subscription to become active, because the event tests the new
- * address.
+ * address. A subscription can be in the result several times, each time with other events.
  */
 export async function findMatches(
   tx: TransactionSql,
   events: readonly Candidate[],
 ): Promise<readonly Match[]> {
-  const rows = events.map(({ id, workspaceId, filters, occurredAt, only, except }) => ({
-    event_id: id,
-    workspace_id: workspaceId,
-    filters,
-    occurred_at: occurredAt.toISOString(),
-    only_id: only ?? null,
-    except_id: except ?? null,
-  }));
-  return await tx<Match[]>`
-    select subscription.id as subscription_id, subscription.workspace_id, subscription.url,
-      json_agg(event.event_id) as event_ids
+  // The database compares each type of event of a workspace with the subscriptions once, however many events there are.
+  const groups = Map.groupBy(events, ({ workspaceId, type, only, except }) =>
+    JSON.stringify([workspaceId, type, only, except]),
+  );
+  const members = [...groups.values()];
+  const found = await findSubscriptions(tx, members);
+  return found.flatMap(({ group, since, ...subscription }) => {
+    const received = (members[group] ?? []).filter(({ occurredAt }) => occurredAt >= since);
+    const eventIds = received.map(({ id }) => id);
+    return eventIds.length === 0 ? [] : [{ ...subscription, eventIds }];
+  });
+}
+
+/** Finds the webhook subscriptions of groups of events that have all but their time in common. */
+async function findSubscriptions(
+  tx: TransactionSql,
+  groups: readonly (readonly Candidate[])[],
+): Promise<readonly FoundSubscription[]> {
+  const rows = groups.flatMap(([first], index) =>
+    first === undefined
+      ? []
+      : {
+          group: index,
+          workspace_id: first.workspaceId,
+          filters: first.filters,
+          only_id: first.only ?? null,
+          except_id: first.except ?? null,
+        },
+  );
+  return await tx<FoundSubscription[]>`
+    select event."group", subscription.id as subscription_id, subscription.workspace_id, subscription.url,
+      greatest(now() - ${MAX_AGE}::interval, subscription.created_at - ${BEFORE_CREATION}::interval) as since
     from jsonb_to_recordset(${tx.json(rows)}) as event (
-      event_id uuid, workspace_id uuid, filters text[], occurred_at timestamptz, only_id uuid, except_id uuid
+      "group" int, workspace_id uuid, filters text[], only_id uuid, except_id uuid
     )
     join webhook_subscriptions as subscription on subscription.workspace_id = event.workspace_id
     where (
       subscription.status in ('active', 'paused')
       or subscription.status = 'disabled' and event.only_id is not null
     )
-    and event.occurred_at >= now() - ${MAX_AGE}::interval
-    and event.occurred_at >= subscription.created_at - ${BEFORE_CREATION}::interval
     and case
       when event.only_id is not null then subscription.id = event.only_id
       else subscription.events && event.filters and subscription.id is distinct from event.except_id
-    end
-    group by subscription.id`;
+    end`;
 }

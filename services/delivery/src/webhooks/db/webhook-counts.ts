@@ -30,8 +30,19 @@ export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<We
       (select count(*)::int from (select 1 from webhook_queue limit ${MAX_COUNT}) as q) as queued,
       due.count as due,
       due.oldest_at as oldest_due_at,
-      (select count(*)::int from (select 1 from webhook_compositions limit ${MAX_COUNT}) as c) as unwritten,
-      (select occurred_at from webhook_compositions order by event_id limit 1) as oldest_unwritten_at,
+      (
+        select count(*)::int
+        from (
+          (select 1 from webhook_compositions limit ${MAX_COUNT})
+          union all
+          (select 1 from webhook_arrivals limit ${MAX_COUNT})
+          limit ${MAX_COUNT}
+        ) as c
+      ) as unwritten,
+      least(
+        (select occurred_at from webhook_compositions order by event_id limit 1),
+        (select occurred_at from webhook_arrivals order by event_id limit 1)
+      ) as oldest_unwritten_at,
       (select count(*)::int from webhook_lanes where unanswered_in_row >= ${circuitAfter}) as open_circuits,
       (select count(*)::int from webhook_subscriptions where status = 'disabled') as disabled
     from (

@@ -26,12 +26,11 @@ interface Options {
 
 /** Creates the missing partitions of the webhooks' history, one table per transaction. */
 export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Promise<void> {
-  for (const table of PARTITIONED_TABLES) {
+  for (const table of PARTITIONED_TABLES)
     await sql.begin(async (tx) => {
       await lockPartitioning(tx);
       await createPartitions(tx, table, { daysBefore: DAYS_BEFORE, daysAfter: DAYS_AFTER });
     });
-  }
 }
 
 /**
@@ -44,12 +43,12 @@ export async function dropOldPartitions({
 }: Pick<Options, "sql" | "historyDays">): Promise<number> {
   let dropped = 0;
   await deleteWaitingBefore(sql, historyDays);
-  for (const table of PARTITIONED_TABLES) {
+  for (const table of PARTITIONED_TABLES)
     dropped += await sql.begin(async (tx) => {
       await lockPartitioning(tx);
       return await dropPartitions(tx, table, historyDays);
     });
-  }
+
   return dropped;
 }
 
@@ -81,7 +80,7 @@ export async function startKeepPartitions(options: Options): Promise<AsyncDispos
 }
 
 async function createAtStart(options: Options): Promise<void> {
-  for (;;) {
+  for (;;)
     try {
       await createMissingPartitions(options);
       return;
@@ -92,5 +91,4 @@ async function createAtStart(options: Options): Promise<void> {
       );
       await sleep(RETRY_MS);
     }
-  }
 }

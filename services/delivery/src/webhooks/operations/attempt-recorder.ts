@@ -140,7 +140,7 @@ export class AttemptRecorder {
   }
 
   async #untilAvailable(batch: readonly EndedDelivery[]): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
         await this.#write(batch);
         return;
@@ -152,7 +152,6 @@ export class AttemptRecorder {
         );
         await sleep(pauseMs);
       }
-    }
   }
 
   async #write(batch: readonly EndedDelivery[]): Promise<void> {

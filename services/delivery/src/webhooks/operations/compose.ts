@@ -130,9 +130,8 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
       if (reading === undefined) {
         incompleteTotal.inc({ type: event.type });
         written.push(toWritten(event, renderWithoutObject(event, deps)));
-      } else if (reading.kind === "unavailable") {
-        unavailable.push(event);
-      } else {
+      } else if (reading.kind === "unavailable") unavailable.push(event);
+      else {
         if (reading.kind === "failed") throw reading.error;
         written.push(toWritten(event, renderData(event, reading.object, deps)));
       }
@@ -188,11 +187,9 @@ async function writeChunks(
       if (chunk.length > 1 && isTooSlow(error, performance.now() - startedAt)) {
         const middle = Math.ceil(chunk.length / 2);
         chunks.unshift(chunk.slice(0, middle), chunk.slice(middle));
-      } else if (isInfrastructureError(error)) {
-        throw error;
-      } else if (chunk.length > 1) {
-        chunks.push(...chunk.map((each) => [each]));
-      } else {
+      } else if (isInfrastructureError(error)) throw error;
+      else if (chunk.length > 1) chunks.push(...chunk.map((each) => [each]));
+      else {
         refused.push(...chunk.map(({ event }) => event.id));
         logger.error(
           { err: error, job: "compose-payloads" },

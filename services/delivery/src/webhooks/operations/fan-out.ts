@@ -31,18 +31,41 @@ export async function fanOut(
   backlogs: Backlogs,
   assigned: readonly AssignedEvent[],
 ): Promise<number> {
-  if (assigned.length === 0) return 0;
   const byId = new Map(assigned.map((each) => [each.event.id, each]));
-  const events = [...byId.values()].map(({ event, only, except }) => ({
+  const matches = await findEventMatches(tx, [...byId.values()]);
+  return await assign(tx, backlogs, { matches, byId });
+}
+
+/** Finds the webhook subscriptions that receive events. */
+export async function findEventMatches(
+  tx: TransactionSql,
+  assigned: readonly AssignedEvent[],
+): Promise<readonly Match[]> {
+  if (assigned.length === 0) return [];
+  const events = assigned.map(({ event, only, except }) => ({
     ...event,
     filters: listFilters(event.type),
     only,
     except,
   }));
-  const matches = await findMatches(tx, events);
-  const inserted = await insertWithinLimits(tx, backlogs, { matches, byId });
-  const compositions = [...new Set(inserted)].flatMap((eventId) => byId.get(eventId) ?? []);
-  await insertCompositions(tx, compositions);
+  return await findMatches(tx, events);
+}
+
+interface Assignment {
+  readonly matches: readonly Match[];
+  /** The events of `matches`. */
+  readonly byId: ReadonlyMap<string, Pick<AssignedEvent, "event" | "cause">>;
+}
+
+/** Inserts the deliveries of events to the webhook subscriptions that receive them, and returns the number of new deliveries. */
+export async function assign(
+  tx: TransactionSql,
+  backlogs: Backlogs,
+  assignment: Assignment,
+): Promise<number> {
+  const inserted = await insertWithinLimits(tx, backlogs, assignment);
+  const events = [...new Set(inserted)].flatMap((id) => assignment.byId.get(id) ?? []);
+  await insertCompositions(tx, events);
   return inserted.length;
 }
 
@@ -50,13 +73,7 @@ export async function fanOut(
 async function insertWithinLimits(
   tx: TransactionSql,
   backlogs: Backlogs,
-  {
-    matches,
-    byId,
-  }: {
-    readonly matches: readonly Match[];
-    readonly byId: ReadonlyMap<string, { readonly event: WebhookEvent }>;
-  },
+  { matches, byId }: Assignment,
 ): Promise<readonly string[]> {
   await backlogs.load(
     tx,

@@ -63,9 +63,8 @@ export async function readObjects(
       if (read === undefined) return;
       const first = wanted.filter(({ tries }) => tries === 0);
       const groups = [first, ...wanted.filter(({ tries }) => tries > 0).map((one) => [one])];
-      for (const group of groups) {
+      for (const group of groups)
         if (group.length > 0) await readGroup({ deps, read, timeoutMs }, group, readings);
-      }
     }),
   );
   return readings;

@@ -1,8 +1,10 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import type { AdmissionSource } from "#src/clients/admit-batches.ts";
-import type { AddressLimits } from "#src/operations/admission/address-limits.ts";
-import { createAddressLimits } from "#src/operations/admission/address-limits.ts";
+import {
+  type AddressLimits,
+  createAddressLimits,
+} from "#src/operations/admission/address-limits.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 
 const MAX_RECOGNISED_KEYS = 50_000;

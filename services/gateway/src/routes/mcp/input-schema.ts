@@ -1,4 +1,5 @@
 import { fromJsonSchema, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { describeField, quoteFound, typeOf } from "#src/http/expected-values.ts";
 import { findIntendedField } from "#src/http/field-aliases.ts";
 import type { Tool } from "./tool.ts";
 
@@ -27,6 +28,23 @@ function toInputSchema({ inputs, required = [] }: Tool): Readonly<Record<string,
   };
 }
 
+/** Returns the known arguments that the texts of the library's validator are about, such as `data/limit must be integer`. */
+function namesOf({ inputs }: Tool, texts: readonly string[]): readonly string[] {
+  const text = texts.join(", ");
+  const named = [...text.matchAll(/data\/(\w+)|required property '(\w+)'/g)];
+  const names = named.map(([, faulty, missing]) => faulty ?? missing ?? "");
+  return [...new Set(names)].filter((name) => Object.hasOwn(inputs, name)).slice(0, MAX_NAMED);
+}
+
+/** Says what is wrong with an argument and what to send, because the library's validator names neither the value nor the choices. */
+function describeFault({ inputs, required = [] }: Tool, name: string, data: unknown): string {
+  const value = (data as Readonly<Record<string, unknown>> | null)?.[name];
+  const sent = value === undefined ? "missing" : (quoteFound(value) ?? typeOf(value));
+  const expected = describeField(inputs[name]);
+  const isOptional = value !== undefined && !required.includes(name);
+  return `${name} is ${sent}; send ${expected ?? "what its schema allows"}${isOptional ? ", or leave it out" : ""}`;
+}
+
 function findUnknown({ inputs }: Tool, data: unknown): readonly string[] {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return [];
   const known = Object.keys(inputs);
@@ -46,10 +64,18 @@ export function createInputSchema(tool: Tool): StandardSchemaWithJSON {
   return {
     "~standard": {
       ...standard,
-      validate: (data, options) => {
+      validate: async (data, options) => {
         const unknown = findUnknown(tool, data);
-        if (unknown.length === 0) return standard.validate(data, options);
-        return { issues: unknown.map((message) => ({ message })) };
+        if (unknown.length > 0) return { issues: unknown.map((message) => ({ message })) };
+        const result = await standard.validate(data, options);
+        if (result.issues === undefined) return result;
+        const texts = result.issues.map(({ message }) => message.replaceAll(/\bdata\//g, ""));
+        const names = namesOf(
+          tool,
+          result.issues.map(({ message }) => message),
+        );
+        const advice = names.map((name) => describeFault(tool, name, data));
+        return { issues: [...texts, ...advice].map((message) => ({ message })) };
       },
     },
   };

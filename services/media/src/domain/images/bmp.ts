@@ -61,14 +61,14 @@ export function readBmp(file: Buffer): ImageLayout {
 /** Reads and checks the header of a BMP. @throws MediaRejected */
 export function readBmpHeader(file: Buffer): BmpHeader {
   const infoBytes = file.length < 26 ? 0 : file.readUInt32LE(14);
-  if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes) {
+  if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes)
     throw unreadable("The header of the BMP is invalid.");
-  }
+
   const header = infoBytes === CORE_BYTES ? readCore(file) : readInfo(file, infoBytes);
   const planes = file.readUInt16LE(infoBytes === CORE_BYTES ? 22 : 26);
-  if (planes !== 1 || !isKnown(header) || header.pixelsAt < tablesEnd(file, header)) {
+  if (planes !== 1 || !isKnown(header) || header.pixelsAt < tablesEnd(file, header))
     throw unreadable("The header of the BMP is invalid.");
-  }
+
   return header;
 }
 
@@ -123,9 +123,8 @@ function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: BmpHeader): nu
     const [count = 0, code = 0] = file.subarray(cursor.at, cursor.at + 2);
     if (count === 0 && code === 1) return cursor.at + 2;
     cursor = count === 0 ? escape(file, cursor, code, depth) : run(cursor, count);
-    if (cursor.x > width || cursor.y > height) {
+    if (cursor.x > width || cursor.y > height)
       throw unreadable("A run of the BMP leaves the image.");
-    }
   }
   throw unreadable("The pixels of the BMP are truncated.");
 }

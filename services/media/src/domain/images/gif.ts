@@ -54,9 +54,9 @@ function readBlocks(file: Buffer, first: number): Block[] {
 
 function readBlock(file: Buffer, start: number): Block {
   const introducer = file[start];
-  if (introducer === EXTENSION) {
+  if (introducer === EXTENSION)
     return { kind: extensionKind(file, start), start, end: skipSubBlocks(file, start + 2) };
-  }
+
   if (introducer === IMAGE && start + 10 < file.length) {
     const data = start + 10 + colourTableBytes(file[start + 9] ?? 0);
     return { kind: "image", start, end: skipSubBlocks(file, data + 1) };

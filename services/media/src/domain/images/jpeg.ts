@@ -65,9 +65,9 @@ function readSegments(file: Buffer): { segments: Segment[]; end: number } {
 
 /** Returns the offset of the last 0xff before a JPEG marker code. Any number of fill bytes 0xff may precede it. */
 function skipFill(file: Buffer, start: number): number {
-  if (start < file.length && file[start] !== 0xff) {
+  if (start < file.length && file[start] !== 0xff)
     throw unreadable("The JPEG has bytes that belong to no segment.");
-  }
+
   let at = start;
   while (file[at + 1] === 0xff) at += 1;
   return at;
@@ -97,12 +97,12 @@ function scanEnd(file: Buffer, start: number): number {
 function readFrame(file: Buffer, segments: readonly Segment[]): Frame {
   const frames = segments.filter(({ marker }) => isFrame(marker));
   const [frame] = frames;
-  if (frame === undefined || frames.length > 1 || frame.end - frame.start < 10) {
+  if (frame === undefined || frames.length > 1 || frame.end - frame.start < 10)
     throw unreadable("The JPEG does not have exactly one frame.");
-  }
-  if (!segments.some(({ marker }) => marker === 0xda)) {
+
+  if (!segments.some(({ marker }) => marker === 0xda))
     throw unreadable("The JPEG has no image data.");
-  }
+
   const height = file.readUInt16BE(frame.start + 5);
   const width = file.readUInt16BE(frame.start + 7);
   // A JPEG with several scans is progressive or has one scan per component, so its decoder keeps all coefficients in

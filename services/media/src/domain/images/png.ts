@@ -1,6 +1,18 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
-import { crc32 } from "./crc32.ts";
-import { hasTrailingBytes, orientationExif, type ImageLayout } from "./image-layout.ts";
+import { hasTrailingBytes, type ImageLayout, orientationExif } from "./image-layout.ts";
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** Computes the CRC-32 that PNG and ZIP files use (ISO 3309). */
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (TABLE[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
 
 const SIGNATURE_BYTES = 8;
 const MAX_CHUNKS = 100_000;
@@ -25,9 +37,9 @@ interface Chunk {
 export function readPng(file: Buffer): ImageLayout {
   const chunks = readChunks(file);
   const [header] = chunks;
-  if (header?.type !== "IHDR" || header.end - header.start !== 25) {
+  if (header?.type !== "IHDR" || header.end - header.start !== 25)
     throw unreadable("The PNG does not start with its header.");
-  }
+
   if (!chunks.some(({ type }) => type === "IDAT")) throw unreadable("The PNG has no image data.");
   const end = chunks.at(-1)?.end ?? 0;
   return {
@@ -73,9 +85,9 @@ function readChunks(file: Buffer): Chunk[] {
     const type = file.toString("latin1", at + 4, at + 8);
     const end = at + 12 + file.readUInt32BE(at);
     if (end > file.length) throw unreadable("A chunk of the PNG is truncated.");
-    if (crc32(file.subarray(at + 4, end - 4)) !== file.readUInt32BE(end - 4)) {
+    if (crc32(file.subarray(at + 4, end - 4)) !== file.readUInt32BE(end - 4))
       throw unreadable("The checksum of a PNG chunk is wrong.");
-    }
+
     chunks.push({ type, start: at, end });
     if (type === "IEND") return chunks;
     at = end;

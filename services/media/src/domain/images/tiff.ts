@@ -143,9 +143,9 @@ function rowsAtOnce(page: Directory): number {
   const { width, height } = pageSize(page);
   const pixelBytes = Math.ceil(((valueOf(page, 277) ?? 1) * sampleBits(page)) / 8);
   const tile = { width: valueOf(page, 322), height: valueOf(page, 323) };
-  if (tile.width !== undefined && tile.height !== undefined) {
+  if (tile.width !== undefined && tile.height !== undefined)
     return Math.max(width, tile.width) * tile.height * pixelBytes;
-  }
+
   return width * Math.min(height, valueOf(page, 278) ?? height) * pixelBytes;
 }
 
@@ -165,13 +165,13 @@ function sampleBits(page: Directory): number {
  */
 function blank(reader: Reader, pages: readonly Directory[]): ImagePart {
   const copy = Buffer.from(reader.file);
-  for (const page of pages) {
+  for (const page of pages)
     for (const entry of page.entries) {
       if (!DROPPED_TAGS.has(entry.tag)) continue;
       if (DIRECTORY_TAGS.has(entry.tag)) blankDirectory(reader, copy, entry.value, 0);
       if (entry.valueBytes > 4) copy.fill(0, entry.valueAt, entry.valueAt + entry.valueBytes);
     }
-  }
+
   for (const page of pages) writeDirectory(reader, copy, page);
   return copy;
 }

@@ -51,9 +51,9 @@ function readChunks(file: Buffer, first: number, end: number): Chunk[] {
     const bytes = file.readUInt32LE(at + 4);
     const chunkEnd = at + 8 + bytes;
     if (chunkEnd > end) throw unreadable("A chunk of the WebP is truncated.");
-    if (chunks.length >= MAX_CHUNKS) {
+    if (chunks.length >= MAX_CHUNKS)
       throw unreadable(`The WebP has more than ${MAX_CHUNKS} chunks.`);
-    }
+
     const type = file.toString("latin1", at, at + 4);
     at = Math.min(end, chunkEnd + (bytes & 1));
     chunks.push({ type, start: chunkEnd - 8 - bytes, bytes, end: at });
@@ -65,15 +65,15 @@ function readCanvas(file: Buffer, chunks: readonly Chunk[]): { width: number; he
   const [first] = chunks;
   if (first === undefined || first.bytes < 10) throw unreadable("The WebP has no image.");
   const at = first.start + 8;
-  if (first.type === "VP8X") {
+  if (first.type === "VP8X")
     return { width: 1 + file.readUIntLE(at + 4, 3), height: 1 + file.readUIntLE(at + 7, 3) };
-  }
-  if (first.type === "VP8 ") {
+
+  if (first.type === "VP8 ")
     return {
       width: file.readUInt16LE(at + 6) & 0x3fff,
       height: file.readUInt16LE(at + 8) & 0x3fff,
     };
-  }
+
   if (first.type !== "VP8L") throw unreadable("The WebP has no image.");
   const bits = file.readUInt32LE(at + 1);
   return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff) };

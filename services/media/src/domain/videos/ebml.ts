@@ -33,9 +33,9 @@ export function readElement(
   const head = source.read(start, 12);
   const idBytes = Math.clz32(head[0] ?? 0) - 23;
   const sizeBytes = Math.clz32(head[idBytes] ?? 0) - 23;
-  if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > head.length) {
+  if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > head.length)
     throw unreadable("An element of the video is truncated or invalid.");
-  }
+
   const payload = start + idBytes + sizeBytes;
   const size = readSize(head, idBytes, sizeBytes);
   const end = size === undefined ? limit : payload + size;

@@ -33,9 +33,9 @@ export function readBoxes(
     at = box.end;
   }
   // QuickTime ends some lists of boxes with four zero bytes, which are not a box.
-  if (range.end - at >= 8 || (at < range.end && source.read(at, range.end - at).some(Boolean))) {
+  if (range.end - at >= 8 || (at < range.end && source.read(at, range.end - at).some(Boolean)))
     throw unreadable("A box of the video is truncated.");
-  }
+
   return boxes;
 }
 

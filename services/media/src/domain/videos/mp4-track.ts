@@ -77,9 +77,8 @@ function checkTable(source: ByteSource, box: Box): void {
   const head = payloadOf(source, box, shape.countAt + 4);
   const isUniform = box.type === "stsz" && head.readUInt32BE(4) !== 0;
   const needed = isUniform ? 0 : head.readUInt32BE(shape.countAt) * shape.entry;
-  if (box.payload + shape.countAt + 4 + needed > box.end) {
+  if (box.payload + shape.countAt + 4 + needed > box.end)
     throw unreadable(`The table ${nameOf(box)} of the video is shorter than its entry count.`);
-  }
 }
 
 function checkHasSamples(source: ByteSource, tables: ReadonlyMap<string, Box>): void {
@@ -87,9 +86,8 @@ function checkHasSamples(source: ByteSource, tables: ReadonlyMap<string, Box>): 
   const chunks = tables.get("stco") ?? tables.get("co64");
   const count = sizes === undefined ? 0 : payloadOf(source, sizes, 12).readUInt32BE(8);
   if (count === 0 || chunks === undefined) throw unreadable("The video track has no frames.");
-  for (const offset of chunkOffsets(source, chunks)) {
+  for (const offset of chunkOffsets(source, chunks))
     if (offset >= source.bytes) throw unreadable("The video is truncated: frames are missing.");
-  }
 }
 
 /** Yields the file offset of each chunk of a track, from its `stco` or `co64` box. */
@@ -99,9 +97,8 @@ export function* chunkOffsets(source: ByteSource, box: Box): Generator<number> {
   const step = entry * 8192;
   for (let at = box.payload + 8; at < end; at += step) {
     const part = Buffer.from(source.read(at, Math.min(step, end - at)));
-    for (let offset = 0; offset + entry <= part.length; offset += entry) {
+    for (let offset = 0; offset + entry <= part.length; offset += entry)
       yield entry === 8 ? Number(part.readBigUInt64BE(offset)) : part.readUInt32BE(offset);
-    }
   }
 }
 
@@ -130,9 +127,9 @@ function readFrameSize(source: ByteSource, description: Box): { width: number; h
   const payload = payloadOf(source, description, 44);
   const count = payload.readUInt32BE(4);
   const entryBytes = payload.readUInt32BE(8);
-  if (count === 0 || count > 64 || entryBytes < 36) {
+  if (count === 0 || count > 64 || entryBytes < 36)
     throw unreadable("The sample descriptions of the video are invalid.");
-  }
+
   const size = { width: payload.readUInt16BE(40), height: payload.readUInt16BE(42) };
   if (size.width === 0 || size.height === 0) throw unreadable("The video track has no size.");
   return size;

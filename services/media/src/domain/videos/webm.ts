@@ -112,9 +112,9 @@ function readSize(source: ByteSource, track: readonly Element[], budget: Element
   const inVideo = video === undefined ? [] : readChildren(source, video, budget);
   const width = readUnsigned(source, find(inVideo, PIXEL_WIDTH)) ?? 0;
   const height = readUnsigned(source, find(inVideo, PIXEL_HEIGHT)) ?? 0;
-  if (width < 1 || height < 1 || width > 65_535 || height > 65_535) {
+  if (width < 1 || height < 1 || width > 65_535 || height > 65_535)
     throw unreadable("The video track has an invalid size.");
-  }
+
   return { width, height };
 }
 
@@ -126,9 +126,9 @@ function readDuration(source: ByteSource, clusters: Clusters, budget: ElementBud
   // Live WebM recordings contain no duration, so the time of the last frame serves as their duration.
   const ticks = readFloat(source, find(inInfo, DURATION)) ?? clusters.lastTimestamp();
   const durationMs = Math.round((ticks * scale) / 1_000_000);
-  if (!(durationMs <= MAX_DURATION_MS)) {
+  if (!(durationMs <= MAX_DURATION_MS))
     throw unreadable("The duration of the video is over 24 hours, or not a number.");
-  }
+
   if (durationMs < 1) throw unreadable("The video claims a duration of zero.");
   return durationMs;
 }

@@ -40,11 +40,10 @@ export function imageOptions(options: SharpOptions): SharpOptions {
  */
 export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise<DecodedImage> {
   const metadata = await readMetadata(file, layout);
-  if (file.contentType === "image/tiff") {
+  if (file.contentType === "image/tiff")
     for (let page = 0; page < layout.frames; page += 1) await decode(file, { page });
-  } else {
-    await decode(file, { pages: -1 });
-  }
+  else await decode(file, { pages: -1 });
+
   const is16Bit = metadata.depth === "ushort";
   return {
     orientation: orientationOf(metadata, layout),

@@ -52,9 +52,9 @@ function checkSize(layout: ImageLayout, budgetBytes: number): void {
   const { width, height, totalPixels, decodeBytes } = layout;
   if (width < 1 || height < 1) throw unreadable("The image has no pixels.");
   const pixels = width * height;
-  if (pixels > MAX_PIXELS) {
+  if (pixels > MAX_PIXELS)
     throw tooManyPixels("The image has over 100 megapixels.", MAX_PIXELS, pixels);
-  }
+
   if (totalPixels > MAX_TOTAL_PIXELS) {
     const message = "All frames of the image together have over 400 megapixels.";
     throw tooManyPixels(message, MAX_TOTAL_PIXELS, totalPixels);

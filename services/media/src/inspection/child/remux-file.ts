@@ -38,17 +38,17 @@ export async function remuxFile(
     height,
     bytes: file.bytes,
   } as const;
-  return { frames: 0, outcomes: plans.map(() => made) };
+  return { outcomes: plans.map(() => made) };
 }
 
 function refuseAll(count: number, outcome: RenditionOutcome): RenderResult {
-  return { frames: 0, outcomes: Array.from({ length: count }, () => outcome) };
+  return { outcomes: Array.from({ length: count }, () => outcome) };
 }
 
 function copy({ head, ranges }: RemuxedMp4, output: OutputFile, onProgress: () => void): void {
   output.append(head);
   const chunk = Buffer.alloc(CHUNK_BYTES);
-  for (const { offset, bytes } of ranges) {
+  for (const { offset, bytes } of ranges)
     for (let done = 0; done < bytes;) {
       const read = readSync(INPUT_FD, chunk, 0, Math.min(CHUNK_BYTES, bytes - done), offset + done);
       if (read === 0) throw new Error("the file changed while it was read");
@@ -56,5 +56,4 @@ function copy({ head, ranges }: RemuxedMp4, output: OutputFile, onProgress: () =
       done += read;
       onProgress();
     }
-  }
 }

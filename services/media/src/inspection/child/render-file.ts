@@ -1,15 +1,91 @@
 import { fstatSync } from "node:fs";
-import type { RenditionOutcome, RenditionPlan } from "#src/domain/rendition-plan.ts";
+import type { RenderedImage, RenditionOutcome, RenditionPlan } from "#src/domain/rendition-plan.ts";
 import {
   INPUT_FD,
   type RenderRequest,
   type RenderResult,
 } from "#src/inspection/inspection-protocol.ts";
+import { decoding } from "./decode-image.ts";
 import { openImage } from "./inspect-image.ts";
 import { openRenderSource, type RenderSource } from "./open-render-source.ts";
 import { OutputFile } from "./output-file.ts";
 import { refusing } from "./refusing.ts";
-import { renderImage } from "./render-image.ts";
+import { RenderRefused } from "./render-refused.ts";
+import { openResized, type Size } from "./resized-image.ts";
+
+/**
+ * A JPEG quality to try. `lastRatio` is about the length of a file in the lowest quality, divided by its length in this quality.
+ */
+interface Quality {
+  readonly quality: number;
+  readonly lastRatio: number;
+}
+
+const JPEG_QUALITIES: readonly Quality[] = [
+  { quality: 93, lastRatio: 0.45 },
+  { quality: 88, lastRatio: 0.65 },
+  { quality: 82, lastRatio: 0.8 },
+  { quality: 75, lastRatio: 1 },
+];
+/** PNG is lossless, so only a smaller picture makes a smaller file. */
+const PNG_QUALITIES: readonly Quality[] = [{ quality: 100, lastRatio: 1 }];
+/** Maximum number of sizes that are tried for a rendition. After the last one the rendition is refused. */
+const MAX_SIZES = 8;
+/**
+ * Factor that makes the next size to try smaller than the estimate, because a file of the estimated size may still be too large.
+ */
+const CAUTION = 0.96;
+
+/**
+ * Makes the rendition of an image and appends its file to `output`. While the file has more than `plan.maxBytes` bytes, the
+ * quality is lowered, and at the lowest quality the width and height are reduced with the same aspect ratio.
+ *
+ * @throws RenderRefused, MediaRejected
+ */
+async function renderImage(
+  source: RenderSource,
+  plan: RenditionPlan,
+  output: OutputFile,
+): Promise<RenderedImage> {
+  if (source.refusal !== undefined) throw new RenderRefused(source.refusal);
+  let size: Size = { width: plan.width, height: plan.height };
+  for (let tried = 0; tried < MAX_SIZES; tried += 1) {
+    const made = await decoding(() => renderInSize(source, plan, size));
+    if (made.kind === "made") {
+      output.append(made.file);
+      return { contentType: plan.contentType, ...made.size, bytes: made.file.length };
+    }
+    size = scaled(made.size, Math.min(0.95, CAUTION * Math.sqrt(plan.maxBytes / made.leastBytes)));
+  }
+  throw new RenderRefused("too_many_bytes");
+}
+
+type Made =
+  | { readonly kind: "made"; readonly file: Buffer; readonly size: Size }
+  /** The file is too large in each quality; `leastBytes` estimates its length in the lowest quality. */
+  | { readonly kind: "too_large"; readonly leastBytes: number; readonly size: Size };
+
+/** Makes a rendition in the given size, or in a smaller size when the given one needs too much memory. */
+async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Size): Promise<Made> {
+  const resized = await openResized(source, plan, size);
+  const qualities = plan.contentType === "image/jpeg" ? JPEG_QUALITIES : PNG_QUALITIES;
+  let leastBytes = Infinity;
+  for (const { quality, lastRatio } of qualities) {
+    const file = await resized.encode(quality);
+    source.onProgress();
+    if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
+    leastBytes = file.length * lastRatio;
+    // The estimate of the length in the lowest quality is at most 50 % too high. If the estimate is more than 50 % above the
+    // maximum length, no quality makes the file small enough, so no lower quality is tried.
+    if (leastBytes > 1.5 * plan.maxBytes) break;
+  }
+  return { kind: "too_large", leastBytes, size: resized.size };
+}
+
+function scaled({ width, height }: Size, factor: number): Size {
+  const side = (pixels: number) => Math.max(1, Math.round(pixels * factor));
+  return { width: side(width), height: side(height) };
+}
 
 /**
  * Makes the renditions of the image that this process was given, and writes their files one after the other to `OUTPUT_FD`.
@@ -24,15 +100,14 @@ export async function renderFile(
   const image = openImage({ fd: INPUT_FD, bytes, contentType, limits, onProgress });
   const source = await refusing(() => openRenderSource(image));
   if (source.kind === "refused")
-    return { frames: 0, outcomes: plans.map(() => ({ kind: "refused", refusal: source.refusal })) };
-  const { frames } = source.value.layout;
+    return { outcomes: plans.map(() => ({ kind: "refused", refusal: source.refusal })) };
   const output = new OutputFile();
   const outcomes: RenditionOutcome[] = [];
   for (const plan of plans) {
     outcomes.push(await renderPlan(source.value, plan, output));
     onProgress();
   }
-  return { frames, outcomes };
+  return { outcomes };
 }
 
 async function renderPlan(

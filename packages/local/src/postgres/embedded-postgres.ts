@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { findPostgresBinaries } from "#src/postgres/postgres-binaries.ts";
+import {
+  clearStalePid,
+  type ClusterOptions,
+  ensureCluster,
+  readPostmasterPid,
+  restrictMode,
+} from "#src/postgres/postgres-cluster.ts";
+import { endChild } from "#src/processes/child-exit.ts";
+import { findStablePort } from "#src/processes/free-port.ts";
+import { guardChild } from "#src/processes/guardian.ts";
+import { poll } from "#src/processes/poll.ts";
+import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
+
+/** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** Connection URL of the owner (a superuser) of the Postgres cluster. */
+  readonly url: string;
+  /** Process id of the Postgres server (postmaster). */
+  readonly pid: number;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Resolves with the reason when the Postgres server has ended. */
+  readonly exited: Promise<string>;
+}
+
+/** Options for the start of an embedded Postgres. */
+export interface EmbeddedPostgresOptions {
+  /** Folder of the Postgres cluster, which is created unless it exists. */
+  readonly dataDir: string;
+  /** Port on which the Postgres server listens; default: a free one. */
+  readonly port?: number;
+  /**
+   * Password of the owner of the Postgres cluster, which cannot change later. The default is for clusters of tests
+   * only.
+   */
+  readonly password?: string;
+  /** File for the messages of the Postgres server; default: `<dataDir>.log`. */
+  readonly logFile?: string;
+  /** Additional settings of `postgresql.conf`, which override the built-in ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Settings for small machines: little memory, few background processes. None of them reduces durability, because
+ * the services refuse to start when fsync or synchronous_commit is off.
+ */
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  fsync: "on",
+  synchronous_commit: "on",
+  max_connections: "300",
+  shared_buffers: "96MB",
+  max_wal_size: "1GB",
+  checkpoint_timeout: "15min",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_logical_replication_workers: "0",
+  max_parallel_workers_per_gather: "0",
+  io_method: "sync",
+  autovacuum_max_workers: "2",
+  autovacuum_naptime: "20s",
+  jit: "off",
+  timezone: "UTC",
+  log_timezone: "UTC",
+};
+
+const startTimeoutMs = 60_000;
+
+/**
+ * Starts Postgres on the loopback address, and creates the cluster first unless it exists.
+ *
+ * If this process is root, Postgres runs as `nobody`. The next start recovers the data of a killed server.
+ *
+ * @throws Error with a message of one line, if `nobody` cannot enter the folder, another server uses the folder, or the
+ * server does not start.
+ */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir);
+  const password = options.password ?? "postrider";
+  const cluster: ClusterOptions = {
+    dataDir,
+    password,
+    binaries: await findPostgresBinaries(),
+    user: unprivilegedUser(dataDir),
+  };
+  await ensureCluster(cluster);
+  const port = options.port ?? (await findStablePort());
+  const logFile = options.logFile ?? `${dataDir}.log`;
+  const started = await poll(() => tryStart(cluster, { ...options, port, logFile }), {
+    everyMs: 200,
+    timeoutMs: startTimeoutMs,
+  });
+  if (started === undefined)
+    throw new Error(`Postgres did not start on ${dataDir} within ${startTimeoutMs / 1000} s`);
+
+  return running(started, { dataDir, port, password });
+}
+
+/** A Postgres server process that was started, and a promise of the reason of its end. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly exited: Promise<string>;
+}
+
+/**
+ * Starts the Postgres server. Returns undefined when the start must be tried again, because processes of a killed
+ * server may still be ending.
+ */
+async function tryStart(
+  cluster: ClusterOptions,
+  options: EmbeddedPostgresOptions & { port: number; logFile: string },
+): Promise<Started | undefined> {
+  const { dataDir } = cluster;
+  clearStalePid(dataDir);
+  restrictMode(dataDir);
+  const log = openSync(options.logFile, "a", 0o600);
+  const before = readFileSync(options.logFile).length;
+  const all = { ...settings, port: String(options.port), ...options.settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Postgres runs in a separate process group: Ctrl-C in the terminal must not stop the database before its clients.
+  const child = spawn(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
+    ...cluster.user,
+    detached: true,
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  const exited = guardChild(child, "INT");
+  if (await becomesReady(child, dataDir)) return { child, exited };
+
+  const said = readFileSync(options.logFile).subarray(before).toString().trim();
+  if (said.includes("pre-existing shared memory block")) return undefined;
+
+  throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
+}
+
+/**
+ * Waits until the Postgres server is ready, and returns false when it ended before. It reads the server's pid file, as
+ * pg_ctl does: the server writes "ready" into it.
+ */
+async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
+  let failed: Error | undefined;
+  child.once("error", (error) => {
+    failed = error;
+  });
+  const answer = await poll(
+    () => {
+      if (failed !== undefined)
+        throw new Error(`Postgres could not be started: ${failed.message}`, { cause: failed });
+
+      if (child.exitCode !== null || child.signalCode !== null) return false;
+
+      const file = readPostmasterPid(dataDir);
+      return file?.pid === child.pid && file?.ready === true ? true : undefined;
+    },
+    { everyMs: 10, timeoutMs: startTimeoutMs },
+  );
+  if (answer === undefined) child.kill("SIGKILL");
+
+  return answer === true;
+}
+
+function running(
+  { child, exited }: Started,
+  { dataDir, port, password }: { dataDir: string; port: number; password: string },
+): EmbeddedPostgres {
+  return {
+    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    pid: child.pid ?? 0,
+    port,
+    dataDir,
+    exited,
+    async [Symbol.asyncDispose]() {
+      // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they disconnect.
+      await endChild(child, [
+        ["SIGINT", 10_000],
+        ["SIGQUIT", 5_000],
+        ["SIGKILL", 1_000],
+      ]);
+      await exited;
+    },
+  };
+}

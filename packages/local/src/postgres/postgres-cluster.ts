@@ -1,0 +1,153 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { PostgresBinaries } from "#src/postgres/postgres-binaries.ts";
+import { commandLine, identifyProcess } from "#src/processes/process-identity.ts";
+import { firstClosedFolder, type ProcessUser } from "#src/processes/unprivileged-user.ts";
+
+const run = promisify(execFile);
+
+/** Options for the creation of a Postgres cluster, and the user that it belongs to. */
+export interface ClusterOptions {
+  readonly dataDir: string;
+  readonly password: string;
+  readonly binaries: PostgresBinaries;
+  readonly user: ProcessUser | undefined;
+}
+
+/**
+ * Creates the folder of the Postgres cluster unless it exists. The folder is created under another name and renamed at
+ * the end, so that a crash leaves no partial cluster.
+ *
+ * @throws Error that names the first folder that the database's user cannot enter.
+ */
+export async function ensureCluster(options: ClusterOptions): Promise<void> {
+  mkdirSync(dirname(options.dataDir), { recursive: true });
+  requireReachable(options);
+  if (existsSync(join(options.dataDir, "PG_VERSION"))) return;
+
+  const unfinished = `${options.dataDir}.unfinished`;
+  const passwordFile = `${options.dataDir}.password`;
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { mode: 0o700 });
+    writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    giveTo(options.user, unfinished, passwordFile);
+    await initdb(options, unfinished, passwordFile);
+    renameSync(unfinished, options.dataDir);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+async function initdb(
+  options: ClusterOptions,
+  folder: string,
+  passwordFile: string,
+): Promise<void> {
+  // Without an explicit encoding initdb follows LANG, and creates a SQL_ASCII cluster if LANG is not set.
+  const settings = [
+    "--username=postgres",
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--encoding=UTF8",
+    "--locale-provider=builtin",
+    "--locale=C.UTF-8",
+    "--no-instructions",
+  ];
+  try {
+    await run(options.binaries.initdb, ["-D", folder, ...settings], {
+      ...options.user,
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+    });
+  } catch (error) {
+    const text = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+    throw new Error(`initdb could not make ${options.dataDir}: ${text}`, { cause: error });
+  }
+}
+
+function requireReachable({ dataDir, binaries, user }: ClusterOptions): void {
+  if (user === undefined) return;
+
+  const closed =
+    firstClosedFolder(dirname(binaries.postgres), user) ??
+    firstClosedFolder(dirname(dataDir), user);
+  if (closed !== undefined)
+    throw new Error(
+      `Postgres does not run as root, so it runs as uid ${user.uid} ('nobody'), who cannot enter ${closed}: move the checkout out of it, or chmod o+x ${closed}`,
+    );
+}
+
+function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
+  for (const path of paths) if (user !== undefined) chownSync(path, user.uid, user.gid);
+}
+
+/** The content of the file `postmaster.pid` of Postgres; `ready` comes from its eighth line. */
+export interface PostmasterPid {
+  readonly pid: number;
+  readonly ready: boolean;
+}
+
+/** Reads a file; undefined when it does not exist. A server that ends may remove its file at any moment. */
+function readIfExists(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+
+    throw error;
+  }
+}
+
+/** Reads the pid file of the Postgres cluster; undefined when it does not exist. */
+export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
+  const text = readIfExists(join(dataDir, "postmaster.pid"));
+  if (text === undefined) return undefined;
+
+  const lines = text.split("\n");
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
+}
+
+/**
+ * Finds the Postgres server that runs on a data folder. The pid in the pid file may belong to another process by now,
+ * so the command line of the process has to name the folder too.
+ */
+export function findPostmaster(dataDir: string): number | undefined {
+  const pid = readPostmasterPid(dataDir)?.pid;
+  if (pid === undefined || identifyProcess(pid) === undefined) return undefined;
+
+  return commandLine(pid).includes(dataDir) ? pid : undefined;
+}
+
+/**
+ * Removes the pid file of a Postgres server that has ended. Postgres does so itself, except when the pid now belongs to
+ * another process of the same user: then it refuses to start ("lock file already exists").
+ *
+ * @throws Error when a Postgres server runs on the folder.
+ */
+export function clearStalePid(dataDir: string): void {
+  const running = findPostmaster(dataDir);
+  if (running !== undefined)
+    throw new Error(`a Postgres (process ${running}) already runs on ${dataDir}`);
+
+  rmSync(join(dataDir, "postmaster.pid"), { force: true });
+}
+
+/**
+ * Removes the rights of other users from the data folder of Postgres. Postgres refuses a folder that other users may
+ * read, and a copied or restored folder may have lost its mode.
+ */
+export function restrictMode(dataDir: string): void {
+  chmodSync(dataDir, 0o700);
+}

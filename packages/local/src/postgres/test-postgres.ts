@@ -1,0 +1,36 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
+import { makeTestFolder } from "#src/stack/test-folder.ts";
+
+declare module "vitest" {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
+  interface ProvidedContext {
+    /** Connection URL, as the database owner, of the Postgres that all integration tests share. */
+    postgresUrl: string;
+  }
+}
+
+/**
+ * vitest's globalSetup: starts one Postgres in a temporary folder and provides its URL as `postgresUrl`.
+ * Durability stays on, because the services refuse to run without it; the data is in memory if possible.
+ * vitest calls it once per project. The first call starts Postgres, for the tests of all projects.
+ *
+ * @returns The teardown, which stops Postgres and removes the folder.
+ */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  // vitest makes a value that its root project provides available to the tests of every project.
+  const everyProject = project.vitest.getRootProject();
+  if ("postgresUrl" in everyProject.getProvidedContext()) return undefined;
+  const folder = makeTestFolder("postgres");
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(folder, "data"),
+    settings: { max_connections: "200", max_wal_size: "512MB" },
+  });
+  everyProject.provide("postgresUrl", postgres.url);
+  return async () => {
+    await postgres[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,28 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+
+/**
+ * Writes a file that only its owner can read, in one atomic step: other processes read either the old text or the new
+ * one.
+ */
+export function writeJsonFile(path: string, value: unknown): void {
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(unfinished, path);
+}
+
+/** Reads what `writeJsonFile` wrote; undefined when the file does not exist. */
+export function readJsonFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is not valid JSON; delete it`, { cause: error });
+  }
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  makeIdentityKeys,
+  type IdentityKeyTexts,
+} from "@postrider/shared/identity/made-identities";
+import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
+import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
+import { readJsonFile, writeJsonFile } from "#src/processes/json-file.ts";
+import { type DatabaseService, databaseServices } from "#src/stack/services.ts";
+
+/** All secrets of a local stack. One file stores them. */
+export interface Secrets {
+  /** Password of the owner of the embedded Postgres. */
+  readonly ownerPassword: string;
+  /** Passwords of the runtime roles, with which the services connect. */
+  readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
+  /** Passwords of the migration roles, which no service is given. */
+  readonly migrationPasswords: Readonly<Record<DatabaseService, string>>;
+  /** The private keys with which the services and the operator's tool prove who they are, as settings. */
+  readonly identityKeys: IdentityKeyTexts;
+  /** Encryption keys for the credentials of accounts, as `kid:base64`, the newest first. */
+  readonly credentialKeys: string;
+  /**
+   * Encryption keys for ids and URLs that platforms return while a post is being published, as `kid:base64`, the newest
+   * first.
+   */
+  readonly handleKeys: string;
+  /** Key that signs the URLs of media files. */
+  readonly mediaKey: string;
+  /** Secret of the apps that are registered with the simulated platforms. */
+  readonly platformAppSecret: string;
+  /** The demo workspace and its API key; absent until they are created. */
+  readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
+}
+
+/** Returns 256 random bits as text that needs no escaping in URLs, shells and SQL. */
+function randomSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+function makeSealingKey(): string {
+  return `k1:${randomBytes(32).toString("base64")}`;
+}
+
+function makePasswords(): Record<DatabaseService, string> {
+  return {
+    accounts: randomSecret(),
+    posts: randomSecret(),
+    media: randomSecret(),
+    delivery: randomSecret(),
+  };
+}
+
+/** Generates new secrets for a local stack. */
+export function makeSecrets(): Secrets {
+  return {
+    ownerPassword: randomSecret(),
+    rolePasswords: makePasswords(),
+    migrationPasswords: makePasswords(),
+    identityKeys: makeIdentityKeys(),
+    credentialKeys: makeSealingKey(),
+    handleKeys: makeSealingKey(),
+    mediaKey: randomSecret(),
+    platformAppSecret: randomSecret(),
+  };
+}
+
+/**
+ * Returns the identity with which the operator's tool calls the services of the stack.
+ */
+export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
+  const identity = toIdentity("operator", identityKeys.operator.split(","));
+  if (identity === undefined)
+    throw new Error("the stored key of the operator is invalid; delete identityKeys.operator");
+  return identity;
+}
+
+/** Reads the secrets of earlier starts, and adds secrets that an older version did not generate. */
+export function loadSecrets(file: string): Secrets {
+  const stored = readJsonFile(file);
+  const secrets = mergeSecrets(stored, makeSecrets());
+  if (!isDeepStrictEqual(stored, secrets)) writeJsonFile(file, secrets);
+
+  return secrets;
+}
+
+/** Merges stored secrets with the newly generated secrets `made`. Every stored secret of the right type is kept. */
+export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
+  const kept = isRecord(stored) ? stored : {};
+  const text = (value: unknown, otherwise: string): string =>
+    typeof value === "string" && value !== "" ? value : otherwise;
+  return {
+    ownerPassword: text(kept.ownerPassword, made.ownerPassword),
+    rolePasswords: mergePasswords(kept.rolePasswords, made.rolePasswords),
+    migrationPasswords: mergePasswords(kept.migrationPasswords, made.migrationPasswords),
+    identityKeys: mergeIdentityKeys(kept.identityKeys, made.identityKeys),
+    credentialKeys: text(kept.credentialKeys, made.credentialKeys),
+    handleKeys: text(kept.handleKeys, made.handleKeys),
+    mediaKey: text(kept.mediaKey, made.mediaKey),
+    platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
+    ...demoOf(kept.demo),
+  };
+}
+
+function mergePasswords(stored: unknown, made: Secrets["rolePasswords"]): Secrets["rolePasswords"] {
+  if (!isRecord(stored)) return made;
+  const known = databaseServices.filter(
+    (service) => typeof stored[service] === "string" && stored[service] !== "",
+  );
+  return { ...made, ...Object.fromEntries(known.map((service) => [service, stored[service]])) };
+}
+
+function mergeIdentityKeys(stored: unknown, made: IdentityKeyTexts): IdentityKeyTexts {
+  if (!isRecord(stored)) return made;
+  const known = IDENTITY_NAMES.filter((name) => typeof stored[name] === "string");
+  return { ...made, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
+}
+
+function demoOf(value: unknown): Pick<Secrets, "demo"> {
+  if (!isRecord(value)) return {};
+
+  const { workspaceId, apiKey } = value;
+  return typeof workspaceId === "string" && typeof apiKey === "string"
+    ? { demo: { workspaceId, apiKey } }
+    : {};
+}
+
+/** Stores the id of the demo workspace and its API key. */
+export function saveDemo(
+  file: string,
+  secrets: Secrets,
+  demo: { workspaceId: string; apiKey: string },
+): void {
+  writeJsonFile(file, { ...secrets, demo });
+}
+
+/** Removes the stored demo workspace, because its database was deleted. Encryption keys and passwords stay. */
+export function forgetDemo(file: string): void {
+  const stored = readJsonFile(file);
+  if (isRecord(stored)) {
+    const { demo: _, ...rest } = stored;
+    writeJsonFile(file, rest);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

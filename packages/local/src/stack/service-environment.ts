@@ -1,0 +1,159 @@
+import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
+import type { IdentityName } from "@postrider/shared/identity/names";
+import { serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
+import type { Secrets } from "#src/stack/secrets.ts";
+import { databaseServices, type ServiceName } from "#src/stack/services.ts";
+import { type TimeSettings, timeEnvironment } from "#src/stack/time-settings.ts";
+
+/** Names and values of environment variables; undefined means that the variable is not set. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings that all services of a stack share. */
+export interface StackPlan {
+  /**
+   * Settings from the caller of the stack. They override the stack's defaults, but not its ports, addresses and
+   * secrets.
+   */
+  readonly settings: Environment;
+  readonly secrets: Secrets;
+  readonly time: TimeSettings;
+  /** Connection URL of the database owner, from which each service's own URL is derived. */
+  readonly databaseUrl: string;
+  /** Addresses of the Kafka brokers; empty = the event bus is in Postgres. */
+  readonly kafkaBrokers: readonly string[];
+  /** The address at which clients and other services reach each service. */
+  readonly urls: Readonly<Record<ServiceName, string>>;
+  readonly simulatorUrl: string;
+  readonly mediaDir: string;
+  readonly mediaTempDir: string;
+}
+
+/** The platforms that the simulator replaces in a local stack. */
+const platforms = [
+  "instagram",
+  "x",
+  "facebook",
+  "tiktok",
+  "youtube",
+  "telegram",
+  "bluesky",
+] as const;
+
+/**
+ * Builds the environment of one replica of a service. A service is given only the connection string of its own database
+ * role, and encryption keys only for the data that it stores itself.
+ */
+export function serviceEnvironment(
+  service: ServiceName,
+  ports: { readonly port: number; readonly metricsPort: number },
+  plan: StackPlan,
+): Record<string, string> {
+  const defaults = {
+    POSTRIDER_ENV: "development",
+    LOG_LEVEL: "info",
+    DEPLOYMENT_ID: "local",
+    PUBLIC_URL: plan.urls.gateway,
+    ...platformEnvironment(plan),
+  };
+  const wiring = {
+    HOST: "127.0.0.1",
+    PORT: String(ports.port),
+    METRICS_PORT: String(ports.metricsPort),
+    IDENTITY_KEYS: plan.secrets.identityKeys[identityOf(service, plan.settings.ROLE)],
+    TRUSTED_IDENTITIES: toTrustedIdentities(plan.secrets.identityKeys),
+    ACCOUNTS_URL: plan.urls.accounts,
+    POSTS_URL: plan.urls.posts,
+    MEDIA_SERVICE_URL: plan.urls.media,
+    DELIVERY_URL: plan.urls.delivery,
+    SIMULATOR_URL: plan.simulatorUrl,
+    ...busEnvironment(plan),
+    ...databaseEnvironment(service, plan),
+    ...timeEnvironment(plan.time),
+  };
+  return withoutUndefined({
+    ...defaults,
+    ...secretDefaults(service, plan),
+    ...passedOn(plan.settings),
+    ...wiring,
+  });
+}
+
+/** The name of the identity of a process. The parts of the delivery service that only read have identities of their own. */
+function identityOf(service: ServiceName, role: string | undefined): IdentityName {
+  if (service === "delivery" && (role === "webhooks" || role === "engagement"))
+    return `delivery-${role}`;
+  return service;
+}
+
+function busEnvironment({ kafkaBrokers }: StackPlan): Record<string, string> {
+  return kafkaBrokers.length === 0
+    ? { BUS: "postgres" }
+    : { BUS: "kafka", KAFKA_BROKERS: kafkaBrokers.join(",") };
+}
+
+function databaseEnvironment(service: ServiceName, plan: StackPlan): Record<string, string> {
+  const owner = databaseServices.find((name) => name === service);
+  if (owner === undefined) return {};
+
+  const role = { service: owner, password: plan.secrets.rolePasswords[owner] };
+  return { DATABASE_URL: serviceDatabaseUrl(plan.databaseUrl, role) };
+}
+
+function platformEnvironment(plan: StackPlan): Record<string, string> {
+  const baseUrls = platforms.map((platform) => [
+    `${platform.toUpperCase()}_BASE_URL`,
+    `${plan.simulatorUrl}/${platform}`,
+  ]);
+  return {
+    ...Object.fromEntries(baseUrls),
+    BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+    // The local stack enables all features, so that developers can try each.
+    PLATFORM_FEATURES: "comments,messages,metrics",
+    // The simulated Facebook lets every Page publish a post that was created unpublished, which real Pages may not all do.
+    FACEBOOK_TWO_PHASE: "on",
+  };
+}
+
+function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {
+  const { secrets } = plan;
+  if (service === "accounts")
+    return {
+      CREDENTIAL_KEYS: secrets.credentialKeys,
+      INSTAGRAM_CLIENT_ID: "postrider-local",
+      INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
+      X_CLIENT_ID: "postrider-local",
+      X_CLIENT_SECRET: secrets.platformAppSecret,
+      FACEBOOK_CLIENT_ID: "postrider-local",
+      FACEBOOK_CLIENT_SECRET: secrets.platformAppSecret,
+      YOUTUBE_CLIENT_ID: "postrider-local",
+      YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
+      TIKTOK_CLIENT_KEY: "postrider-local",
+      TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
+      TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
+    };
+
+  const media = { MEDIA_KEY: secrets.mediaKey };
+  if (service === "media")
+    return { ...media, MEDIA_DIR: plan.mediaDir, MEDIA_TEMP_DIR: plan.mediaTempDir };
+  if (service === "delivery") return { ...media, HANDLE_KEYS: secrets.handleKeys };
+  return service === "gateway" ? media : {};
+}
+
+/**
+ * Environment variables that a service must not inherit from the launcher: those that npm sets, and those that mean
+ * something else for `npm start` than for a service.
+ */
+const notPassedOn =
+  /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
+
+/** Returns the environment variables of the launcher that a service it starts inherits. */
+export function passedOn(settings: Environment): Environment {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
+}
+
+function withoutUndefined(values: Environment): Record<string, string> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import { ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
+import { writeJsonFile } from "#src/processes/json-file.ts";
+import { claimFolder } from "#src/processes/leftovers.ts";
+import { PartRegistry } from "#src/processes/part-registry.ts";
+import { forgetData, rotateLogs } from "#src/stack/data-folder.ts";
+import { type Layout, layoutOf } from "#src/stack/layout.ts";
+import type { LocalStack } from "#src/stack/local-file.ts";
+import { loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
+import type { Environment, StackPlan } from "#src/stack/service-environment.ts";
+import type { ServiceName } from "#src/stack/services.ts";
+import { allSteps, type StackContext } from "#src/stack/stack-context.ts";
+import { describeStack, type StackFacts } from "#src/stack/stack-description.ts";
+import { startBroker, startDatabase, startSimulator } from "#src/stack/stack-infrastructure.ts";
+import type { ReplicaOptions } from "#src/stack/stack-plan.ts";
+import { chooseStackPorts } from "#src/stack/stack-ports.ts";
+import { entryUrls, startServices } from "#src/stack/stack-services.ts";
+import { readTimeSettings } from "#src/stack/time-settings.ts";
+
+/** Options for the start of a local stack. */
+export interface StackOptions {
+  /** Folder of the stack's data, secrets and logs, which is created unless it exists. */
+  readonly dataDir: string;
+  /** Port on which the gateway listens; 0 = any free port. Default 8080. */
+  readonly port?: number;
+  /** Whether the stack uses an embedded Kafka broker as the event bus. */
+  readonly kafka?: boolean;
+  /** Whether the data of earlier starts is deleted first. */
+  readonly fresh?: boolean;
+  /** Number of replicas of each service. Default 1. */
+  readonly replicas?: number;
+  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
+  readonly noRestart?: boolean;
+  /**
+   * Settings that are passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, the stack starts no Postgres
+   * or Kafka of its own. Java needs PATH and HOME. The environment of this process is not read.
+   */
+  readonly env?: Environment;
+  /** Returns how one replica of a service differs from the others; called once for each replica. */
+  readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
+  /** Called with one line for each event of a process of the stack, such as its end or its restart. */
+  readonly report?: (line: string) => void;
+  /** Abort signal that cancels the start of the stack. Processes that were started are then stopped. */
+  readonly signal?: AbortSignal;
+}
+
+/** A running local stack. Disposing of it stops every process, frees every port and keeps the data. */
+export interface Stack extends AsyncDisposable {
+  readonly layout: Layout;
+  /** Returns the current content of `local.json`. */
+  describe(): LocalStack;
+}
+
+const defaultPort = 8080;
+
+/**
+ * Starts the database, the simulated platforms and the five services, and creates the demo workspace. It resolves when
+ * every process is ready and `local.json` is written.
+ *
+ * @throws Error in one line that names the process, port or setting that caused the failure. In that case no process is
+ *   left running.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const layout = layoutOf(resolve(options.dataDir));
+  const settings = options.env ?? {};
+  const time = readTimeSettings(settings);
+  await using started = new AsyncDisposableStack();
+  started.use(await claimFolder(layout));
+  if (options.fresh === true) forgetData(layout);
+
+  rotateLogs(layout);
+  const failure = new AbortController();
+  const context: StackContext = {
+    layout,
+    settings,
+    started,
+    replicaOptions: options.replica ?? (() => ({})),
+    secrets: loadSecrets(layout.secretsFile),
+    ports: await chooseStackPorts(options.port ?? defaultPort, options.replicas ?? 1),
+    parts: new PartRegistry(layout, {
+      restart: options.noRestart !== true,
+      report: options.report ?? (() => {}),
+    }),
+    signal: AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]),
+  };
+  const facts = await startEverything(context, {
+    time,
+    kafka: options.kafka === true,
+    abort: (error) => failure.abort(error),
+  });
+  const writeDescription = (): void => writeJsonFile(layout.localFile, describeStack(facts));
+  writeDescription();
+  context.parts.supervise(writeDescription);
+  started.defer(() => context.parts.release());
+  const running = started.move();
+  return {
+    layout,
+    describe: () => describeStack(facts),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function startEverything(
+  context: StackContext,
+  options: {
+    readonly time: StackFacts["time"];
+    readonly kafka: boolean;
+    readonly abort: (error: unknown) => void;
+  },
+): Promise<StackFacts> {
+  const { layout, settings, secrets, ports } = context;
+  const [database, broker, simulator] = await allSteps(options.abort, [
+    startDatabase(context),
+    startBroker(context, options.kafka),
+    startSimulator(context),
+  ] as const);
+  const urls = entryUrls(context);
+  const plan: StackPlan = {
+    settings,
+    secrets,
+    time: options.time,
+    databaseUrl: database.url,
+    kafkaBrokers: broker.brokers,
+    urls,
+    simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
+    mediaDir: layout.media,
+    mediaTempDir: layout.mediaTemp,
+  };
+  const replicas = await startServices(context, plan, options.abort);
+  const demo = await ensureDemoWorkspace({
+    accountsUrl: urls.accounts,
+    identity: operatorIdentity(secrets),
+    known: secrets.demo,
+  });
+  saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });
+  return { ...plan, layout, ports, database, broker, simulator, replicas, demo };
+}

@@ -1,0 +1,54 @@
+import type { AuditAction } from "#src/audit/actions.ts";
+import { appendAudit } from "#src/audit/append.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+import * as deployments from "./table.ts";
+
+/** Records in the audit log what an operator decided about the deployment of the data. */
+export async function auditRecovery(
+  tx: TransactionSql,
+  action: Extract<AuditAction, `recovery.${string}`>,
+  deploymentId: string,
+  details: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await appendAudit(tx, [{ action, subject: { type: "deployment", id: deploymentId }, details }]);
+}
+
+/**
+ * Makes this deployment the owner of the data, and records that in the audit log.
+ *
+ * @param adopt Writes the owner; given by a service whose table `deployment` has additional columns.
+ * @returns False when the data belongs to this deployment already.
+ */
+export async function adoptData(
+  sql: Sql,
+  deploymentId: string,
+  adopt: (
+    tx: TransactionSql,
+    deploymentId: string,
+  ) => Promise<boolean> = deployments.adoptDeployment,
+): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    if (!(await adopt(tx, deploymentId))) return false;
+    await auditRecovery(tx, "recovery.adopt", deploymentId);
+    return true;
+  });
+}
+
+/** The RPCs with which operators see and change to which deployment the data belongs, of a service without further state. */
+export function createRecoveryService({
+  sql,
+  deploymentId,
+}: {
+  readonly sql: Sql;
+  readonly deploymentId: string;
+}) {
+  return {
+    async getRecovery() {
+      const ownership = await deployments.readOwnership(sql, deploymentId);
+      return { heldBecause: ownership.kind === "foreign" ? ownership.reason : "" };
+    },
+    async adoptData() {
+      return { adopted: await adoptData(sql, deploymentId) };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { isTooSlow } from "@postrider/shared/bus/batch-size";
+import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { findNextWorkspace, takeArrivals, type Arrival } from "#src/webhooks/db/arrivals.ts";
+import type { Match } from "#src/webhooks/db/matches.ts";
+import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
+import type { Backlogs } from "./backlogs.ts";
+import { assign } from "./fan-out.ts";
+
+/** Maximum number of events of a workspace per turn: with 50 subscriptions, 1,000 deliveries. */
+const MAX_EVENTS = 20;
+
+/** Smallest id, after which all workspaces are. */
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
+interface AssignDeps {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly backlogs: Backlogs;
+}
+
+/** Assigns the webhook events that the consumer only stored to their subscriptions; the workspaces take turns. */
+export class EventAssigner {
+  readonly #deps: AssignDeps;
+  #after = BEFORE_ALL;
+  #limit = MAX_EVENTS;
+  /** Events that the database refuses; they delay no others, and are tried again after a restart. */
+  readonly #refused = new Set<string>();
+
+  constructor(deps: AssignDeps) {
+    this.#deps = deps;
+  }
+
+  /** Gives the next workspace its turn, and returns the number of assigned events; undefined after the last workspace. */
+  async turn(): Promise<number | undefined> {
+    const { sql } = this.#deps;
+    const workspaceId = await findNextWorkspace(sql, this.#after);
+    this.#after = workspaceId ?? BEFORE_ALL;
+    if (workspaceId === undefined) return undefined;
+    const startedAt = performance.now();
+    let taken: readonly Arrival[] = [];
+    try {
+      await sql.begin(async (tx) => {
+        taken = await takeArrivals(tx, workspaceId, {
+          limit: this.#limit,
+          except: [...this.#refused],
+        });
+        await assignTaken(tx, this.#deps.backlogs, taken);
+      });
+      this.#limit = Math.min(MAX_EVENTS, this.#limit * 2);
+      return taken.length;
+    } catch (error) {
+      this.#onError(error, taken, performance.now() - startedAt);
+      return taken.length;
+    }
+  }
+
+  /** A turn that fails is repeated with fewer events. An event that is refused alone is left out. */
+  #onError(error: unknown, taken: readonly Arrival[], tookMs: number): void {
+    if (isInfrastructureError(error) && !isTooSlow(error, tookMs)) throw error;
+    const [first] = taken;
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    if (taken.length > 1 || isInfrastructureError(error) || first === undefined) return;
+    this.#refused.add(first.event.id);
+    this.#deps.logger.error(
+      { err: error, job: "assign-events", eventId: first.event.id },
+      "the database refused the deliveries of a webhook event; they are tried again when the process starts again",
+    );
+  }
+}
+
+async function assignTaken(
+  tx: TransactionSql,
+  backlogs: Backlogs,
+  taken: readonly Arrival[],
+): Promise<void> {
+  const ids = [...new Set(taken.flatMap(({ subscriptionIds }) => subscriptionIds))];
+  const subscriptions = await listSubscriptionsByIds(tx, ids);
+  // A subscription that was revoked meanwhile receives nothing more.
+  const matches: readonly Match[] = subscriptions
+    .filter(({ status }) => status !== "revoked")
+    .map(({ id, workspaceId, url }) => ({
+      subscriptionId: id,
+      workspaceId,
+      url,
+      eventIds: taken
+        .filter(({ subscriptionIds }) => subscriptionIds.includes(id))
+        .map(({ event }) => event.id),
+    }));
+  const byId = new Map(taken.map((each) => [each.event.id, each]));
+  await assign(tx, backlogs, { matches, byId });
+}
