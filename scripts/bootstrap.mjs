@@ -44,9 +44,9 @@ function fail(message) {
  */
 function wantedStamp() {
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
-  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) 
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"])
     hash.update(readFileSync(join(root, file)));
-  
+
   return hash.digest("hex");
 }
 
@@ -57,9 +57,8 @@ function wantedStamp() {
 function install() {
   const stampFile = join(ownFolder, "installed");
   const wanted = wantedStamp();
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) 
-    return false;
-  
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) return false;
+
   process.stderr.write("postrider: installing packages (the first time takes about a minute) …\n");
   rmSync(stampFile, { force: true });
   const started = Date.now();
@@ -73,17 +72,17 @@ function install() {
       env: { ...process.env, CI: "true" },
     },
   );
-  if (result.error !== undefined) 
+  if (result.error !== undefined)
     fail(
       `"npx" cannot be run (${result.error.message}): install Node 20 or newer together with npm`,
     );
-  
-  if (result.signal !== null) 
+
+  if (result.signal !== null)
     fail("the install was interrupted; run the command again to continue");
-  
-  if (result.status !== 0) 
+
+  if (result.status !== 0)
     fail(`the install failed (see above; npx ${pnpm} ended with code ${result.status})`);
-  
+
   mkdirSync(ownFolder, { recursive: true });
   writePnpmShim();
   writeFileSync(stampFile, wanted);
@@ -102,19 +101,15 @@ function writeTypes() {
     stdio: ["ignore", 2, 2],
     env: environment(),
   });
-  if (status !== 0) 
-    fail("the types of the client could not be generated (see above)");
-  
+  if (status !== 0) fail("the types of the client could not be generated (see above)");
 }
 
 function findNode24() {
   const binary = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  if (existsSync(binary)) 
-    return binary;
-  
-  if (Number(process.versions.node.split(".")[0]) >= 24) 
-    return process.execPath;
-  
+  if (existsSync(binary)) return binary;
+
+  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+
   return fail(
     `no Node 24 is packaged for ${process.platform}-${process.arch}: install Node 24 and run this again`,
   );
@@ -160,13 +155,11 @@ function run({ script, first, leads }, args) {
     if (stoppingSince === undefined) {
       stoppingSince = Date.now();
       child.kill("SIGTERM");
-    } else if (Date.now() - stoppingSince > echoMs) 
-      killGroup(child.pid);
-    
+    } else if (Date.now() - stoppingSince > echoMs) killGroup(child.pid);
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) 
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, leads ? stop : () => child.kill(signal));
-  
+
   child.on("error", (error) => fail(`${script} cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {
     process.exit(signal === null ? code : 128 + (constants.signals[signal] ?? 0));
@@ -183,10 +176,9 @@ function killGroup(pid) {
 
 const [name = "", ...args] = process.argv.slice(2);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-if (command === undefined) 
+if (command === undefined)
   fail(`unknown command "${name}"; there are ${Object.keys(commands).join(", ")}`);
 
-if (install() || command.needsTypes) 
-  writeTypes();
+if (install() || command.needsTypes) writeTypes();
 
 run(command, args);

@@ -22,7 +22,7 @@ beforeEach(() => {
     "lib64/ld-linux-x86-64.so.2",
     "proc/1/environ",
     "app/services/posts/src/main.ts",
-    "app/services/posts/migrations/0001_create_posts.sql",
+    "app/services/posts/migrations/0001_create_posts_schema.sql",
     "app/packages/shared/src/testing/poll.ts",
     "app/node_modules/.pnpm/fast-uri@3.0.0/node_modules/fast-uri/test/uri.test.js",
   ])

@@ -17,13 +17,13 @@ create table accounts.accounts (
   display_name text not null,
   avatar_url text,
   status text not null,
-  version bigint not null default 1,
-  connected_at timestamp with time zone not null default now(),
-  created_at timestamp with time zone not null default now(),
   permissions jsonb,
   traits jsonb not null default '{}'::jsonb,
   available jsonb,
   available_at timestamp with time zone,
+  version bigint not null default 1,
+  connected_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
   constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -66,13 +66,13 @@ create table accounts.audit_log (
   actor_kind text not null,
   actor_id text not null,
   actor_name text,
+  via text,
   action text not null,
   subject_type text not null,
   subject_id text not null,
   details jsonb not null,
   request_id text,
   source_address text,
-  via text,
   constraint audit_log_pkey PRIMARY KEY (id),
   constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
   constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
@@ -112,9 +112,9 @@ create table accounts.credentials (
   attributes jsonb not null default '{}'::jsonb,
   issued_at timestamp with time zone not null,
   expires_at timestamp with time zone,
-  refresh_lease_until timestamp with time zone,
   renew_at timestamp with time zone,
   refresh_lease_token uuid,
+  refresh_lease_until timestamp with time zone,
   given_up_version bigint,
   constraint credentials_pkey PRIMARY KEY (account_id),
   constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
@@ -197,15 +197,6 @@ create table accounts.schema_migrations (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
-
-create table accounts.sealing (
-  only_row boolean not null default true,
-  stage text not null,
-  constraint sealing_pkey PRIMARY KEY (only_row),
-  constraint sealing_only_row_check CHECK (only_row),
-  constraint sealing_stage_check CHECK ((stage = ANY (ARRAY['unbound'::text, 'resealing'::text, 'bound'::text])))
-);
-CREATE TRIGGER sealing_only_forward BEFORE INSERT OR DELETE OR UPDATE ON accounts.sealing FOR EACH ROW EXECUTE FUNCTION guard_sealing_stage();
 
 create table accounts.workspaces (
   id uuid not null,

@@ -99,7 +99,7 @@ test("stopping Postgres frees its port and leaves no process behind", async () =
 
 test("Postgres ends when the process that started it is killed", async () => {
   const script = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dirname, "../src/embedded-postgres.ts"))};
+    import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dirname, "../src/postgres/embedded-postgres.ts"))};
     const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} });
     process.stdout.write(String(server.pid), () => process.kill(process.pid, "SIGKILL"));
   `;

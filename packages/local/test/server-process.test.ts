@@ -12,8 +12,8 @@ test("a server that never listens ends when the process that starts it is killed
   const logFile = join(folder, "log");
   const script = `
     import { readFileSync } from "node:fs";
-    import { startServerProcess } from ${JSON.stringify(join(import.meta.dirname, "../src/server-process.ts"))};
-    import { poll } from ${JSON.stringify(join(import.meta.dirname, "../src/poll.ts"))};
+    import { startServerProcess } from ${JSON.stringify(join(import.meta.dirname, "../src/processes/server-process.ts"))};
+    import { poll } from ${JSON.stringify(join(import.meta.dirname, "../src/processes/poll.ts"))};
     void startServerProcess({
       name: "A server",
       program: "/bin/sh",

@@ -1,17 +1,15 @@
-import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts";
 
-/** Returns the migrations that create the audit log of a service and its deeds. */
-export async function findAuditMigrations(service: string): Promise<readonly [string, string]> {
-  const folder = new URL(`../../../services/${service}/migrations`, import.meta.url).pathname;
-  const files = await readdir(folder);
-  const log = files.find((each) => each.endsWith("_create_audit_log.sql"));
-  const deeds = files.find((each) => each.endsWith("_record_deeds.sql"));
-  if (log === undefined || deeds === undefined)
-    throw new Error(`${service} lacks a migration that creates its audit log`);
-  return [join(folder, log), join(folder, deeds)];
+/** Returns the part of a service's migrations that creates its audit log and its deeds: the last one of the file. */
+export async function readAuditMigration(service: string): Promise<string> {
+  const file = `../../../services/${service}/migrations/0001_create_${service}_schema.sql`;
+  const text = await readFile(new URL(file, import.meta.url), "utf8");
+  const start = text.indexOf("-- The audit log: ");
+  if (start < 0) throw new Error(`the migration of ${service} does not create an audit log`);
+  return text.slice(start);
 }
 
 /** Creates a database with the tables of `createDatabase` and the audit log that all services have. */
@@ -20,9 +18,7 @@ export async function createAuditedDatabase(): Promise<TestDatabase> {
   try {
     const base = new URL("./migrations/0001_create_outbox.sql", import.meta.url).pathname;
     await copyFile(base, join(folder, "0001_create_outbox.sql"));
-    const [log, deeds] = await findAuditMigrations("posts");
-    await copyFile(log, join(folder, "0002_create_audit_log.sql"));
-    await copyFile(deeds, join(folder, "0003_record_deeds.sql"));
+    await writeFile(join(folder, "0002_create_audit_log.sql"), await readAuditMigration("posts"));
     return await createTestDatabase({ service: "sample", migrationsFolder: folder, poolSize: 8 });
   } finally {
     await rm(folder, { recursive: true });

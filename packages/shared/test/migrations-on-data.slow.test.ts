@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -21,6 +21,66 @@ test.each(services)(
   "every migration of the $service service succeeds on filled tables of the previous version, and the previous version can still use these tables",
   async ({ service, folder }) => {
     expect(await findMigrationFaults(service, folder)).toEqual([]);
+  },
+);
+
+/** Copies the migrations of a service, adds another one, and returns what `findMigrationFaults` says about them. */
+async function findFaultsWith(
+  service: string,
+  folder: string,
+  change: string,
+): Promise<readonly string[]> {
+  const copy = await mkdtemp(join(tmpdir(), "migrations-test-"));
+  try {
+    await cp(folder, copy, { recursive: true });
+    const number = String((await readdir(copy)).length + 1).padStart(4, "0");
+    await writeFile(join(copy, `${number}_change.sql`), change);
+    return await findMigrationFaults(service, copy);
+  } finally {
+    await rm(copy, { recursive: true });
+  }
+}
+
+/** A table of each service that a made-up next migration changes, and a status that its rows can have. */
+const changed: Readonly<Record<string, { readonly table: string; readonly status: string }>> = {
+  accounts: { table: "accounts", status: "disconnected" },
+  posts: { table: "targets", status: "delete_failed" },
+  media: { table: "media", status: "rejected" },
+  delivery: { table: "publish_tasks", status: "dropped" },
+};
+
+function changedBy(service: string) {
+  const found = changed[service];
+  if (found === undefined) throw new Error(`name a table and a status of ${service} in this test`);
+  return found;
+}
+
+test.each(services)(
+  "a next migration of the $service service that adds a column with a default and a table, and removes a column that it names, has no faults",
+  async ({ service, folder }) => {
+    const { table } = changedBy(service);
+    const change = [
+      "-- removes parked_events.error",
+      "alter table parked_events drop column error;",
+      `alter table ${table} add column note text not null default '';`,
+      `create index notes_of_workspaces on ${table} (workspace_id, note);`,
+      "create table notes (id uuid primary key, note text not null);",
+    ].join("\n");
+    expect(await findFaultsWith(service, folder, change)).toEqual([]);
+  },
+);
+
+test.each(services)(
+  "a next migration of the $service service after which the previous version can no longer write one status of its rows is reported",
+  async ({ service, folder }) => {
+    const { table, status } = changedBy(service);
+    const name = `${table}_narrower`;
+    const change = `alter table ${table} add constraint ${name} check (status <> '${status}') not valid;`;
+    expect(await findFaultsWith(service, folder, change)).toEqual([
+      expect.stringMatching(
+        `_change.sql: the previous version can no longer insert into ${table}: .*"${name}"`,
+      ),
+    ]);
   },
 );
 
@@ -51,6 +111,11 @@ test.each([
   [
     "removes a column and says so in a comment",
     "-- removes items.status\nalter table items drop column status;",
+    [],
+  ],
+  [
+    "adds a required column to a table that no version has written yet, and says so in a comment",
+    "-- unwritten items\nalter table items add column name text not null;",
     [],
   ],
 ])(

@@ -45,6 +45,18 @@ test("ten processes that migrate an empty schema at the same time succeed, and e
   expect((await migrateTogether()).flat()).toEqual([]);
 });
 
+test("a schema that other migrations created is refused with the way out, and stays as it is", async () => {
+  await emptySchema();
+  await migrate(database.migrationSql, FOLDER);
+  await database.migrationSql`update schema_migrations set name = '0001_create_bus.sql'`;
+  await expect(migrate(database.migrationSql, FOLDER)).rejects.toThrow(
+    /^this version cannot upgrade the database: its migration 1 was 0001_create_bus\.sql, .* npm start -- --fresh\)$/,
+  );
+  expect(await database.sql`select version, name from schema_migrations`).toEqual([
+    { version: 1, name: "0001_create_bus.sql" },
+  ]);
+});
+
 test("a process that has to migrate a schema waits without a time limit while another process migrates it", async () => {
   await emptySchema();
   const isLocked = Promise.withResolvers<void>();

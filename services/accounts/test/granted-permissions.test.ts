@@ -126,7 +126,7 @@ test("an account whose platform always grants all permissions lacks none", async
   expect(byPlatform.get("telegram")).toMatchObject({ granted: ["publishing"], missing: [] });
 });
 
-test("the response about an account that was connected before permissions were recorded contains no permissions", async () => {
+test("the response about an account whose platform did not say what it granted contains no permissions", async () => {
   const [ref] = await fixture.connectMany("x", 1);
   await fixture.database
     .migrationSql`update accounts set permissions = null where id = ${ref?.accountId ?? ""}`;

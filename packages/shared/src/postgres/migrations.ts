@@ -52,14 +52,18 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
  * Applies the missing migrations and returns their versions. Each migration runs in its own transaction under an
  * advisory lock, so that several replicas can migrate at the same time. A migration that cannot get a table lock within
  * 2 s fails, because all readers would queue behind it; the caller retries.
+ *
+ * @throws Error if the schema was created by other migrations than those of this build, for example by a build before the
+ *   first release. Newer migrations, of the build after this one, are allowed.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
   for (const migration of readMigrations(folder))
     await sql.begin(async (tx) => {
       await lockSchema(tx);
-      const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;
-      if (done.length > 0) return;
+      const [done] = await tx<{ name: string }[]>`
+        select name from schema_migrations where version = ${migration.version}`;
+      if (done !== undefined) return assertSame(migration, done.name);
       await tx`set local lock_timeout = '2s'`;
       await tx.unsafe(migration.text);
       await restrictRuntime(tx);
@@ -68,6 +72,13 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
     });
 
   return applied;
+}
+
+function assertSame({ version, name }: Migration, applied: string): void {
+  if (applied === name) return;
+  throw new Error(
+    `this version cannot upgrade the database: its migration ${version} was ${applied}, but this version has ${name}; use an empty database (locally: npm start -- --fresh)`,
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ export interface AccountRow {
   readonly status: AccountStatus;
   readonly version: number;
   readonly connectedAt: Date;
-  /** The platform's names of the granted permissions; null when the account was connected before they were recorded. */
+  /** The platform's names of the granted permissions; null when the platform does not say. */
   readonly permissions: readonly string[] | null;
   /** Properties of the account on the platform that change its limits. */
   readonly traits: Readonly<Record<string, string>>;

@@ -1,22 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
-import { migrate } from "@postrider/shared/postgres/migrations";
-import { createTestDatabase } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
-import { MIGRATIONS } from "#src/config.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls, releaseTasks } from "#src/publishing/db/leases.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
-import { DEPLOYMENT, openDatabase, request, World, type TestTarget } from "./fixture.ts";
+import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const PLATFORMS = ["x", "bluesky"];
 const CLAIM = {
@@ -244,30 +237,4 @@ test("the next claim finds a task after each change that makes the task claimabl
   expect((await claim(sql)).tasks).toEqual([]);
   await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
   expect(names(await claim(sql))).toEqual([taken.targetId]);
-});
-
-test("the tasks that the previous release left in the database are claimed after the migration", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "migrations-"));
-  for (const name of readdirSync(MIGRATIONS).filter((each) => each < "0006"))
-    cpSync(join(MIGRATIONS, name), join(folder, name));
-  await using database = await createTestDatabase({
-    service: "delivery",
-    migrationsFolder: folder,
-  });
-  const { sql } = database;
-  await insertDeployment(sql, DEPLOYMENT);
-  // The publish tasks are inserted as the previous release does, without the columns that later migrations add.
-  await insertBacklog(sql, { platform: "x", accounts: 4, perAccount: 1 });
-  const tasks = await sql<{ targetId: string }[]>`select target_id from publish_tasks`;
-  const [queued, unknown, crashed, done] = tasks.map(({ targetId }) => targetId);
-  const set = (targetId: string | undefined, status: string) =>
-    sql`update publish_tasks set status = ${status} where target_id = ${targetId ?? ""}`;
-  await set(unknown, "unknown");
-  await set(crashed, "working");
-  await set(done, "published");
-
-  await migrate(database.migrationSql, MIGRATIONS);
-
-  expect(new Set(names(await claim(sql)))).toEqual(new Set([queued, unknown, crashed]));
-  rmSync(folder, { recursive: true });
 });

@@ -198,9 +198,9 @@ test("a stopping process leaves the search for the lost post of a live check to 
 
 async function insertEnded(endedDaysAgo: number | null): Promise<void> {
   await database.migrationSql`
-    insert into live_checks (id, workspace_id, account_id, platform, text, started_at, ended_at)
+    insert into live_checks (id, workspace_id, account_id, platform, text, fence, lease_until, started_at, ended_at)
     values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', ${String(endedDaysAgo)},
-      now() - interval '90 days', now() - ${endedDaysAgo}::integer * interval '1 day')`;
+      1, now() + interval '10 minutes', now() - interval '90 days', now() - ${endedDaysAgo}::integer * interval '1 day')`;
 }
 
 test("the stored record of a live check is deleted 30 days after the live check ended", async () => {

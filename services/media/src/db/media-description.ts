@@ -7,7 +7,7 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 /** Media, and whether a platform may already have received their description. */
 export interface DescribableMedia extends StoredMedia {
   readonly isPrepared: boolean;
-  /** The post with which a platform may have received the media first; null if a release before this column recorded it. */
+  /** The post with which a platform may have received the media first; null while none may have. */
   readonly preparedFor: string | null;
 }
 

@@ -24,7 +24,7 @@ export interface StoredMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
-  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, null when it was not counted. */
+  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, null while the media are pending. */
   readonly frames: number | null;
   readonly sha256: string | null;
   readonly fileName: string;
@@ -43,7 +43,7 @@ export interface StoredMedia {
   readonly altText: string | null;
   /** Time of the cover in the video, in milliseconds. */
   readonly coverMs: number | null;
-  /** How a video is encoded; null for images, while the media are pending, and for media of an earlier release. */
+  /** How a video is encoded; null for images, and while the media are pending. */
   readonly video: VideoFacts | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;

@@ -81,10 +81,8 @@ function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
         order by account_id, content_hash
       ) as ordered
     )
-    insert into duplicate_guards (
-      workspace_id, account_id, target_id, content_hash, due_at, exclusive, is_checked
-    )
-    select workspace_id, account_id, target_id, content_hash, due_at, false, ${!force}
+    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, is_checked)
+    select workspace_id, account_id, target_id, content_hash, due_at, ${!force}
     from guard
     where ${force} or not exists (
       select 1
@@ -149,8 +147,8 @@ export async function keepGuards(
     expires_at: guards[index]?.expiresAt?.toISOString() ?? null,
   }));
   await tx`
-    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, exclusive, expires_at)
-    select workspace_id, account_id, target_id, decode(content_hash, 'hex'), now(), false, expires_at
+    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, expires_at)
+    select workspace_id, account_id, target_id, decode(content_hash, 'hex'), now(), expires_at
     from jsonb_to_recordset(${tx.json(rows)}) as guard (
       workspace_id uuid, account_id uuid, target_id uuid, content_hash text, expires_at timestamptz
     )
@@ -184,7 +182,7 @@ export async function listClashes(
 ): Promise<readonly GuardClash[]> {
   return await sql<GuardClash[]>`
     select distinct on (held.account_id) target.post_id, held.account_id, target.platform,
-      coalesce(held.expires_at - interval '24 hours', held.due_at, target.due_at) as planned_at
+      coalesce(held.expires_at - interval '24 hours', held.due_at) as planned_at
     from (${rowsOf(sql, guards)}) as guard
     join duplicate_guards as held on held.account_id = guard.account_id
       and held.workspace_id = guard.workspace_id

@@ -111,8 +111,8 @@ function guardSteps(sql: ISql) {
       ) as ordered
     ),
     guard as (
-      insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, exclusive, is_checked)
-      select workspace_id, account_id, id, hash, due_at, false, not force
+      insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, is_checked)
+      select workspace_id, account_id, id, hash, due_at, not force
       from locked_guard
       returning target_id
     )`;

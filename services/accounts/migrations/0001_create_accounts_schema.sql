@@ -1,0 +1,272 @@
+-- Workspaces and the API keys that may use them
+
+create table workspaces (
+  id uuid primary key,
+  name text not null,
+  verified boolean not null,
+  -- Request limit of the workspace; null = the default limit applies.
+  requests_per_minute int check (requests_per_minute > 0),
+  monthly_quota int check (monthly_quota >= 0),
+  daily_quota int check (daily_quota >= 0),
+  created_at timestamptz not null default now()
+);
+
+create table api_keys (
+  id uuid primary key,
+  -- SHA-256 of the API key; the API key itself is not stored.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  prefix text not null,
+  name text not null,
+  scopes text[] not null,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  -- Time of the last request with the API key; written at most once a minute.
+  last_used_at timestamptz,
+  created_at timestamptz not null default now()
+);
+
+create table api_key_workspaces (
+  api_key_id uuid not null references api_keys,
+  workspace_id uuid not null references workspaces,
+  primary key (api_key_id, workspace_id)
+);
+
+create index api_key_workspaces_workspace on api_key_workspaces (workspace_id);
+
+-- Token buckets of the workspaces' request budgets. Unlogged: a crash of Postgres empties the table, and every bucket
+-- is full again. Without a foreign key, which would lock the row of the workspace. Free space in each page lets updates
+-- skip the index.
+create unlogged table request_budgets (
+  workspace_id uuid primary key,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+) with (fillfactor = 50);
+
+-- Connected accounts
+
+create table accounts (
+  id uuid primary key,
+  workspace_id uuid not null references workspaces,
+  platform text not null,
+  external_id text not null,
+  username text not null,
+  display_name text not null,
+  avatar_url text,
+  status text not null check (status in ('active', 'reconnect_required', 'disconnected')),
+  -- The platform's names of the permissions that were granted when the account was connected, as a list; null = the
+  -- platform did not say.
+  permissions jsonb check (jsonb_typeof(permissions) = 'array'),
+  -- What changes the limits of the account, for example `verified_type` of X, as texts by name.
+  traits jsonb not null default '{}' check (jsonb_typeof(traits) = 'object'),
+  -- What the platform offered the account when it was last asked, for example TikTok's privacy levels, as the
+  -- platform's reader of options returned it. Validation of posts uses it. Null = never asked since the account was
+  -- connected.
+  available jsonb check (jsonb_typeof(available) = 'object'),
+  available_at timestamptz,
+  version bigint not null default 1,
+  connected_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  check ((available is null) = (available_at is null)),
+  -- An external account that a workspace connects again keeps its account id.
+  unique (workspace_id, platform, external_id)
+);
+
+-- Finds the same external account in other workspaces.
+create index accounts_external on accounts (platform, external_id);
+
+-- The settings that a workspace chose for an account. An account without a row has the defaults of its platform. The
+-- row is kept when the account is disconnected, so that the settings are the same when it is connected again.
+create table account_settings (
+  account_id uuid primary key references accounts,
+  workspace_id uuid not null,
+  -- Only the settings that the workspace chose; the others follow the defaults.
+  settings jsonb not null,
+  -- Raised by every change of the settings.
+  version bigint not null default 1,
+  updated_at timestamptz not null default now()
+);
+
+create table credentials (
+  account_id uuid primary key references accounts,
+  workspace_id uuid not null,
+  -- Version of the credential: every change of its tokens raises it, and it never falls.
+  version bigint not null default 1,
+  -- The access token and the refresh token are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>. The access token is null
+  -- when the account was disconnected: its tokens are deleted, and the version of its credential is kept.
+  access_token text,
+  refresh_token text,
+  -- Further data that the platform's connector needs besides the tokens; not secret.
+  attributes jsonb not null default '{}',
+  issued_at timestamptz not null,
+  -- End of the access token's lifetime; null = the access token does not expire.
+  expires_at timestamptz,
+  -- Time from which a job refreshes unused tokens, because they would expire. Null = unused tokens do not expire.
+  renew_at timestamptz,
+  -- Identifies the process that holds the refresh lease; null when the lease has ended properly. A lease that has
+  -- expired while this is set was never ended: its process died, or has new tokens that it cannot store yet.
+  refresh_lease_token uuid,
+  -- End of the refresh lease: until this time one process refreshes the tokens, or a failed refresh must not be tried
+  -- again.
+  refresh_lease_until timestamptz,
+  -- The version whose refresh token the platform refused, if that was why the account needs a reconnect; otherwise
+  -- null. Tokens that another process received for this version are still stored.
+  given_up_version bigint
+);
+
+create index credentials_renewals on credentials (renew_at) where renew_at is not null;
+
+-- Finds credentials by the key that sealed them; both tokens of a row are sealed with the same key.
+create index credentials_sealing_keys on credentials (split_part(access_token, '.', 2), account_id);
+
+-- Authorizations: a person opens a connect link once and connects accounts on the page of a platform.
+create table oauth_tickets (
+  id uuid primary key,
+  workspace_id uuid not null references workspaces,
+  platform text not null,
+  -- SHA-256 of the secret in the connect link; the secret itself is not stored.
+  ticket_hash bytea not null unique check (octet_length(ticket_hash) = 32),
+  status text not null check (status in ('issued', 'opened', 'exchanging', 'connected', 'failed')),
+  -- Why the authorization failed; null unless it failed.
+  failure text,
+  -- SHA-256 of the state that the platform returns, and of the secret of the browser that opened the link.
+  state_hash bytea unique check (octet_length(state_hash) = 32),
+  browser_hash bytea check (octet_length(browser_hash) = 32),
+  -- The PKCE code verifier, sealed; null after the end of the authorization.
+  code_verifier text,
+  -- Ids of the accounts that the authorization connected.
+  account_ids uuid[] not null default '{}',
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+
+create index oauth_tickets_expired on oauth_tickets (expires_at);
+
+-- The deployment and its events
+
+-- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
+-- that another deployment uses is a copy: its refresh tokens belong to the original deployment, and most of them work
+-- only once.
+create table deployment (
+  only_row boolean primary key default true check (only_row),
+  system_identifier text not null,
+  database_oid bigint not null,
+  deployment_id text not null
+);
+
+create table outbox (
+  id bigint generated always as identity primary key,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null check (octet_length(payload) <= 65536),
+  headers jsonb not null,
+  created_at timestamptz not null default now()
+);
+
+create table parked_events (
+  id uuid primary key,
+  -- 'in': a handler of this service failed for the event; 'out': the broker refused the event for good.
+  direction text not null check (direction in ('in', 'out')),
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count int not null,
+  parked_at timestamptz not null default now(),
+  unique (direction, topic, event_id)
+);
+
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
+create table audit_log (
+  id uuid primary key,
+  -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
+  at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+  -- The workspace that the change belongs to; null for a change of the whole deployment.
+  workspace_id uuid,
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  -- Id of the API key or of the authorization, or name of the process.
+  actor_id text not null,
+  -- User and computer of an operator, as the operator's tool says; nothing proves it.
+  actor_name text,
+  -- Which interface a request used: `rest`, `mcp` or `dashboard`.
+  via text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  -- What changed: values without secrets and without texts of posts.
+  details jsonb not null check (jsonb_typeof(details) = 'object'),
+  request_id text,
+  source_address text
+);
+
+create index audit_log_at on audit_log (at, id);
+create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
+create index audit_log_action on audit_log (action, at, id);
+create index audit_log_actor on audit_log (actor_id, at, id);
+
+create function refuse_audit_log_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the audit log is append-only: % is refused', tg_op using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger audit_log_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_audit_log_change();
+
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
+create table audit_log_deeds (
+  id uuid not null,
+  at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+  workspace_id uuid,
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_id text not null,
+  actor_name text,
+  via text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  details jsonb not null,
+  request_id text,
+  source_address text,
+  primary key (at, id)
+);
+
+create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
+create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
+
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
+do $do$
+begin
+  execute format($sql$
+    create function delete_old_deeds(most int) returns int
+    language plpgsql security definer
+    set search_path = %I, pg_temp
+    as $$
+    declare
+      deleted int;
+    begin
+      delete from audit_log_deeds
+      where (at, id) in (
+        select at, id
+        from audit_log_deeds
+        where at < now() - interval '90 days'
+        order by at, id
+        limit least(most, 10000)
+        for update skip locked
+      );
+      get diagnostics deleted = row_count;
+      return deleted;
+    end;
+    $$
+  $sql$, current_schema());
+end
+$do$;

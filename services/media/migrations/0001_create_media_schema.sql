@@ -1,0 +1,327 @@
+-- Media, their uploads and the files for platforms
+
+create table media (
+  id uuid primary key,
+  workspace_id uuid not null,
+  status text not null check (status in ('pending', 'ready', 'rejected', 'deleting')),
+  -- The reason why the check rejected the upload: `{code, limit, actual}`.
+  rejection jsonb,
+  file_name text not null,
+  -- Key of the uploaded object in the object store; null before the upload and after the object is removed.
+  object_key text,
+  kind text not null check (kind in ('image', 'video')),
+  -- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file.
+  -- Both must agree.
+  content_type text not null,
+  bytes bigint not null check (bytes > 0),
+  sha256 text,
+  width int,
+  height int,
+  duration_ms bigint,
+  -- Number of frames of an image, or of pages of a TIFF; 0 for videos; null until the file is checked.
+  frames int,
+  -- How a video is encoded: its codecs, pixel format, frames per second, and where its index lies. Null for images, and
+  -- until the file is checked.
+  video jsonb,
+  -- The file that platforms receive: the object `delivery_key`, or the uploaded object with `delivery_patches` applied,
+  -- or, if both are null, the uploaded object.
+  delivery_key text,
+  -- Patches as `[{offset, bytes}]`, ordered by offset; `bytes` is in base64.
+  delivery_patches jsonb,
+  delivery_bytes bigint,
+  delivery_sha256 text,
+  delivery_content_type text,
+  -- What the owner says about the media: a description for people who do not see them, and the time in a video of the
+  -- picture that stands for it.
+  alt_text text,
+  cover_ms bigint check (cover_ms >= 0),
+  -- When a platform's file was asked for first. From then on the description and the cover do not change.
+  prepared_at timestamptz(3),
+  -- The post with which a platform may have received the media first. It explains why their description can no longer
+  -- change.
+  prepared_for uuid,
+  -- Token and end of the lease of the process that checks the upload or deletes the objects of these media.
+  lease_token uuid,
+  lease_until timestamptz,
+  -- Version of the media, incremented by each change of the media that an event reports.
+  version bigint not null default 1,
+  created_at timestamptz(3) not null default now(),
+  ready_at timestamptz(3),
+  constraint media_ready_check check (status <> 'ready' or (
+    object_key is not null
+    and sha256 is not null
+    and delivery_bytes is not null
+    and delivery_sha256 is not null
+    and delivery_content_type is not null
+    and ready_at is not null
+  )),
+  constraint media_rejected_check check (status <> 'rejected' or rejection is not null)
+);
+
+create index media_workspace on media (workspace_id, id);
+
+-- Used by the job remove-forgotten-uploads to find pending media.
+create index media_pending on media (created_at) where status = 'pending';
+
+-- Used by the job remove-objects to find media whose objects have to be deleted.
+create index media_removable on media (lease_until)
+  where status = 'deleting' or (status = 'rejected' and object_key is not null);
+
+-- No two media share an object of the object store. An object whose key is in neither of the two indexes belongs to no
+-- media.
+create unique index media_object on media (object_key) where object_key is not null;
+
+create unique index media_delivery_object on media (delivery_key) where delivery_key is not null;
+
+-- Adds up the bytes that a workspace stores without reading its rows of media.
+create index media_storage on media (workspace_id) include (status, bytes, delivery_bytes, delivery_key)
+  where status <> 'rejected' or object_key is not null;
+
+-- An upload grant is kept as long as its media, so that a second upload with the grant gets another error than an
+-- upload without a grant.
+create table upload_grants (
+  media_id uuid primary key references media (id) on delete cascade,
+  workspace_id uuid not null,
+  token_sha256 bytea not null,
+  expires_at timestamptz(3) not null,
+  -- Time at which all declared bytes of the upload had been received.
+  used_at timestamptz(3)
+);
+
+-- Images that were made from images for platforms. They exist as long as their media.
+create table media_renditions (
+  -- Name of the file in `GET /objects/{workspace_id}/{media_id}?rendition=`.
+  id uuid primary key,
+  workspace_id uuid not null,
+  media_id uuid not null references media (id) on delete cascade,
+  -- What was asked for: `<media type> <width>x<height> <fit> <maximum of bytes>`.
+  plan text not null,
+  status text not null check (status in ('making', 'made', 'refused')),
+  object_key text,
+  content_type text,
+  bytes bigint,
+  sha256 text,
+  width int,
+  height int,
+  -- Why the rendition cannot be made, as a code.
+  refusal text,
+  -- Token and end of the lease of the process that makes the rendition.
+  lease_token uuid,
+  lease_until timestamptz,
+  created_at timestamptz(3) not null default now(),
+  -- Each rendition is made once.
+  unique (media_id, plan),
+  constraint media_renditions_made_check check (status <> 'made' or (
+    object_key is not null
+    and content_type is not null
+    and bytes is not null
+    and sha256 is not null
+    and width is not null
+    and height is not null
+  )),
+  constraint media_renditions_refused_check check (status <> 'refused' or refusal is not null)
+);
+
+-- No two renditions share an object of the object store.
+create unique index media_renditions_object on media_renditions (object_key) where object_key is not null;
+
+-- Adds up the bytes of a workspace's renditions.
+create index media_renditions_storage on media_renditions (workspace_id) include (bytes) where bytes is not null;
+
+-- Use of media by posts, and the limit of storage
+
+-- The usages of media by posts. A row is written before the posts service commits the post version.
+create table media_usages (
+  workspace_id uuid not null,
+  media_id uuid not null references media (id) on delete cascade,
+  post_id uuid not null,
+  -- Post version for which the usage of the media was recorded. If the stored post has reached this version and does
+  -- not use the media, the usage has ended.
+  post_version bigint not null,
+  -- Id of the request that recorded the usage of the media; null if several requests recorded it.
+  claim_id uuid,
+  -- Time at which the usage of the media was last recorded. It keeps the media from being deleted for 10 minutes.
+  noted_at timestamptz not null default now(),
+  primary key (media_id, post_id)
+);
+
+-- Limits of workspaces that differ from the default of the media service.
+create table storage_limits (
+  workspace_id uuid primary key,
+  -- Maximum number of bytes of the workspace's files and pending uploads.
+  bytes bigint not null check (bytes >= 0)
+);
+
+-- Requests and jobs
+
+create table idempotency_keys (
+  workspace_id uuid not null,
+  operation text not null,
+  key text not null,
+  fingerprint text not null,
+  -- The response message of the RPC in protobuf binary format.
+  response bytea not null,
+  created_at timestamptz not null default now(),
+  primary key (workspace_id, operation, key)
+);
+
+create index idempotency_keys_age on idempotency_keys (created_at);
+
+-- Running media imports that have an idempotency key. The claim keeps a repeated request from starting a second
+-- download. It does not guarantee this: only the idempotency key, which is stored with the media, is unique. The claim
+-- of a dead process expires.
+create table import_claims (
+  workspace_id uuid not null,
+  key text not null,
+  -- Unique per import claim: distinguishes the current holder of the claim from an earlier holder.
+  token uuid not null,
+  lease_until timestamptz not null,
+  primary key (workspace_id, key)
+);
+
+create index import_claims_lease on import_claims (lease_until);
+
+-- When the jobs that only one replica may run at a time begin next. A replica claims a run by moving this time.
+create table job_runs (
+  job text primary key,
+  next_at timestamptz not null
+);
+
+-- The deployment and its events
+
+-- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
+-- that another deployment uses is a copy: the files in the object store belong to the original deployment.
+create table deployment (
+  only_row boolean primary key default true check (only_row),
+  system_identifier text not null,
+  database_oid bigint not null,
+  deployment_id text not null,
+  -- The table and the Postgres timeline in which the data was last used. Others show that the data was restored.
+  table_oid bigint not null,
+  timeline integer not null,
+  -- When this deployment began to use the data. Files that are older may belong to another deployment.
+  owned_since timestamptz not null default now(),
+  -- When a restore was last noticed. Files that no row names are kept for a day after it.
+  restored_at timestamptz,
+  -- Counts the passes that may delete files; the marker in the object store repeats it. A marker with a higher number
+  -- shows that the data was restored to an earlier moment.
+  store_pass bigint not null default 0
+);
+
+create table outbox (
+  id bigint generated always as identity primary key,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null check (octet_length(payload) <= 65536),
+  headers jsonb not null,
+  created_at timestamptz not null default now()
+);
+
+create table parked_events (
+  id uuid primary key,
+  -- 'in': a handler of this service failed for the event; 'out': the broker refused the event for good.
+  direction text not null check (direction in ('in', 'out')),
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count int not null,
+  parked_at timestamptz not null default now(),
+  unique (direction, topic, event_id)
+);
+
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
+create table audit_log (
+  id uuid primary key,
+  -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
+  at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+  -- The workspace that the change belongs to; null for a change of the whole deployment.
+  workspace_id uuid,
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  -- Id of the API key or of the authorization, or name of the process.
+  actor_id text not null,
+  -- User and computer of an operator, as the operator's tool says; nothing proves it.
+  actor_name text,
+  -- Which interface a request used: `rest`, `mcp` or `dashboard`.
+  via text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  -- What changed: values without secrets and without texts of posts.
+  details jsonb not null check (jsonb_typeof(details) = 'object'),
+  request_id text,
+  source_address text
+);
+
+create index audit_log_at on audit_log (at, id);
+create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
+create index audit_log_action on audit_log (action, at, id);
+create index audit_log_actor on audit_log (actor_id, at, id);
+
+create function refuse_audit_log_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the audit log is append-only: % is refused', tg_op using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger audit_log_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_audit_log_change();
+
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
+create table audit_log_deeds (
+  id uuid not null,
+  at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+  workspace_id uuid,
+  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_id text not null,
+  actor_name text,
+  via text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  details jsonb not null,
+  request_id text,
+  source_address text,
+  primary key (at, id)
+);
+
+create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
+create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
+
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
+do $do$
+begin
+  execute format($sql$
+    create function delete_old_deeds(most int) returns int
+    language plpgsql security definer
+    set search_path = %I, pg_temp
+    as $$
+    declare
+      deleted int;
+    begin
+      delete from audit_log_deeds
+      where (at, id) in (
+        select at, id
+        from audit_log_deeds
+        where at < now() - interval '90 days'
+        order by at, id
+        limit least(most, 10000)
+        for update skip locked
+      );
+      get diagnostics deleted = row_count;
+      return deleted;
+    end;
+    $$
+  $sql$, current_schema());
+end
+$do$;

@@ -1,2 +1,0 @@
--- Upload grants live as long as their media, so no job looks for expired ones.
-drop index upload_grants_open;
