@@ -1,4 +1,5 @@
-import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { isSizeTaken } from "@postrider/platforms/renditions/image-size";
 import { isAnimation } from "@postrider/platforms/renditions/plan-image";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -30,7 +31,7 @@ beforeAll(async () => {
   system = await joinSharedSystem();
   tenant = await openTenant(system);
   memory = watchMemory(system.local().services.media.map(({ pid }) => pid));
-  const platforms = Object.keys(PLATFORMS);
+  const platforms = Object.keys(PLATFORM_FACTS);
   const ids = await Promise.all(platforms.map((platform) => tenant.connectAll(platform, 2)));
   for (const half of [0, 1] as const)
     accounts[half] = new Map(platforms.map((platform, at) => [platform, ids[at]?.[half] ?? ""]));
@@ -80,7 +81,7 @@ async function violationsOf(
 async function checkSeen(entry: VisibleEntry, whole: Buffer): Promise<void> {
   const platform = entry.platform as PlatformId;
   const { bytes, contentType } = await system.simulator.readerFile(entry);
-  const { image: rules } = PLATFORMS[platform];
+  const { image: rules } = PLATFORM_FACTS[platform].rules;
   const found = await sharp(bytes, { limitInputPixels: false }).metadata();
   const { width, pageHeight, height, pages = 1, format, orientation = 1 } = found;
   const facts = { contentType, bytes: bytes.length, width, height: pageHeight ?? height };

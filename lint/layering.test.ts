@@ -30,7 +30,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     at("services/posts/src/domain/a.ts", 'import { b } from "./b.ts";'),
     at(
       "services/posts/src/domain/a.ts",
-      'import { PLATFORMS } from "@postrider/platforms/registry";',
+      'import { PLATFORM_FACTS } from "@postrider/platforms/registry";',
     ),
     at("services/posts/src/domain/a.ts", 'import { createHash } from "node:crypto";'),
     at("services/posts/src/db/a.ts", 'import type { Post } from "#src/domain/post.ts";'),
@@ -55,7 +55,10 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "services/delivery/src/publishing/jobs/a.ts",
       'import { b } from "#src/publishing/db/b.ts"; import { c } from "#src/events.ts";',
     ),
-    at("packages/platforms/src/x/rules.ts", 'import { b } from "@postrider/shared/http/b";'),
+    at("packages/platforms/src/registry.ts", 'import { x } from "#src/x/facts.ts";'),
+    at("packages/platforms/src/platforms.ts", 'import { x } from "#src/x/platform.ts";'),
+    at("packages/platforms/src/x/publishing/a.ts", 'import { b } from "../facts.ts";'),
+    at("packages/platforms/src/x/facts.ts", 'import { b } from "@postrider/shared/http/b";'),
     at("packages/rest/src/x/a.ts", 'import { b } from "@postrider/contracts/posts/v1/post_pb";'),
     at("services/delivery/src/webhooks/operations/a.ts", 'import { b } from "@postrider/rest/b";'),
     at("packages/simulator/src/x/a.ts", 'import { b } from "#src/state.ts";'),
@@ -135,8 +138,8 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     ),
     refused(
       "services/posts/src/domain/a.ts",
-      'import { createConnectors } from "@postrider/platforms/publishing/registry";',
-      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/platforms/publishing/registry.",
+      'import { createConnectors } from "@postrider/platforms/platforms";',
+      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/platforms/platforms.",
     ),
     refused(
       "services/delivery/src/webhooks/jobs/a.ts",
@@ -147,6 +150,16 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "services/delivery/src/engagement/rpc/cancel-targets.ts",
       'import { b } from "#src/engagement/jobs/b.ts";',
       "rpc and jobs are both edges: move what they share into operations, domain or db.",
+    ),
+    refused(
+      "packages/platforms/src/text/a.ts",
+      'import { b } from "#src/telegram/b.ts";',
+      "Only files of telegram/ import from telegram/: pass in what the shared code needs, or add a member to Platform.",
+    ),
+    refused(
+      "packages/platforms/src/registry.ts",
+      'import { x } from "./x/platform.ts";',
+      "Only files of x/ import from x/: pass in what the shared code needs, or add a member to Platform.",
     ),
     refused(
       "packages/platforms/src/x/a.ts",

@@ -1,4 +1,5 @@
 import { posix, resolve } from "node:path";
+import { networkFault } from "./network-folders.ts";
 import { listRpcFiles } from "./rpc-names.ts";
 
 /** Where a source file is: its package, and for a file of a service the part of the service and the layer. */
@@ -43,7 +44,7 @@ const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
 const PURE_MODULES =
-  /^@postrider\/(platforms\/(registry|rules|renditions\/.+|settings\/(read-settings|offered)|text\/.+)|shared\/(ids|errors))$/;
+  /^@postrider\/(platforms\/(platform-id|registry|rules|renditions\/.+|settings\/read-settings|text\/.+)|shared\/(ids|errors))$/;
 
 /**
  * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform
@@ -104,7 +105,7 @@ export function layeringFault(edge: ImportEdge): string | undefined {
   const from = placeOf(edge.file);
   if (from === undefined) return undefined;
   const to = targetOf(edge, from);
-  return packageFault(from, to) ?? serviceFault(from, to, edge);
+  return networkFault(edge) ?? packageFault(from, to) ?? serviceFault(from, to, edge);
 }
 
 function placeOf(file: string): Place | undefined {

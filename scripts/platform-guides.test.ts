@@ -1,15 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { PermissionsByFeature } from "../packages/platforms/src/authorization/permissions.ts";
-import { PERMISSIONS as FACEBOOK } from "../packages/platforms/src/facebook/authorization.ts";
-import { PERMISSIONS as INSTAGRAM } from "../packages/platforms/src/instagram/authorization.ts";
-import { PERMISSIONS as INSTAGRAM_LOGIN } from "../packages/platforms/src/instagram/instagram-login.ts";
-import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "../packages/platforms/src/registry.ts";
+import { PLATFORM_IDS, type PlatformId } from "../packages/platforms/src/platform-id.ts";
+import { PLATFORMS } from "../packages/platforms/src/platforms.ts";
+import { PLATFORM_FACTS } from "../packages/platforms/src/registry.ts";
 import type { PlatformRules } from "../packages/platforms/src/rules.ts";
-import { ACCOUNT_SETTINGS } from "../packages/platforms/src/settings/registry.ts";
-import { PERMISSIONS as TIKTOK } from "../packages/platforms/src/tiktok/authorization.ts";
-import { PERMISSIONS as X } from "../packages/platforms/src/x/authorization.ts";
-import { PERMISSIONS as YOUTUBE } from "../packages/platforms/src/youtube/authorization.ts";
 import { redirectUriOf } from "../services/accounts/src/domain/connect-links.ts";
 import { CONNECT_PAGES } from "../services/gateway/src/http/connect-texts.ts";
 
@@ -22,19 +16,15 @@ const marked = (guide: string, pattern: RegExp) =>
     .map(([, word = ""]) => word)
     .filter((word) => pattern.test(word));
 
-/** The permissions that Postrider asks for on each platform; absent for platforms without an authorization page. */
-const PERMISSIONS: Readonly<Partial<Record<PlatformId, readonly PermissionsByFeature[]>>> = {
-  instagram: [INSTAGRAM, INSTAGRAM_LOGIN],
-  x: [X],
-  facebook: [FACEBOOK],
-  tiktok: [TIKTOK],
-  youtube: [YOUTUBE],
-};
-const OAUTH_PLATFORMS = PLATFORM_IDS.filter((platform) => PERMISSIONS[platform] !== undefined);
+const OAUTH_PLATFORMS = PLATFORM_IDS.filter(
+  (platform) => PLATFORMS[platform].authorization.permissions !== undefined,
+);
 
 /** Lists the permissions of a platform as guides write them: Google's only after the last slash. */
 function listScopes(platform: PlatformId): ReadonlySet<string> {
-  const groups = (PERMISSIONS[platform] ?? []).flatMap((each) => Object.values(each));
+  const groups = (PLATFORMS[platform].authorization.permissions ?? []).flatMap((each) =>
+    Object.values(each),
+  );
   return new Set(groups.flat().map((scope) => scope.replace(/^.*\//, "")));
 }
 
@@ -54,14 +44,15 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
     const settings = marked(read("configuration.md"), SETTING)
       .filter((name) => name.startsWith(`${platform.toUpperCase()}_`))
       .filter((name) => !name.endsWith("_BASE_URL"));
-    const missing = [...new Set(settings), ...Object.keys(ACCOUNT_SETTINGS[platform])].filter(
-      (name) => !guide.includes(`\`${name}`),
-    );
+    const missing = [
+      ...new Set(settings),
+      ...Object.keys(PLATFORM_FACTS[platform].settings),
+    ].filter((name) => !guide.includes(`\`${name}`));
     expect(missing).toEqual([]);
   });
 
   test("names the limits that the code enforces", () => {
-    const missing = listLimits(PLATFORMS[platform]).filter(
+    const missing = listLimits(PLATFORM_FACTS[platform].rules).filter(
       (limit) => !new RegExp(`\\b${limit}`).test(guide),
     );
     expect(missing).toEqual([]);
@@ -136,6 +127,6 @@ test.each(OAUTH_PLATFORMS)(
 
 test("the page on account settings names every setting of every platform", () => {
   const page = read("account-settings.md");
-  const names = PLATFORM_IDS.flatMap((platform) => Object.keys(ACCOUNT_SETTINGS[platform]));
+  const names = PLATFORM_IDS.flatMap((platform) => Object.keys(PLATFORM_FACTS[platform].settings));
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

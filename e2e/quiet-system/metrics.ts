@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
 import { upload } from "../support/requests/media.ts";

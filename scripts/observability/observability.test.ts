@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { PLATFORM_IDS } from "../../packages/platforms/src/registry.ts";
+import { PLATFORM_IDS } from "../../packages/platforms/src/platform-id.ts";
 import {
   listMetrics,
   renderMetrics,

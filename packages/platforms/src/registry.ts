@@ -1,32 +1,18 @@
-import { bluesky } from "#src/bluesky/rules.ts";
-import { facebook } from "#src/facebook/rules.ts";
-import { instagram } from "#src/instagram/rules.ts";
-import { telegram } from "#src/telegram/rules.ts";
-import { tiktok } from "#src/tiktok/rules.ts";
-import { x } from "#src/x/rules.ts";
-import { youtube } from "#src/youtube/rules.ts";
-import type { PlatformRules } from "./rules.ts";
+import { bluesky } from "#src/bluesky/facts.ts";
+import { facebook } from "#src/facebook/facts.ts";
+import { instagram } from "#src/instagram/facts.ts";
+import { telegram } from "#src/telegram/facts.ts";
+import { tiktok } from "#src/tiktok/facts.ts";
+import { x } from "#src/x/facts.ts";
+import { youtube } from "#src/youtube/facts.ts";
+import type { PlatformId } from "./platform-id.ts";
+import type { PlatformFacts } from "./platform.ts";
 
-/** The ids of all platforms, in the order in which the API lists them. */
-export const PLATFORM_IDS = [
-  "instagram",
-  "x",
-  "facebook",
-  "tiktok",
-  "youtube",
-  "telegram",
-  "bluesky",
-] as const;
-
-/** The id of a platform in the REST API, in messages and in database columns. */
-export type PlatformId = (typeof PLATFORM_IDS)[number];
-
-export function isPlatformId(text: string): text is PlatformId {
-  return PLATFORM_IDS.some((id) => id === text);
-}
-
-/** The rules of each platform. The code does not compile when a platform has no rules. */
-export const PLATFORMS = {
+/**
+ * What is known of each platform without a call to it. Services that call no platform import this file and not
+ * `platforms.ts`, so that they do not load the code of the calls.
+ */
+export const PLATFORM_FACTS = {
   instagram,
   x,
   facebook,
@@ -34,4 +20,4 @@ export const PLATFORMS = {
   youtube,
   telegram,
   bluesky,
-} satisfies Record<PlatformId, PlatformRules>;
+} satisfies Record<PlatformId, PlatformFacts>;

@@ -1,7 +1,7 @@
 import { runChecks } from "@postrider/shared/diagnostics/finding";
 import { describe, expect, test } from "vitest";
-import { createAccountChecks } from "#src/diagnosis/account-checks.ts";
-import { PLATFORM_IDS, type PlatformId } from "#src/registry.ts";
+import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
+import { createConnectors } from "#src/platforms.ts";
 import { createSession } from "./bluesky/create-session.ts";
 import { startTestPlatform, type TestPlatform } from "./test-platform.ts";
 
@@ -18,14 +18,14 @@ function checksOf(platform: PlatformId) {
   const { url: baseUrl } = platformOf(platform);
   const at = { baseUrl };
   const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };
-  return createAccountChecks({
+  return createConnectors("diagnosis", {
     instagram: { ...graph, loginBaseUrl: `${baseUrl}/login` },
-    x: { ...at, mayResend: true },
+    x: at,
     facebook: graph,
     tiktok: at,
     youtube: at,
     telegram: at,
-    bluesky: { ...at, videoBaseUrl: baseUrl },
+    bluesky: at,
   })[platform];
 }
 

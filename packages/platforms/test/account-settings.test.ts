@@ -306,11 +306,10 @@ describe("settings of YouTube channels", async () => {
     for (const [playlistId, code] of [
       ["PL1", "content_rejected"],
       [externalId.replace(/^UC/, "PL"), "permission_missing"],
-    ] as const) {
+    ] as const)
       expect(await ask(playlistId)).toEqual({
         kind: "never",
         caveat: { code, message: expect.stringContaining(playlistId) as string },
       });
-    }
   });
 });

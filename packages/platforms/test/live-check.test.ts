@@ -5,11 +5,12 @@ import type {
   LiveCheckStep,
   LivePost,
 } from "#src/diagnosis/live/check-context.ts";
-import { LEAST_VISIBLE, liveCheckText } from "#src/diagnosis/live/least-visible.ts";
+import { liveCheckText, type LeastVisible } from "#src/diagnosis/live/least-visible.ts";
 import { runLiveCheck } from "#src/diagnosis/live/run-live-check.ts";
+import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
+import { createConnectors } from "#src/platforms.ts";
 import type { PublicationMedia } from "#src/publishing/publication.ts";
-import { createPublishingConnectors } from "#src/publishing/registry.ts";
-import { PLATFORM_IDS, type PlatformId } from "#src/registry.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import { createSession } from "./bluesky/create-session.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
 import { mp4Media } from "./test-media.ts";
@@ -28,10 +29,10 @@ function platformOf(platform: PlatformId): TestPlatform {
 function connectorOf(platform: PlatformId) {
   const at = { baseUrl: platformOf(platform).url };
   const graph = { ...at, uploadBaseUrl: `${at.baseUrl}/rupload`, version: "v25.0" };
-  return createPublishingConnectors({
+  return createConnectors("livePublishing", {
     instagram: { ...graph, loginBaseUrl: `${at.baseUrl}/login` },
     x: { ...at, mayResend: true },
-    facebook: { ...graph, isTwoPhase: true },
+    facebook: graph,
     tiktok: at,
     youtube: at,
     telegram: at,
@@ -69,11 +70,11 @@ async function contextOf(platform: PlatformId, journal: Journal): Promise<LiveCh
         ? createSession(platformOf(platform).url, credentials)
         : (credentials.accessToken ?? credentials.botToken ?? ""),
   );
-  const { privacy } = LEAST_VISIBLE[platform] as { readonly privacy?: string };
+  const post: LeastVisible = PLATFORM_FACTS[platform].liveCheck;
   return {
     connector: connectorOf(platform),
-    publication: { ...made, title: "Postrider check a1b2", privacy },
-    post: LEAST_VISIBLE[platform],
+    publication: { ...made, title: "Postrider check a1b2", privacy: post.privacy },
+    post,
     journal,
     isOwned: () => Promise.resolve(new Set()),
     openPermalink: () => Promise.resolve(200),

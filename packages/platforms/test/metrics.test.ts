@@ -6,9 +6,10 @@ import { createBlueskyMetricsConnector } from "#src/bluesky/metrics/connector.ts
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
 import { createTid } from "#src/bluesky/publishing/tid.ts";
 import type { MetricsConnector, MetricsReading, PostMetrics } from "#src/metrics/connector.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { PLATFORMS, type PlatformId } from "#src/registry.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import { createTiktokMetricsConnector } from "#src/tiktok/metrics/connector.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
@@ -122,7 +123,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     await setMetrics(site, account, id, SET);
-    const { names } = PLATFORMS[name].metrics;
+    const { names } = PLATFORM_FACTS[name].rules.metrics;
     const expected = Object.fromEntries(
       Object.entries(SET).map(([counter, value]) => [
         counter,

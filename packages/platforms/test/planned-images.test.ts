@@ -12,7 +12,7 @@ import { receive } from "@postrider/simulator/world/received-media";
 import { CATEGORIES, mediaFault } from "@postrider/simulator/x/media-rules";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PLATFORMS } from "#src/registry.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import type { ImageFacts, ImageFit } from "#src/renditions/image-plan.ts";
 import { isAnimation, planImage } from "#src/renditions/plan-image.ts";
 
@@ -49,7 +49,7 @@ const TAKES = {
     expect(failReason).toBeUndefined();
   },
   telegram: (file: Buffer, sent: Sent) => {
-    const kind = isAnimation(sent, PLATFORMS.telegram.image) ? "animation" : "photo";
+    const kind = isAnimation(sent, PLATFORM_FACTS.telegram.rules.image) ? "animation" : "photo";
     singleMedia(new Map([[kind, file]]), kind);
   },
   bluesky: (file: Buffer, { contentType, width, height }: Sent) => {
@@ -109,7 +109,7 @@ test.each<[keyof typeof TAKES, string, Sent, ImageFit]>([
   "the simulated platform %s refuses %s in the form in which a person uploads it, and takes the rendition that Postrider plans for it",
   (platform, _name, image, fit) => {
     expect(isTaken(platform, image)).toBe(false);
-    const plan = planImage(image, PLATFORMS[platform].image, fit);
+    const plan = planImage(image, PLATFORM_FACTS[platform].rules.image, fit);
     if (plan.kind !== "rendition") throw new Error(`the picture is planned as ${plan.kind}`);
     const sent = { ...plan.rendition, bytes: plan.rendition.maxBytes, frames: 1 };
     expect(isTaken(platform, sent)).toBe(true);
@@ -132,7 +132,7 @@ const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 test.each(Object.entries(TAKES))(
   "the simulated platform %s takes every image that Postrider plans to send to it, unchanged or as a rendition",
   (platform, take) => {
-    const rules = PLATFORMS[platform as keyof typeof TAKES].image;
+    const rules = PLATFORM_FACTS[platform as keyof typeof TAKES].rules.image;
     const taken = { original: 0, rendition: 0 };
     fc.assert(
       fc.property(images, fits, (image, fit) => {

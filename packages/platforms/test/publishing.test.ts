@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { describe, expect, test } from "vitest";
+import { createConnectors } from "#src/platforms.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { createPublishingConnectors } from "#src/publishing/registry.ts";
 import { createSession } from "./bluesky/create-session.ts";
 import { guard, signal, startTestPlatform, type Visible } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
@@ -21,7 +21,7 @@ const platforms = {
 function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
   const at = { baseUrl };
   const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };
-  return createPublishingConnectors({
+  return createConnectors("publishing", {
     instagram: { ...graph, loginBaseUrl: baseUrl },
     x: { ...at, mayResend: true },
     facebook: graph,

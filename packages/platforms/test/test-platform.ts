@@ -1,12 +1,12 @@
 import type { Call } from "@postrider/simulator/http/call";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeEach } from "vitest";
+import type { PlatformId } from "#src/platform-id.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { StepResult } from "#src/publishing/steps.ts";
-import type { PlatformId } from "#src/registry.ts";
 import { judgeRequests } from "./judges/judge-requests.ts";
 import { recordRequest, type RecordedRequest } from "./judges/recorded-request.ts";
 

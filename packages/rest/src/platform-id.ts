@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { Type } from "typebox";
 
 export const PlatformIdSchema = Type.Unsafe<string>({

@@ -1,11 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { readPlatformAddresses } from "@postrider/platforms/addresses";
 import {
   PLATFORM_FEATURES,
   type PlatformFeature,
 } from "@postrider/platforms/authorization/permissions";
-import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
-import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { readAuthorizationSettings } from "@postrider/platforms/platforms";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/setting";
@@ -20,37 +18,6 @@ import {
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
-
-function readBotToken(read: EnvReader): string | undefined {
-  return read
-    .secret("Token of your Telegram bot. Without it, Telegram accounts cannot be connected.")
-    .optionalString("TELEGRAM_BOT_TOKEN");
-}
-
-function readTiktokApp(read: EnvReader) {
-  return {
-    clientKey: read
-      .about("Client key of your TikTok app. Without it, TikTok accounts cannot be connected.")
-      .optionalString("TIKTOK_CLIENT_KEY"),
-    clientSecret: read
-      .secret("Client secret of your TikTok app.")
-      .optionalString("TIKTOK_CLIENT_SECRET"),
-  };
-}
-
-function readApp(read: EnvReader, platform: PlatformId) {
-  const prefix = platform.toUpperCase();
-  return {
-    clientId: read
-      .about(
-        `Client ID of your ${PLATFORMS[platform].displayName} app. Without it, ${PLATFORMS[platform].displayName} accounts cannot be connected.`,
-      )
-      .optionalString(`${prefix}_CLIENT_ID`),
-    clientSecret: read
-      .secret(`Client secret of your ${PLATFORMS[platform].displayName} app.`)
-      .optionalString(`${prefix}_CLIENT_SECRET`),
-  };
-}
 
 interface SimulatorAddresses {
   readonly simulatorUrl: string | undefined;
@@ -94,60 +61,6 @@ function readFeatures(read: EnvReader): readonly PlatformFeature[] {
     .someOf("PLATFORM_FEATURES", PLATFORM_FEATURES);
 }
 
-/**
- * Reads the accounts service's settings of each platform under the property names that the platform's connector uses.
- */
-function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): AuthorizationSettings {
-  const { graphVersion: version, ...at } = readPlatformAddresses(read);
-  const { login } = at.instagram;
-  return {
-    features: readFeatures(read),
-    instagram: {
-      baseUrl: at.instagram.api,
-      version,
-      authorizeUrl: toPage(at.instagram.authorize, simulator),
-      ...readApp(read, "instagram"),
-      login: read
-        .about(
-          "How people connect Instagram accounts: `facebook` = they sign in with the Facebook account that manages their Page, `instagram` = they sign in on Instagram itself (Postrider can then not delete posts).",
-        )
-        .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
-      instagramLogin: {
-        baseUrl: login.api,
-        oauthBaseUrl: login.oauth,
-        authorizeUrl: toPage(login.authorize, simulator),
-      },
-    },
-    x: {
-      baseUrl: at.x.api,
-      authorizeUrl: toPage(at.x.authorize, simulator),
-      ...readApp(read, "x"),
-    },
-    facebook: {
-      baseUrl: at.facebook.api,
-      version,
-      authorizeUrl: toPage(at.facebook.authorize, simulator),
-      ...readApp(read, "facebook"),
-    },
-    youtube: {
-      baseUrl: at.youtube.api,
-      oauthBaseUrl: at.youtube.oauth,
-      authorizeUrl: toPage(at.youtube.authorize, simulator),
-      ...readApp(read, "youtube"),
-    },
-    tiktok: {
-      baseUrl: at.tiktok.api,
-      authorizeUrl: toPage(at.tiktok.authorize, simulator),
-      ...readTiktokApp(read),
-    },
-    telegram: {
-      baseUrl: at.telegram.api,
-      botToken: readBotToken(read),
-    },
-    bluesky: { baseUrl: at.bluesky.api, plcUrl: at.bluesky.directory },
-  };
-}
-
 export function readSettings(read: EnvReader) {
   const simulator = readSimulator(read);
   return {
@@ -165,7 +78,10 @@ export function readSettings(read: EnvReader) {
     deploymentId: readDeploymentId(read),
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
-    platforms: readPlatforms(read, simulator),
+    platforms: {
+      features: readFeatures(read),
+      ...readAuthorizationSettings(read, (page) => toPage(page, simulator)),
+    },
     outbound: readOutboundRules(read),
   };
 }

@@ -9,8 +9,7 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
-import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
-import { createAvailableReaders } from "@postrider/platforms/settings/available";
+import { createAuthorizationConnectors, createConnectors } from "@postrider/platforms/platforms";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import type { Sql } from "@postrider/shared/postgres";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
@@ -146,7 +145,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
   const refresher = new CredentialRefresher(deps);
   const refreshTokens: CredentialRefresher["refresh"] = (current) => refresher.refresh(current);
-  const readers = createAvailableReaders(settings);
+  const readers = createConnectors("available", settings);
   const available = new AvailableSettings({ ...deps, refreshTokens }, readers);
   const peer = createTestPeer(
     createRoutes({

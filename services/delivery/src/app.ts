@@ -1,6 +1,6 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
-import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { createHostChecks } from "@postrider/platforms/host-checks";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { createProbeUrl } from "@postrider/rest/media/probe-link";
 import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";

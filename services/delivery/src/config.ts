@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
-import { readPublishingSettings } from "@postrider/platforms/publishing/settings";
+import { readPublishingSettings } from "@postrider/platforms/platforms";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/setting";

@@ -1,4 +1,5 @@
-import { type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   ACCOUNT_ID,
@@ -157,7 +158,7 @@ test("GET /platforms shows every limit of a platform unchanged, and nothing abou
   const answer = await shared.app.inject({ url: "/api/v1/platforms" });
   const { platforms } = answer.json<{ platforms: { id: PlatformId; rules: object }[] }>();
   for (const { id, rules } of platforms) {
-    const { id: _, displayName, idempotency, verifyLive, ...limits } = PLATFORMS[id];
+    const { id: _, displayName, idempotency, verifyLive, ...limits } = PLATFORM_FACTS[id].rules;
     expect(rules, displayName).toEqual(limits);
     expect([idempotency, verifyLive], displayName).not.toContain(undefined);
   }

@@ -1,9 +1,7 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
-import {
-  LEAST_VISIBLE,
-  type LeastVisible,
-} from "@postrider/platforms/diagnosis/live/least-visible";
-import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import type { LeastVisible } from "@postrider/platforms/diagnosis/live/least-visible";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { findText, type Arguments, type Terminal } from "#src/command.ts";
 import { CommandFailure } from "#src/failures.ts";
 
@@ -35,9 +33,9 @@ const SEEN_BY = {
 } satisfies Record<LeastVisible["visibility"], string>;
 
 function describeDeletion(platform: PlatformId): string {
-  const { displayName } = PLATFORMS[platform];
+  const { displayName } = PLATFORM_FACTS[platform].rules;
   const rule: { readonly supported: boolean; readonly condition?: string } =
-    PLATFORMS[platform].delete;
+    PLATFORM_FACTS[platform].rules.delete;
   if (!rule.supported) return ` ${displayName} lets no program delete it: do it in the app.`;
   return rule.condition === "facebook_login_only"
     ? " It is deleted afterwards if the account was connected with the Facebook login; otherwise delete it in the app."
@@ -45,7 +43,7 @@ function describeDeletion(platform: PlatformId): string {
 }
 
 function describePost(platform: PlatformId): string {
-  const { visibility, needs }: LeastVisible = LEAST_VISIBLE[platform];
+  const { visibility, needs }: LeastVisible = PLATFORM_FACTS[platform].liveCheck;
   const what = needs === "video" ? "video" : "post";
   return `one ${what} ${SEEN_BY[visibility]}.${describeDeletion(platform)}`;
 }
@@ -56,7 +54,7 @@ function describePost(platform: PlatformId): string {
  * @throws CommandFailure when they do not.
  */
 function checkOptions(platform: PlatformId, args: Arguments): void {
-  const { visibility, needs }: LeastVisible = LEAST_VISIBLE[platform];
+  const { visibility, needs }: LeastVisible = PLATFORM_FACTS[platform].liveCheck;
   const refuse = (code: string) => new CommandFailure(code, REASONS[code] ?? code);
   if (visibility === "readers" && args.values.public !== true) throw refuse("public_post");
   if (needs !== undefined && findText(args, "media") === undefined)
@@ -77,7 +75,7 @@ export async function confirmLiveCheck(
   if (isPlatformId(platform)) checkOptions(platform, args);
   if (args.values.yes === true) return;
   const post = isPlatformId(platform) ? describePost(platform) : "one post.";
-  const name = isPlatformId(platform) ? PLATFORMS[platform].displayName : platform;
+  const name = isPlatformId(platform) ? PLATFORM_FACTS[platform].rules.displayName : platform;
   const answer = await terminal.readLine(
     `The check makes, as ${username} on ${name}, ${post} Type "yes" to go on`,
   );

@@ -1,5 +1,6 @@
 import type { PostOption } from "@postrider/client";
-import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DemoFile } from "#src/demo/demo-visible.ts";
 import { sampleJpeg, sampleMp4 } from "#src/demo/sample-media.ts";
 import type { LocalAccount } from "#src/stack/local-file.ts";
@@ -42,7 +43,10 @@ function demandsOf(
 /** Returns the accounts whose platforms accept the given kind of post. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
-    .filter(({ platform }) => isPlatformId(platform) && PLATFORMS[platform].kinds.includes(kind))
+    .filter(
+      ({ platform }) =>
+        isPlatformId(platform) && PLATFORM_FACTS[platform].rules.kinds.includes(kind),
+    )
     .map(({ id }) => id);
 }
 

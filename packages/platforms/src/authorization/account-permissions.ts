@@ -1,11 +1,5 @@
-import { PERMISSIONS as FACEBOOK } from "#src/facebook/authorization.ts";
-import { PERMISSIONS as INSTAGRAM } from "#src/instagram/authorization.ts";
-import { PERMISSIONS as INSTAGRAM_LOGIN } from "#src/instagram/instagram-login.ts";
-import { PLATFORMS, type PlatformId } from "#src/registry.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { PERMISSIONS as TIKTOK } from "#src/tiktok/authorization.ts";
-import { PERMISSIONS as X } from "#src/x/authorization.ts";
-import { PERMISSIONS as YOUTUBE } from "#src/youtube/authorization.ts";
+import type { PlatformAuthorization } from "./configure.ts";
 import {
   listMissingEssentials,
   listPermissions,
@@ -27,25 +21,20 @@ export interface AccountPermissions {
   readonly missingScopes: readonly string[];
 }
 
-/** The permissions of each platform; a platform whose accounts always have all permissions is absent. */
-const PERMISSIONS: Readonly<Partial<Record<PlatformId, PermissionsByFeature>>> = {
-  instagram: INSTAGRAM,
-  x: X,
-  facebook: FACEBOOK,
-  tiktok: TIKTOK,
-  youtube: YOUTUBE,
-};
+/** What `describePermissions` has to know of a platform. */
+interface PermissionRules {
+  readonly rules: PlatformRules;
+  readonly authorization: Pick<PlatformAuthorization<never>, "permissions">;
+}
 
-/** Prefix of the permissions of Instagram Login; the permissions of Facebook Login for Instagram do not have it. */
-const INSTAGRAM_LOGIN_PREFIX = "instagram_business_";
-
+/** Returns the permissions of the way in which an account was connected: the last one of which it has a permission. */
 function permissionsOf(
-  platform: PlatformId,
-  scopes: readonly string[],
+  ways: readonly PermissionsByFeature[],
+  granted: readonly string[],
 ): PermissionsByFeature | undefined {
-  const isInstagramLogin =
-    platform === "instagram" && scopes.some((scope) => scope.startsWith(INSTAGRAM_LOGIN_PREFIX));
-  return isInstagramLogin ? INSTAGRAM_LOGIN : PERMISSIONS[platform];
+  const isUsed = (way: PermissionsByFeature) =>
+    listPermissions(way, PLATFORM_FEATURES).some((permission) => granted.includes(permission));
+  return ways.findLast(isUsed) ?? ways[0];
 }
 
 function isSupported({ comments, dm, metrics }: PlatformRules, feature: PlatformFeature): boolean {
@@ -67,15 +56,14 @@ function isSupported({ comments, dm, metrics }: PlatformRules, feature: Platform
  * @returns Undefined when the permissions of the account are not known.
  */
 export function describePermissions(
-  platform: PlatformId,
+  { rules, authorization: { permissions: ways } }: PermissionRules,
   scopes: readonly string[] | null,
   features: readonly PlatformFeature[],
 ): AccountPermissions | undefined {
-  const rules: PlatformRules = PLATFORMS[platform];
   const supported = PLATFORM_FEATURES.filter((feature) => isSupported(rules, feature));
-  if (PERMISSIONS[platform] === undefined)
+  if (ways === undefined)
     return { granted: ["publishing", ...supported], missing: [], missingScopes: [] };
-  const permissions = scopes === null ? undefined : permissionsOf(platform, scopes);
+  const permissions = scopes === null ? undefined : permissionsOf(ways, scopes);
   if (scopes === null || permissions === undefined) return undefined;
   const has = (permission: string) => scopes.includes(permission);
   const isGranted = (feature: AccountFeature) =>

@@ -1,5 +1,3 @@
-import type { PlatformId } from "#src/registry.ts";
-
 /** The reason why the platform was not called to revoke our permission. The REST API returns these values. */
 export type RevocationReason =
   | "app_wide_grant"
@@ -16,24 +14,12 @@ export type Revocation =
   | { readonly outcome: "not_attempted"; readonly reason: RevocationReason };
 
 /**
- * What the platform invalidates when tokens are revoked: only the tokens of this connection (`tokens`), or everything
- * that the person ever granted to our app (`grant`).
+ * What a revocation at the platform invalidates: only the tokens of this connection (`tokens`), or everything that the
+ * person ever granted to our app (`grant`); or the reason why Postrider never asks the platform to revoke.
  */
-type Scope = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
-
-/**
- * For each platform, what a revocation invalidates, or why Postrider never asks the platform to revoke (platforms reference
- * 0.3).
- */
-const SCOPES = {
-  instagram: { reason: "app_wide_grant" },
-  x: { ends: "tokens" },
-  facebook: { reason: "app_wide_grant" },
-  tiktok: { ends: "grant" },
-  youtube: { ends: "grant" },
-  telegram: { reason: "not_verified" },
-  bluesky: { ends: "tokens" },
-} as const satisfies Record<PlatformId, Scope>;
+export type RevocationScope =
+  | { readonly ends: "tokens" | "grant" }
+  | { readonly reason: RevocationReason };
 
 /**
  * Returns the reason why the platform must not be called to revoke tokens; undefined when it must be called.
@@ -41,10 +27,9 @@ const SCOPES = {
  * @param isShared Whether another connection depends on the same grant of the person.
  */
 export function reasonNotToRevoke(
-  platform: PlatformId,
+  scope: RevocationScope,
   isShared: boolean,
 ): RevocationReason | undefined {
-  const scope: Scope = SCOPES[platform];
   if ("reason" in scope) return scope.reason;
   return isShared && scope.ends === "grant" ? "app_wide_grant" : undefined;
 }

@@ -1,16 +1,16 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
 /** The checks of a Bluesky account: its session on its own server, and whether the account is active. */
-export function createBlueskyAccountChecks(
-  { baseUrl }: { readonly baseUrl: string },
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createBlueskyAccountChecks({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AccountChecks {
+  return (account) => [
     {
       name: "session at Bluesky",
       remedy: CONNECT_AGAIN,

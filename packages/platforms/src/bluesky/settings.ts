@@ -11,4 +11,4 @@ const languages: ListField = {
 };
 
 /** The settings of a Bluesky account. */
-export const bluesky = { languages };
+export const SETTINGS = { languages };

@@ -1,8 +1,8 @@
 import type { SendGuard } from "#src/http/send-once.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import type { Failure, Outcome, Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import type { PlatformId } from "#src/registry.ts";
 
 /** A reader's comment, as the platform shows it to the owner of the media. */
 export interface PlatformComment {

@@ -1,8 +1,7 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { header, text } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** Returns the header with which Meta says how much of the Page's rate limits is used. */
 function usageOf(answer: Parameters<typeof header>[0]): string {
@@ -14,11 +13,8 @@ function usageOf(answer: Parameters<typeof header>[0]): string {
 }
 
 /** The checks of a Facebook Page: its token and the use of its rate limit. */
-export function createFacebookAccountChecks(
-  api: GraphApi,
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createFacebookAccountChecks(api: GraphApi): AccountChecks {
+  return (account) => [
     {
       name: "token at Facebook",
       remedy: CONNECT_AGAIN,

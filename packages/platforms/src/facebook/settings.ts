@@ -1,4 +1,4 @@
 import { imageFit } from "#src/settings/image-fit.ts";
 
 /** The settings of a Facebook Page. */
-export const facebook = { imageFit };
+export const SETTINGS = { imageFit };

@@ -73,7 +73,7 @@ describe("request bodies", () => {
     async (_name, body, contentType, text) => {
       const url = await echo();
       const call = { method: "POST", url, body } as const;
-      for (const answer of [await callPlatform(call, signal), await sendOnce(call, guard)]) {
+      for (const answer of [await callPlatform(call, signal), await sendOnce(call, guard)])
         expect(answer).toMatchObject({
           json: {
             headers: {
@@ -83,7 +83,6 @@ describe("request bodies", () => {
             body: text,
           },
         });
-      }
     },
   );
 

@@ -42,10 +42,9 @@ async function* readAll(
   pieces: readonly (Uint8Array | ByteSource)[],
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) {
+  for (const piece of pieces)
     if (piece instanceof Uint8Array) yield piece;
     else yield* await piece.read(signal);
-  }
 }
 
 /**

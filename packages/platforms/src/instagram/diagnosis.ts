@@ -1,16 +1,12 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { list, number, object } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
 
 /** The checks of an Instagram account: its token, and how many posts Instagram takes from it today. */
-export function createInstagramAccountChecks(
-  settings: InstagramSettings,
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createInstagramAccountChecks(settings: InstagramSettings): AccountChecks {
+  return (account) => [
     {
       name: "posts that Instagram takes",
       remedy: CONNECT_AGAIN,

@@ -1,6 +1,6 @@
+import type { PlatformId } from "#src/platform-id.ts";
 import type { TargetErrorCode } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { PlatformId } from "#src/registry.ts";
 
 /** The counters of a post under the names of the REST API. Null = the platform does not give the counter. */
 export interface PostMetrics {

@@ -1,9 +1,9 @@
 import type { CommentRef, Missing } from "#src/comments/connector.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import type { PlatformId } from "#src/registry.ts";
 
 /** Media of an account whose comments can be answered with private replies. */
 export interface OwnedMedia {

@@ -1,5 +1,5 @@
 import type { SendGuard } from "#src/http/send-once.ts";
-import type { PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import type { Details } from "./details.ts";
 import type { Handles } from "./handles.ts";
 import type { DeletionOutcome, Outcome } from "./outcome.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { PLATFORMS } from "#src/platforms.ts";
 import { findExternalId } from "./permalinks.ts";
 
 test.each([
@@ -23,5 +24,5 @@ test.each([
   ["facebook", "https://www.facebook.com/reel/7400000000000000000/", "7400000000000000000"],
   ["facebook", "https://www.facebook.com/some.account/videos/74", "74"],
 ] as const)("on %s, the post id in the link %s is %s", (platform, link, id) => {
-  expect(findExternalId(platform, new URL(link))).toBe(id);
+  expect(findExternalId(PLATFORMS[platform].links, new URL(link))).toBe(id);
 });

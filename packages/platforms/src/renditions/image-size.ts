@@ -111,10 +111,10 @@ export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): S
  */
 function withinLimits(size: Size, { min, max }: RatioBounds, rules: ImageRules): Size {
   let { width, height } = size;
-  if (width + height > (rules.maxWidthPlusHeight ?? Infinity)) {
+  if (width + height > (rules.maxWidthPlusHeight ?? Infinity))
     if (width > height) width -= 1;
     else height -= 1;
-  }
+
   if (width / height < min) height = Math.max(1, Math.floor(width / min));
   // A lower width would undo the enlargement to the minimum width, so the height grows instead.
   if (width / height > max) {

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "#src/registry.ts";
+import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import type { ImageRules } from "#src/rules.ts";
 import type { ImageFacts, ImageFit, Rendition } from "./image-plan.ts";
 import { isSizeTaken } from "./image-size.ts";
 import { planImage } from "./plan-image.ts";
 
-const rulesOf = (platform: PlatformId): ImageRules => PLATFORMS[platform].image;
+const rulesOf = (platform: PlatformId): ImageRules => PLATFORM_FACTS[platform].rules.image;
 
 const jpeg = (change: Partial<ImageFacts> = {}): ImageFacts => ({
   contentType: "image/jpeg",
@@ -75,12 +76,11 @@ test("a GIF with one frame is treated like any other still picture, and a GIF wi
 });
 
 test("an animated WebP is refused on every platform, because none shows more than its first frame", () => {
-  for (const platform of PLATFORM_IDS) {
+  for (const platform of PLATFORM_IDS)
     expect(plan(platform, { contentType: "image/webp", frames: 2 })).toMatchObject({
       kind: "refused",
       faults: [{ code: "media_type_unsupported" }],
     });
-  }
 });
 
 test("a TIFF with several pages is sent unchanged if the platform takes TIFF files, and is otherwise refused", () => {

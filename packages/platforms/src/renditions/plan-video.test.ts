@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { PLATFORMS, type PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import { planVideo, type VideoEncoding } from "./plan-video.ts";
 
 const PLAIN: VideoEncoding = {
@@ -12,7 +13,7 @@ const PLAIN: VideoEncoding = {
 };
 
 const plan = (platform: PlatformId, video: Partial<VideoEncoding>, contentType = "video/mp4") =>
-  planVideo({ contentType, video: { ...PLAIN, ...video } }, PLATFORMS[platform].video);
+  planVideo({ contentType, video: { ...PLAIN, ...video } }, PLATFORM_FACTS[platform].rules.video);
 
 const codes = (...args: Parameters<typeof plan>) => {
   const made = plan(...args);
@@ -57,7 +58,7 @@ test.each([
 });
 
 test("a video whose encoding is not known is judged by its type only", () => {
-  const { video } = PLATFORMS.x;
+  const { video } = PLATFORM_FACTS.x.rules;
   expect(planVideo({ contentType: "video/mp4" }, video)).toEqual({ kind: "original" });
 });
 

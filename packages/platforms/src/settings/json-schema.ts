@@ -1,13 +1,10 @@
-import type { PlatformId } from "#src/registry.ts";
 import type { ListField, SettingField, SettingFields } from "./field.ts";
-import { ACCOUNT_SETTINGS } from "./registry.ts";
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Returns the JSON Schema of all settings of an account of the platform, as the REST API returns them. */
-export function settingsSchemaOf(platform: PlatformId): JsonSchema {
-  const fields: SettingFields = ACCOUNT_SETTINGS[platform];
+/** Returns the JSON Schema of all settings of an account of a platform, as the REST API returns them. */
+export function settingsSchemaOf(fields: SettingFields): JsonSchema {
   return {
     type: "object",
     properties: mapFields(fields, (field) => ({ ...toSchema(field), default: field.default })),
@@ -20,8 +17,8 @@ export function settingsSchemaOf(platform: PlatformId): JsonSchema {
  * the platform follows from the account; settings of the same name have the same values on all platforms that have
  * them.
  */
-export function patchSchema(): JsonSchema {
-  const all: SettingFields = Object.assign({}, ...Object.values(ACCOUNT_SETTINGS));
+export function patchSchema(platforms: readonly SettingFields[]): JsonSchema {
+  const all: SettingFields = Object.assign({}, ...platforms);
   return {
     type: "object",
     properties: mapFields(all, (field) => toNullable(toSchema(field))),

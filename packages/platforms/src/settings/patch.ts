@@ -1,14 +1,11 @@
-import type { PlatformId } from "#src/registry.ts";
 import { findValueFault, type ValueFault } from "./check-value.ts";
 import type { SettingFields } from "./field.ts";
-import { ACCOUNT_SETTINGS } from "./registry.ts";
 
 /** The settings that a workspace has chosen for an account, or a JSON merge patch of them. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
 /** Returns every error in a JSON merge patch of an account's settings. Paths are JSON Pointers into the patch. */
-export function checkPatch(platform: PlatformId, patch: SettingValues): readonly ValueFault[] {
-  const fields: SettingFields = ACCOUNT_SETTINGS[platform];
+export function checkPatch(fields: SettingFields, patch: SettingValues): readonly ValueFault[] {
   return Object.entries(patch).flatMap(([name, value]): ValueFault[] => {
     const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

@@ -1,7 +1,5 @@
-import type { PlatformId } from "#src/registry.ts";
 import { findValueFault } from "./check-value.ts";
-import type { SettingFields } from "./field.ts";
-import { ACCOUNT_SETTINGS, type AccountSettings } from "./registry.ts";
+import type { SettingFields, SettingsOf } from "./field.ts";
 
 /** Parses settings of an account that a service sent as JSON text. An empty text has no setting. */
 export function parseSettings(text: string): Readonly<Record<string, unknown>> {
@@ -9,20 +7,16 @@ export function parseSettings(text: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Returns the values of all settings of an account from its stored settings. A setting that is not stored, or whose
+ * Returns the values of all settings (`fields`) of an account from its stored settings. A setting that is not stored, or whose
  * stored value another release wrote and this one does not know, has its default.
  */
-export function readSettings<P extends PlatformId>(
-  platform: P,
-  stored: unknown,
-): AccountSettings<P> {
-  const fields: SettingFields = ACCOUNT_SETTINGS[platform];
+export function readSettings<F extends SettingFields>(fields: F, stored: unknown): SettingsOf<F> {
   const values = Object.entries(fields).map(([name, field]) => {
     const value = valueOf(stored, name);
     const isValid = value !== undefined && findValueFault(field, value) === undefined;
     return [name, isValid ? value : field.default];
   });
-  return Object.fromEntries(values) as AccountSettings<P>;
+  return Object.fromEntries(values) as SettingsOf<F>;
 }
 
 function valueOf(stored: unknown, name: string): unknown {

@@ -1,7 +1,6 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { maySend } from "./authorization.ts";
 import { parseChatAddress } from "./chat-address.ts";
 
@@ -12,11 +11,12 @@ function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): 
 }
 
 /** The checks of a Telegram chat: the bot's token, and the rights of the bot in the chat. */
-export function createTelegramAccountChecks(
-  { baseUrl }: { readonly baseUrl: string },
-  { accessToken, externalId }: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createTelegramAccountChecks({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AccountChecks {
+  return ({ accessToken, externalId }) => [
     {
       name: "rights of the bot",
       remedy: CONNECT_AGAIN,

@@ -1,7 +1,7 @@
 import { choice, flag } from "#src/settings/field.ts";
 
 /** The settings of a Telegram chat. */
-export const telegram = {
+export const SETTINGS = {
   format: choice(
     ["plain", "html"],
     "plain",

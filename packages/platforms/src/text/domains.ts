@@ -153,9 +153,9 @@ function firstStart(
   from: number,
   consumed: number,
 ): number | undefined {
-  for (let at = from; at < within.end; at += 1) {
+  for (let at = from; at < within.end; at += 1)
     if (!isJoiner(text, at) && mayBegin(text, at, consumed)) return at;
-  }
+
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import twitter from "twitter-text";
 import { describe, expect, test } from "vitest";
-import { PLATFORMS } from "#src/registry.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 import { countText, createTextCounter, effectiveLimits } from "./text.ts";
 import { findUrls } from "./urls.ts";
 
@@ -159,18 +159,16 @@ describe("other units of text length", () => {
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         fc.pre(!text.includes("."));
         const bytes = countText(text, "utf8_bytes");
-        for (const unit of ["utf16", "graphemes", "weighted"] as const) {
+        for (const unit of ["utf16", "graphemes", "weighted"] as const)
           expect(countText(text, unit), unit).toBeLessThanOrEqual(bytes);
-        }
       }),
     );
   });
 
   test("a text counter that caches lengths returns the same lengths as countText", () => {
     const count = createTextCounter();
-    for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
+    for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const)
       expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
-    }
   });
 });
 
@@ -197,21 +195,25 @@ describe("hashtags and mentions", () => {
 
 describe("the limits that hold for a text", () => {
   test("Telegram's text limit is lower with media than without media", () => {
-    expect(effectiveLimits(PLATFORMS.telegram.text, "none")).toEqual([
+    expect(effectiveLimits(PLATFORM_FACTS.telegram.rules.text, "none")).toEqual([
       { unit: "utf16", max: 4096 },
     ]);
-    expect(effectiveLimits(PLATFORMS.telegram.text, "image")).toEqual([
+    expect(effectiveLimits(PLATFORM_FACTS.telegram.rules.text, "image")).toEqual([
       { unit: "utf16", max: 1024 },
     ]);
   });
 
   test("TikTok's text limit is higher with photos than with a video", () => {
-    expect(effectiveLimits(PLATFORMS.tiktok.text, "video")).toEqual([{ unit: "utf16", max: 2200 }]);
-    expect(effectiveLimits(PLATFORMS.tiktok.text, "image")).toEqual([{ unit: "utf16", max: 4000 }]);
+    expect(effectiveLimits(PLATFORM_FACTS.tiktok.rules.text, "video")).toEqual([
+      { unit: "utf16", max: 2200 },
+    ]);
+    expect(effectiveLimits(PLATFORM_FACTS.tiktok.rules.text, "image")).toEqual([
+      { unit: "utf16", max: 4000 },
+    ]);
   });
 
   test("Bluesky limits both the graphemes and the bytes of a text", () => {
-    expect(effectiveLimits(PLATFORMS.bluesky.text, "none")).toEqual([
+    expect(effectiveLimits(PLATFORM_FACTS.bluesky.rules.text, "none")).toEqual([
       { unit: "graphemes", max: 300 },
       { unit: "utf8_bytes", max: 3000 },
     ]);

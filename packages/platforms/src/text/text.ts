@@ -1,5 +1,5 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
-import { parseTelegramHtml } from "#src/telegram/html.ts";
+import { parseTelegramHtml } from "#src/text/telegram-html.ts";
 import { countCashtags } from "./cashtags.ts";
 import { findLongMarkRun } from "./normalize-text.ts";
 import { LONGEST_WEIGHT, weightedLength } from "./weighted-length.ts";

@@ -1,15 +1,15 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { describeStatus, list, number } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { ask, codeOf, dataOf } from "./publishing/calls.ts";
 
 /** The checks of a TikTok account: its token, and what TikTok allows its owner to post now. */
-export function createTiktokAccountChecks(
-  { baseUrl }: { readonly baseUrl: string },
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createTiktokAccountChecks({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AccountChecks {
+  return (account) => [
     {
       name: "what TikTok allows",
       remedy: CONNECT_AGAIN,

@@ -4,7 +4,7 @@ import { choice, flag } from "#src/settings/field.ts";
  * The settings of a TikTok account. Interactions are off by default, because TikTok's audit requires that the creator
  * turns them on. Source: content sharing guidelines, 2026-09-11.
  */
-export const tiktok = {
+export const SETTINGS = {
   allowComment: flag(false, "Whether people may comment on posts."),
   allowDuet: flag(false, "Whether people may make duets with videos."),
   allowStitch: flag(false, "Whether people may use parts of videos in theirs."),

@@ -1,18 +1,14 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { header, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /**
  * The check of an X account's token. Its finding names the account's verified type and how many further calls of this
  * kind X allows now.
  */
-export function createXAccountChecks(
-  { baseUrl }: { readonly baseUrl: string },
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createXAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
+  return (account) => [
     {
       name: "token at X",
       remedy: CONNECT_AGAIN,

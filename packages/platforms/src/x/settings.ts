@@ -1,7 +1,7 @@
 import { choice } from "#src/settings/field.ts";
 
 /** The settings of an X account. */
-export const x = {
+export const SETTINGS = {
   replySettings: choice(
     ["everyone", "following", "mentioned"],
     "everyone",

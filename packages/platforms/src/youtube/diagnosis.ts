@@ -1,15 +1,15 @@
-import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** The checks of a YouTube channel: its token, and whether long videos are allowed. */
-export function createYoutubeAccountChecks(
-  { baseUrl }: { readonly baseUrl: string },
-  account: AccountAccess,
-): readonly DiagnosticCheck[] {
-  return [
+export function createYoutubeAccountChecks({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AccountChecks {
+  return (account) => [
     {
       name: "channel at YouTube",
       remedy: CONNECT_AGAIN,

@@ -19,7 +19,7 @@ const playlistId: TextField<string | null> = {
 };
 
 /** The settings of a YouTube channel. */
-export const youtube = {
+export const SETTINGS = {
   categoryId,
   madeForKids: flag(
     false,

@@ -109,9 +109,9 @@ describe("reading Bluesky comments", () => {
 
   test("the Bluesky connector pages through comments from the newest to the oldest, and a comment written meanwhile does not shift later pages", async () => {
     const owned = await publishPost();
-    for (const minute of [10, 11, 12, 13, 14]) {
+    for (const minute of [10, 11, 12, 13, 14])
       await comment(owned, `at ${minute}`, { createdAt: `2026-11-20T10:${minute}:00.000Z` });
-    }
+
     expect(await readAllTexts(bluesky, owned.account, owned.mediaId, 2)).toEqual([
       ["at 14", "at 13"],
       ["at 12", "at 11"],

@@ -114,7 +114,7 @@ describe("failing preparation steps on Facebook", () => {
   test.each(STEP_FAULTS)(
     "a Facebook post that meets the simulated fault %s on any call before the publishing call is published once",
     async (mode, extra) => {
-      for (const operation of ["create", "upload", "status"]) {
+      for (const operation of ["create", "upload", "status"])
         for (const [, media] of KINDS) {
           await platform.reset();
           const publication = await createPublication(media);
@@ -123,7 +123,6 @@ describe("failing preparation steps on Facebook", () => {
           expect(["published", "present"]).toContain(outcome.kind);
           expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
         }
-      }
     },
     90_000,
   );

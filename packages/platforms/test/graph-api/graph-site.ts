@@ -1,14 +1,10 @@
 import type { CommentsConnector } from "#src/comments/connector.ts";
-import { createCommentsConnectors } from "#src/comments/registry.ts";
 import type { MetricsConnector } from "#src/metrics/connector.ts";
-import { createMetricsConnectors } from "#src/metrics/registry.ts";
+import { createConnectors, type PublishingSettings } from "#src/platforms.ts";
 import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
-import { createPrivateRepliesConnectors } from "#src/private-replies/registry.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { createPublishingConnectors, type PublishingSettings } from "#src/publishing/registry.ts";
-import type { MediaServer } from "../media-server.ts";
-import { jpegMedia } from "../media-server.ts";
+import { type MediaServer, jpegMedia } from "../media-server.ts";
 import type { TestMedia } from "../test-media.ts";
 import type { TestPlatform } from "../test-platform.ts";
 
@@ -53,12 +49,12 @@ export class GraphSite {
     const settings = toSettings(platform.url);
     const id = login === "facebook" ? "facebook" : "instagram";
     this.platform = platform;
-    this.comments = required(createCommentsConnectors(settings)[id]);
-    this.privateReplies = required(createPrivateRepliesConnectors(settings)[id]);
+    this.comments = required(createConnectors("comments", settings)[id]);
+    this.privateReplies = required(createConnectors("privateReplies", settings)[id]);
     this.#login = login;
     this.#files = files;
-    this.#publishing = createPublishingConnectors(settings)[id];
-    this.metrics = required(createMetricsConnectors(settings)[id]);
+    this.#publishing = createConnectors("publishing", settings)[id];
+    this.metrics = required(createConnectors("metrics", settings)[id]);
   }
 
   /** Creates an account with a valid token. */

@@ -1,4 +1,4 @@
-import type { PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import { judgeBluesky } from "./judge-bluesky.ts";
 import { judgeGraphApi } from "./judge-graph-api.ts";
 import { judgeTelegram } from "./judge-telegram.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import { judgeRequests } from "./judge-requests.ts";
 import { FILE, type RecordedRequest } from "./recorded-request.ts";
 
@@ -160,7 +160,7 @@ const CASES: Readonly<
   },
 };
 
-for (const [platform, { good, bad }] of Object.entries(CASES)) {
+for (const [platform, { good, bad }] of Object.entries(CASES))
   describe(`the check of recorded requests to ${platform}`, () => {
     test(`the check accepts requests that agree with the client library of ${platform}`, async () => {
       expect(await judgeRequests(platform as PlatformId, good)).toEqual([]);
@@ -181,4 +181,3 @@ for (const [platform, { good, bad }] of Object.entries(CASES)) {
       expect(found.length).toBeGreaterThanOrEqual(bad.length);
     });
   });
-}

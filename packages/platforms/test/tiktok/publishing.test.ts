@@ -79,9 +79,9 @@ async function settle(
     if (outcome.kind !== "pending" && outcome.kind !== "unknown") return outcome;
     const isPending = outcome.kind === "pending";
     const verdict = await look(publication, handles, { looks, isPending, timeScale });
-    if (verdict.kind === "absent") {
+    if (verdict.kind === "absent")
       ({ handles, outcome } = await call(publication, verdict.handles ?? handles));
-    } else if (verdict.kind === "look_again") await advance(1000);
+    else if (verdict.kind === "look_again") await advance(1000);
     else return verdict;
   }
   throw new Error("nothing came of it");

@@ -299,9 +299,9 @@ describe("hiding X comments", () => {
   test("an X comment is hidden and shown again, repeatedly", async () => {
     const owned = await publishPost();
     const rude = await comment(owned, "rude");
-    for (const hidden of [true, true, false, false]) {
+    for (const hidden of [true, true, false, false])
       expect(await hide(owned, rude, hidden)).toEqual({ kind: "done" });
-    }
+
     expect((await readPage(x, owned.account, owned.mediaId)).comments).toHaveLength(1);
   });
 

@@ -109,9 +109,9 @@ describe("reading YouTube comments", () => {
 
   test("a YouTube comment that is written while a client reads page after page neither repeats nor hides another comment", async () => {
     const owned = await publishVideo();
-    for (const minute of [10, 11, 12, 13]) {
+    for (const minute of [10, 11, 12, 13])
       await comment(owned, `at ${minute}`, { createdAt: `2026-11-20T10:${minute}:00.000Z` });
-    }
+
     const first = await readPage(youtube, owned.account, owned.mediaId, { limit: 2 });
     await comment(owned, "newer");
     const second = await readPage(youtube, owned.account, owned.mediaId, {
@@ -209,9 +209,9 @@ describe("replying on YouTube", () => {
       const owned = await publishVideo();
       const commentId = await comment(owned, "nice");
       const request = toReply(owned.mediaId, commentId, "a & b <3");
-      for (let index = 0; index < 101; index += 1) {
+      for (let index = 0; index < 101; index += 1)
         await youtube.reply(owned.account, { ...request, text: `other ${index}` }, guard);
-      }
+
       await platform.addFault("reply", mode);
       expect(await youtube.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
       expect(await reconcile(owned.account, request)).toMatchObject({
@@ -231,11 +231,11 @@ describe("replying on YouTube", () => {
     const { id } = await platform.control<{ id: string }>("POST", "faults", stale);
     const past = new Date(Date.now() - 11 * 60_000);
     const late = { calledAt: past, callUntil: past, timeScale: 1 };
-    for (const looks of [0, 1, 2]) {
+    for (const looks of [0, 1, 2])
       expect(await reconcile(owned.account, request, { ...late, looks })).toMatchObject({
         kind: "look_again",
       });
-    }
+
     expect(await reconcile(owned.account, request, { ...late, looks: 3 })).toEqual({
       kind: "absent",
     });

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { describe, expect, test } from "vitest";
 import { actionFor, causeFor } from "#src/target-errors/action-for.ts";
 import { TARGET_ERROR_CODES } from "#src/target-errors/catalogue.ts";

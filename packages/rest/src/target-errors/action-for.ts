@@ -1,5 +1,5 @@
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import { isPlatformId } from "@postrider/platforms/registry";
 import type { Locale } from "#src/locale.ts";
 import { TARGET_ERRORS } from "./catalogue.ts";
 import { entry, type PlatformTexts, type TargetErrorEntry, text, type Text } from "./entry.ts";

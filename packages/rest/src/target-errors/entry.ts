@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Locale } from "#src/locale.ts";
 
 /** A text in all languages. `{name}` and the other placeholders are explained in `phrases.ts`. */

@@ -1,4 +1,5 @@
-import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { Locale } from "#src/locale.ts";
 import { type Text, text } from "./entry.ts";
 
@@ -55,7 +56,10 @@ export function fillText(template: Text, occasion: Occasion, locale: Locale): st
   return template[locale]
     .replaceAll("{connect}", (CONNECT[platform] ?? CONNECT_BY_LINK)[locale])
     .replaceAll("{repeat}", REPEAT[work][locale])
-    .replaceAll("{name}", id === undefined ? THE_PLATFORM[locale] : PLATFORMS[id].displayName)
+    .replaceAll(
+      "{name}",
+      id === undefined ? THE_PLATFORM[locale] : PLATFORM_FACTS[id].rules.displayName,
+    )
     .replaceAll("{platform}", id ?? "PLATFORM")
     .replaceAll("{at}", nextAttemptAt ?? "");
 }

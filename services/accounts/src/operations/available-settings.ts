@@ -1,5 +1,5 @@
-import { isPlatformId } from "@postrider/platforms/registry";
-import type { AvailableReaders } from "@postrider/platforms/settings/available";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import type { Connectors } from "@postrider/platforms/platforms";
 import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import type { AccountKey } from "#src/db/accounts.ts";
@@ -31,10 +31,10 @@ interface Answer {
  */
 export class AvailableSettings {
   readonly #deps: Deps;
-  readonly #readers: AvailableReaders;
+  readonly #readers: Connectors<"available">;
   readonly #answers = new BoundedMap<string, Answer>(MAX_ANSWERS);
 
-  constructor(deps: Deps, readers: AvailableReaders) {
+  constructor(deps: Deps, readers: Connectors<"available">) {
     this.#deps = deps;
     this.#readers = readers;
   }

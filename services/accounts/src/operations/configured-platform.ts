@@ -1,6 +1,6 @@
+import type { ConfiguredPlatform } from "@postrider/platforms/authorization/configure";
 import type { AuthorizationCodeFlow } from "@postrider/platforms/authorization/connector";
-import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
-import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/registry";
+import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 

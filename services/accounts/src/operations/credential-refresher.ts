@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthorizationConnector } from "@postrider/platforms/authorization/connector";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { SealError } from "@postrider/shared/secrets/sealing";
 import { createCounter } from "@postrider/shared/telemetry/metrics";

@@ -1,6 +1,7 @@
-import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
-import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
-import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { createHostChecks } from "@postrider/platforms/host-checks";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import type { AuthorizationSettings } from "@postrider/platforms/platforms";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -9,34 +10,29 @@ interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }
 
-/** The credentials of our app on a platform, by the names of their settings; undefined = not set. */
-type AppSettings = Readonly<Record<string, string | undefined>>;
+/** Ends of the names of the settings with the credentials of our app on a platform. */
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  clientId: "CLIENT_ID",
+  clientKey: "CLIENT_KEY",
+  clientSecret: "CLIENT_SECRET",
+  botToken: "BOT_TOKEN",
+};
 
-function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, AppSettings> {
-  const appOf = (platform: "instagram" | "x" | "facebook" | "youtube"): AppSettings => {
-    const { clientId, clientSecret } = platforms[platform];
-    const prefix = platform.toUpperCase();
-    return { [`${prefix}_CLIENT_ID`]: clientId, [`${prefix}_CLIENT_SECRET`]: clientSecret };
-  };
-  const { clientKey, clientSecret } = platforms.tiktok;
-  return {
-    instagram: appOf("instagram"),
-    x: appOf("x"),
-    facebook: appOf("facebook"),
-    tiktok: { TIKTOK_CLIENT_KEY: clientKey, TIKTOK_CLIENT_SECRET: clientSecret },
-    youtube: appOf("youtube"),
-    telegram: { TELEGRAM_BOT_TOKEN: platforms.telegram.botToken },
-    bluesky: {},
-  };
+/** The credentials of our app on a platform, with the names of their settings; undefined = not set. */
+function listCredentials(platforms: AuthorizationSettings, platform: PlatformId) {
+  return Object.entries<unknown>({ ...platforms[platform] }).flatMap(([name, value]) => {
+    const end = CREDENTIALS[name];
+    return end === undefined ? [] : [{ name: `${platform.toUpperCase()}_${end}`, value }];
+  });
 }
 
 type Result = Omit<Finding, "name">;
 
 /** Says whether the settings of our app on a platform are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
-  const { displayName } = PLATFORMS[platform];
-  const settings = Object.entries(appSettingsOf(platforms)[platform]);
-  const missing = settings.filter(([, value]) => value === undefined).map(([name]) => name);
+  const { displayName } = PLATFORM_FACTS[platform].rules;
+  const settings = listCredentials(platforms, platform);
+  const missing = settings.filter(({ value }) => value === undefined).map(({ name }) => name);
   if (connectors[platform] !== undefined) {
     const needs = settings.length === 0 ? "needs no settings" : "has all settings";
     return { status: "ok", found: `${displayName} ${needs}; accounts can be connected` };
@@ -60,7 +56,7 @@ function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Resul
   const address = `${publicUrl}/connect/callback`;
   return {
     status: "ok",
-    found: `the redirect address to register with ${PLATFORMS[platform].displayName} is ${address}`,
+    found: `the redirect address to register with ${PLATFORM_FACTS[platform].rules.displayName} is ${address}`,
   };
 }
 

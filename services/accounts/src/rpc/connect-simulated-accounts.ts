@@ -3,9 +3,9 @@ import type {
   ConnectSimulatedAccountsRequest,
   ConnectSimulatedAccountsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { isSimulated } from "@postrider/platforms/authorization/configure";
 import type { Connection } from "@postrider/platforms/authorization/connector";
-import { isSimulated } from "@postrider/platforms/authorization/registry";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";

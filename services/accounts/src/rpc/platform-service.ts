@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /** The RPCs of PlatformService. The list of platforms depends only on the configuration, so it is built once. */

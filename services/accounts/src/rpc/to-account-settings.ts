@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AccountSettingsSchema } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import type { AccountKey } from "#src/db/accounts.ts";
@@ -19,7 +20,9 @@ export async function toAccountSettings(
   return {
     accountId: key.accountId,
     platform,
-    settings: JSON.stringify(isPlatformId(platform) ? readSettings(platform, settings) : {}),
+    settings: JSON.stringify(
+      isPlatformId(platform) ? readSettings(PLATFORM_FACTS[platform].settings, settings) : {},
+    ),
     available: available === null ? "" : JSON.stringify(available),
   };
 }

@@ -5,7 +5,8 @@ import {
   describePermissions,
   type AccountPermissions,
 } from "@postrider/platforms/authorization/account-permissions";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORMS } from "@postrider/platforms/platforms";
 import type { AccountRow } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -17,7 +18,7 @@ export function toAccount(
   { features }: Pick<Dependencies, "features">,
 ): MessageInitShape<typeof AccountSchema> {
   const permissions = isPlatformId(row.platform)
-    ? describePermissions(row.platform, row.permissions, features)
+    ? describePermissions(PLATFORMS[row.platform], row.permissions, features)
     : undefined;
   return {
     traits: { ...row.traits },

@@ -3,10 +3,10 @@ import type {
   UpdateAccountSettingsRequest,
   UpdateAccountSettingsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
-import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { ValueFault } from "@postrider/platforms/settings/check-value";
 import type { SettingValue } from "@postrider/platforms/settings/field";
-import { findUnoffered } from "@postrider/platforms/settings/offered";
 import { applyPatch, checkPatch, type SettingValues } from "@postrider/platforms/settings/patch";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { appendAudit } from "@postrider/shared/audit/append";
@@ -42,8 +42,9 @@ function parsePatch(text: string): SettingValues {
 
 /** Returns the settings whose values differ, with their values before and after. */
 function compare(platform: PlatformId, before: SettingValues, after: SettingValues) {
-  const old: NamedValues = readSettings(platform, before);
-  const now: NamedValues = readSettings(platform, after);
+  const fields = PLATFORM_FACTS[platform].settings;
+  const old: NamedValues = readSettings(fields, before);
+  const now: NamedValues = readSettings(fields, after);
   const isChanged = (name: string) => JSON.stringify(old[name]) !== JSON.stringify(now[name]);
   const names = Object.keys(now).filter(isChanged);
   const pick = (values: NamedValues) =>
@@ -71,8 +72,10 @@ async function assertOffered(
   if (account === undefined || account.status === "disconnected") throw notFound();
   const { platform } = account;
   if (!isPlatformId(platform)) throw notFound();
-  assertValid(checkPatch(platform, patch));
-  assertValid(findUnoffered(platform, patch, await readAvailable(key, platform)));
+  const { settings, offer } = PLATFORM_FACTS[platform];
+  assertValid(checkPatch(settings, patch));
+  if (offer !== undefined)
+    assertValid(offer.findUnoffered(patch, await readAvailable(key, platform)));
 }
 
 async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues): Promise<Changed> {
@@ -80,7 +83,7 @@ async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues)
   if (account === undefined || account.status === "disconnected") throw notFound();
   const { platform } = account;
   if (!isPlatformId(platform)) throw notFound();
-  assertValid(checkPatch(platform, patch));
+  assertValid(checkPatch(PLATFORM_FACTS[platform].settings, patch));
   const before = (await findAccountSettings(tx, key))?.settings ?? {};
   const settings = applyPatch(before, patch);
   const { isEqual, ...details } = compare(platform, before, settings);

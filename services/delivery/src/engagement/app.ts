@@ -1,10 +1,8 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { createCommentsConnectors } from "@postrider/platforms/comments/registry";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
-import { createMetricsConnectors } from "@postrider/platforms/metrics/registry";
-import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
+import { createConnectors } from "@postrider/platforms/platforms";
 import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
@@ -146,9 +144,9 @@ export function createEngagementDeps(
       accounts: peers.accounts.client(AccountService),
     },
     connectors: {
-      comments: createCommentsConnectors(config.platforms),
-      privateReplies: createPrivateRepliesConnectors(config.platforms),
-      metrics: createMetricsConnectors(config.platforms),
+      comments: createConnectors("comments", config.platforms),
+      privateReplies: createConnectors("privateReplies", config.platforms),
+      metrics: createConnectors("metrics", config.platforms),
     },
     settings: config.engagement,
   };

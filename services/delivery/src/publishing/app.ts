@@ -4,11 +4,9 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
-import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
-import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
+import { createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
@@ -99,7 +97,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     guard,
     onEvents,
     owner: ownId ?? newId(),
-    connectors: createPublishingConnectors(config.platforms),
+    connectors: createConnectors("publishing", config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: createAccountsClients(peers.accounts),
     media,
@@ -164,7 +162,7 @@ export function createDoctor(
     guard,
     accounts,
     findFile,
-    connectors: createLiveCheckConnectors(config.platforms),
+    connectors: createConnectors("livePublishing", config.platforms),
     clocks: PROCESS_CLOCKS,
     leaseMs,
     visibleCallMs,
@@ -177,7 +175,7 @@ export function createDoctor(
   const service = createDoctorService({
     sql,
     accounts,
-    checks: createAccountChecks(config.platforms),
+    checks: createConnectors("diagnosis", config.platforms),
     liveChecks,
     findFile,
   });

@@ -1,9 +1,8 @@
 import type { CommentsConnector } from "@postrider/platforms/comments/connector";
-import { createCommentsConnectors } from "@postrider/platforms/comments/registry";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { createConnectors } from "@postrider/platforms/platforms";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
-import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -192,7 +191,7 @@ export class ActionStage implements AsyncDisposable {
   }
 
   async #isHidden(account: TestAccount, mediaId: string, commentId: string): Promise<boolean> {
-    const connector = createCommentsConnectors(this.stage.config)[account.platform];
+    const connector = createConnectors("comments", this.stage.config)[account.platform];
     const { externalId, username, token: accessToken } = account;
     const access = { externalId, username, accessToken, attributes: {} };
     const signal = AbortSignal.timeout(10_000);
@@ -239,10 +238,10 @@ export class ActionStage implements AsyncDisposable {
   ): ActionWorker {
     const { wrap = (each) => each, wrapPrivate = (each) => each, ...others } = options;
     const { config } = this.stage;
-    const comments = Object.values(createCommentsConnectors(config)).map(
+    const comments = Object.values(createConnectors("comments", config)).map(
       (connector) => [connector.platform, shortened(wrap(connector), "reply")] as const,
     );
-    const privateReplies = Object.values(createPrivateRepliesConnectors(config)).map(
+    const privateReplies = Object.values(createConnectors("privateReplies", config)).map(
       (connector) => [connector.platform, shortened(wrapPrivate(connector), "send")] as const,
     );
     return startActionWorker(database, this.world, {

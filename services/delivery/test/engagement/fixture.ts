@@ -9,13 +9,13 @@ import type {
   ReplyRequest,
 } from "@postrider/platforms/comments/connector";
 import type { SendGuard, Clocks } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type {
   PrivateRepliesConnector,
   PrivateReplyRequest,
 } from "@postrider/platforms/private-replies/connector";
 import type { Failure, Outcome, Unknown } from "@postrider/platforms/publishing/outcome";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import type { PlatformId } from "@postrider/platforms/registry";
 import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";

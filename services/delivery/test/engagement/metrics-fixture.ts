@@ -9,8 +9,8 @@ import type {
   OnFurtherCall,
   PostMetrics,
 } from "@postrider/platforms/metrics/connector";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { expect, test } from "vitest";
 import { KINDS, nameRow, ROWS } from "./fault-matrix/cases.ts";
 import { FAULTS, isApplicable } from "./fault-matrix/faults.ts";

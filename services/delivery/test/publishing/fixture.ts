@@ -27,6 +27,7 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { SendGuard, Clocks } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
@@ -37,7 +38,6 @@ import type {
 } from "@postrider/platforms/publishing/publication";
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { unavailable } from "@postrider/shared/errors";

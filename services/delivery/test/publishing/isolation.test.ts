@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";

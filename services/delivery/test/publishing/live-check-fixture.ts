@@ -1,11 +1,10 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
-import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
 import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
-import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
-import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import { createConnectors } from "@postrider/platforms/platforms";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
 import { mp4Media } from "@postrider/platforms/test/test-media";
@@ -110,7 +109,7 @@ export async function open(platform: PlatformId, { openPermalink, ...replaced }:
     guard: createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT }),
     accounts: clients,
     findFile,
-    connectors: createLiveCheckConnectors(settings),
+    connectors: createConnectors("livePublishing", settings),
     clocks: PROCESS_CLOCKS,
     leaseMs: 60_000,
     visibleCallMs: 60_000,
@@ -122,7 +121,7 @@ export async function open(platform: PlatformId, { openPermalink, ...replaced }:
   const service = createDoctorService({
     sql,
     accounts: clients,
-    checks: createAccountChecks(settings),
+    checks: createConnectors("diagnosis", settings),
     liveChecks,
     findFile,
   });

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENT } from "./fixture.ts";

@@ -3,7 +3,7 @@ import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { newId } from "@postrider/shared/ids";
 import { Batcher } from "@postrider/shared/process/batcher";

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createTextCounter } from "@postrider/platforms/text/text";
 import { createWorstTexts } from "@postrider/shared/testing/growth";
 import { createHostileTexts, measureCpuMs } from "@postrider/shared/testing/hostile-texts";

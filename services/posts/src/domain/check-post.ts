@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent, findOptionKey } from "./effective-content.ts";

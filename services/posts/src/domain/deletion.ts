@@ -1,4 +1,5 @@
-import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 
@@ -43,7 +44,7 @@ const ACCOUNT_DISCONNECTED: TargetError = {
 
 /** Whether the API of a platform can delete a published post. */
 function isDeletable(platform: string): boolean {
-  return isPlatformId(platform) && PLATFORMS[platform].delete.supported;
+  return isPlatformId(platform) && PLATFORM_FACTS[platform].rules.delete.supported;
 }
 
 /**

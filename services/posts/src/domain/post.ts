@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { VideoEncoding } from "@postrider/platforms/renditions/plan-video";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { UnitName } from "@postrider/platforms/text/unit-names";

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

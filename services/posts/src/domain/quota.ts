@@ -1,4 +1,5 @@
-import { isPlatformId, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
 /**
@@ -104,7 +105,8 @@ export function resetsAt(period: string): Date {
 
 /** Returns the daily publishing limit of a platform; undefined for a platform without a daily limit. */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
-  const { count, points, perCreate, scope }: DailyLimitRules = PLATFORMS[platform].dailyLimit;
+  const { count, points, perCreate, scope }: DailyLimitRules =
+    PLATFORM_FACTS[platform].rules.dailyLimit;
   const limit = count ?? Math.floor((points ?? Infinity) / (perCreate ?? 1));
   if (!Number.isFinite(limit)) return undefined;
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };

@@ -1,7 +1,7 @@
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import { planVideo } from "@postrider/platforms/renditions/plan-video";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
-import { readOffer } from "@postrider/platforms/settings/offered";
 import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
@@ -14,7 +14,7 @@ export function validateMedia(
   { platform, media, settings = {}, available }: TargetInput,
   rules: PlatformRules,
 ): TargetViolation[] {
-  const { maxVideoSeconds } = readOffer(platform, available, settings);
+  const { maxVideoSeconds } = PLATFORM_FACTS[platform].offer?.read(available, settings) ?? {};
   return [
     ...validateCount(media, rules),
     ...validateMix(media, rules),

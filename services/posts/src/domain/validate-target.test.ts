@@ -1,4 +1,5 @@
-import { PLATFORM_IDS, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -45,7 +46,7 @@ const VALID = {
   bluesky: { platform: "bluesky", text: "hello", media: [] },
 } satisfies Record<PlatformId, TargetInput>;
 
-const unitOf = (platform: PlatformId) => UNIT_NAMES[PLATFORMS[platform].text.unit];
+const unitOf = (platform: PlatformId) => UNIT_NAMES[PLATFORM_FACTS[platform].rules.text.unit];
 const check = (platform: PlatformId, change: Partial<TargetInput>) =>
   validateTarget({ ...VALID[platform], ...change });
 
@@ -520,7 +521,7 @@ test("a text that is too long stays too long when characters are appended", () =
 
 test("a violation that is reported for a target contains the limit that the platform's rules define", () => {
   for (const platform of PLATFORM_IDS) {
-    const { max } = PLATFORMS[platform].text;
+    const { max } = PLATFORM_FACTS[platform].rules.text;
     const [found] = check(platform, { text: "a".repeat(max + 1) });
     expect(found, platform).toEqual({
       code: "content_too_long",

@@ -1,6 +1,5 @@
-import { PLATFORMS } from "@postrider/platforms/registry";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TextUnit, TitleRules } from "@postrider/platforms/rules";
-import { readOffer } from "@postrider/platforms/settings/offered";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
@@ -24,7 +23,7 @@ export function validateTarget(
   target: TargetInput,
   count: TextCounter = createTextCounter(),
 ): TargetViolation[] {
-  const rules: PlatformRules = PLATFORMS[target.platform];
+  const rules: PlatformRules = PLATFORM_FACTS[target.platform].rules;
   return [
     ...validateTexts(target, count),
     ...validatePrivacy(target, rules),
@@ -36,7 +35,7 @@ export function validateTarget(
 
 /** Returns the reasons that `validateTarget` finds in the text and the title of a post. */
 export function validateTexts(target: TargetInput, count: TextCounter): TargetViolation[] {
-  const rules: PlatformRules = PLATFORMS[target.platform];
+  const rules: PlatformRules = PLATFORM_FACTS[target.platform].rules;
   return [...validateText(target, rules, count), ...validateTitle(target, rules, count)];
 }
 
@@ -84,7 +83,10 @@ function validateText(
 
 /** Whether Telegram reads the text of a post as HTML. */
 function usesHtml({ platform, settings }: TargetInput): boolean {
-  return platform === "telegram" && readSettings("telegram", settings).format === "html";
+  return (
+    platform === "telegram" &&
+    readSettings(PLATFORM_FACTS.telegram.settings, settings).format === "html"
+  );
 }
 
 /** Maximum number of bytes of a Telegram message before its markup is parsed. */
@@ -172,7 +174,8 @@ function validatePrivacy(
   { platform, privacy, available, settings }: TargetInput,
   rules: PlatformRules,
 ): TargetViolation[] {
-  const { privacies = rules.privacy } = readOffer(platform, available, settings);
+  const { privacies = rules.privacy } =
+    PLATFORM_FACTS[platform].offer?.read(available, settings) ?? {};
   const offered = rules.privacy.filter((each) => privacies.includes(each));
   const refused = (code: "privacy_required" | "privacy_unsupported"): TargetViolation[] => [
     { code, field: "privacy", fits: offered.filter((each) => PRIVACIES.has(each)) },
@@ -187,7 +190,7 @@ function validatePrivacy(
  */
 function validateDisclosure({ platform, privacy, settings }: TargetInput): TargetViolation[] {
   if (platform !== "tiktok" || privacy === undefined) return [];
-  const { disclosure, unlistedAs } = readSettings("tiktok", settings);
+  const { disclosure, unlistedAs } = readSettings(PLATFORM_FACTS.tiktok.settings, settings);
   const isPrivate = privacy === "private" || (privacy === "unlisted" && unlistedAs === "only_me");
   return disclosure === "paid" && isPrivate
     ? [{ code: "disclosure_not_private", field: "privacy" }]

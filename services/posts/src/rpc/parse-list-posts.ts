@@ -1,5 +1,5 @@
 import type { ListPostsRequest } from "@postrider/contracts/posts/v1/post_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { ListFilter } from "#src/db/post-summaries.ts";

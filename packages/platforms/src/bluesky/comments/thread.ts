@@ -159,9 +159,9 @@ export async function readThread(
   const replies = new ReplyReader(account);
   const query = { method, parameters, readBody: replies.readBody };
   const answer = await queryBluesky(baseUrl, account, query, signal);
-  if (answer.kind === "failed") {
+  if (answer.kind === "failed")
     return answer.name === "NotFound" ? { kind: "missing" } : answer.failure;
-  }
+
   const thread = object(answer.json, "thread");
   const post = toRef(object(thread, "post"));
   if (post === undefined) return { kind: "missing" };

@@ -47,9 +47,9 @@ export async function readThreadgate(
   });
   const query = { method: "com.atproto.repo.getRecord", parameters };
   const answer = await queryBluesky(baseUrl, account, query, signal);
-  if (answer.kind === "failed") {
+  if (answer.kind === "failed")
     return answer.name === "RecordNotFound" ? NO_THREADGATE : answer.failure;
-  }
+
   const record = object(answer.json, "value");
   const cid = text(answer.json, "cid");
   if (record === undefined || cid === undefined)

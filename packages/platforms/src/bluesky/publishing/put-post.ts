@@ -13,13 +13,13 @@ import { toFailure } from "./failures.ts";
 import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
 
 function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string): Outcome {
-  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
+  if (answer.status === 200 && text(answer.json, "uri") !== undefined)
     return { kind: "published", externalId: rkey, permalink: toPermalink(account, rkey) };
-  }
+
   const name = text(answer.json, "error");
-  if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
+  if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap")
     return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
-  }
+
   return toFailure(answer, name);
 }
 

@@ -1,4 +1,4 @@
-import { bluesky } from "#src/bluesky/rules.ts";
+import { bluesky } from "#src/bluesky/facts.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
@@ -6,6 +6,7 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 import { readBlob } from "./blob-state.ts";
 import { createCard, hasStaleThumb, withoutThumb } from "./card-embed.ts";
 import { createFacets } from "./facets.ts";
@@ -67,7 +68,7 @@ async function createRecord(
   if ("kind" in dids) return dids;
   const { embed, handles } = await createCard(options, publication, signal);
   const facets = createFacets(publication.text, dids);
-  const { languages } = readSettings("bluesky", publication.settings);
+  const { languages } = readSettings(SETTINGS, publication.settings);
   const record = {
     $type: COLLECTION,
     text: publication.text,
@@ -107,7 +108,7 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
         readPrepared(handles) ?? (await createRecord(options, publication, now, signal));
       if ("kind" in prepared) return prepared;
       const { record, handles: added } = prepared;
-      const tooLong = publication.media.map((media) => refuseLongAltText(bluesky, media));
+      const tooLong = publication.media.map((media) => refuseLongAltText(bluesky.rules, media));
       const refusal = tooLong.find((failure) => failure !== undefined);
       if (refusal !== undefined) return refusal;
       return {

@@ -16,7 +16,6 @@ test("two TIDs (Bluesky record keys) that are created in the same millisecond di
 test("timeOfTid returns the time that a TID contains, and the current time for a record key that is not a TID", () => {
   const at = new Date("2026-11-21T12:00:00.123Z");
   expect(timeOfTid(createTid(at, 0.7))).toEqual(at);
-  for (const key of ["self", "3lb0000000000", ""]) {
+  for (const key of ["self", "3lb0000000000", ""])
     expect(Math.abs(timeOfTid(key).getTime() - Date.now())).toBeLessThan(60_000);
-  }
 });

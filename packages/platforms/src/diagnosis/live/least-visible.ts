@@ -1,5 +1,3 @@
-import type { PlatformId } from "#src/registry.ts";
-
 /** The least visible post that a platform has, which a live check makes. */
 export interface LeastVisible {
   /**
@@ -12,17 +10,6 @@ export interface LeastVisible {
   /** The media without which the platform takes no post. */
   readonly needs?: "media" | "video";
 }
-
-/** For each platform, the least visible post that its API can make. */
-export const LEAST_VISIBLE = {
-  instagram: { visibility: "readers", needs: "media" },
-  x: { visibility: "readers" },
-  facebook: { visibility: "unpublished" },
-  tiktok: { visibility: "owner", privacy: "private", needs: "video" },
-  youtube: { visibility: "owner", privacy: "private", needs: "video" },
-  telegram: { visibility: "readers" },
-  bluesky: { visibility: "readers" },
-} satisfies Record<PlatformId, LeastVisible>;
 
 /** Returns the text of a live check's post. It has characters that a platform could change, and the id tells posts apart. */
 export function liveCheckText(id: string): string {

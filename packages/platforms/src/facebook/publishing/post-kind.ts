@@ -1,6 +1,6 @@
 import type { Publication } from "#src/publishing/publication.ts";
 import { isReel } from "#src/renditions/is-reel.ts";
-import { facebook } from "../rules.ts";
+import { facebook } from "../facts.ts";
 
 /** The kind of Facebook post that a publication becomes. */
 export type FacebookKind = "post" | "video" | "reel";
@@ -16,5 +16,5 @@ export function mayStayDraft({ media: [video] }: Publication): boolean {
 
 export function kindOf({ media: [first] }: Publication): FacebookKind {
   if (first?.kind !== "video") return "post";
-  return isReel(first, facebook.video) ? "reel" : "video";
+  return isReel(first, facebook.rules.video) ? "reel" : "video";
 }

@@ -3,7 +3,7 @@ import { readGraphError } from "#src/graph-api/graph-error.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { instagram } from "#src/instagram/rules.ts";
+import { instagram } from "#src/instagram/facts.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
@@ -76,7 +76,7 @@ function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait 
 
 async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
   const file = fileAt(context.publication, context.place);
-  const refusal = file === undefined ? undefined : refuseLongAltText(instagram, file);
+  const refusal = file === undefined ? undefined : refuseLongAltText(instagram.rules, file);
   if (refusal !== undefined) return refusal;
   const answer = await createContainer(
     context.api,

@@ -5,6 +5,7 @@ import { formBody } from "#src/http/platform-request.ts";
 import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -33,7 +34,7 @@ function describeMedia(publication: Publication, media: PublicationMedia): Field
 }
 
 function describeSingle(publication: Publication, media: PublicationMedia): Fields {
-  const { shareToFeed } = readSettings("instagram", publication.settings);
+  const { shareToFeed } = readSettings(SETTINGS, publication.settings);
   const reel = { media_type: "REELS", share_to_feed: String(shareToFeed) };
   const type = media.kind === "video" ? reel : {};
   return { ...type, ...describeMedia(publication, media), caption: publication.text };

@@ -4,6 +4,7 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { toChatFields } from "#src/telegram/chat-address.ts";
+import { SETTINGS } from "../settings.ts";
 
 /** The publishing call to Telegram, which sends the whole post. */
 export interface MessageRequest {
@@ -50,7 +51,7 @@ function videoFields(media: PublicationMedia): Fields {
 
 /** Returns the parse mode of the post's text; without a parse mode, Telegram shows markup as plain text. */
 function formatFields({ settings }: Publication): Fields {
-  return readSettings("telegram", settings).format === "html" ? { parse_mode: "HTML" } : {};
+  return readSettings(SETTINGS, settings).format === "html" ? { parse_mode: "HTML" } : {};
 }
 
 function captionFields(publication: Publication): Fields {
@@ -60,7 +61,7 @@ function captionFields(publication: Publication): Fields {
 
 /** Returns the parameters that name the Telegram chat and say whether its members get the post without a sound. */
 function deliveryFields({ externalId, settings }: Publication): Fields {
-  const { silent } = readSettings("telegram", settings);
+  const { silent } = readSettings(SETTINGS, settings);
   return { ...toChatFields(externalId), ...(silent ? { disable_notification: true } : {}) };
 }
 
@@ -104,7 +105,7 @@ function toAlbum(publication: Publication): MessageRequest {
 }
 
 function toText(publication: Publication): MessageRequest {
-  const { linkPreview } = readSettings("telegram", publication.settings);
+  const { linkPreview } = readSettings(SETTINGS, publication.settings);
   const content = {
     ...deliveryFields(publication),
     text: publication.text,

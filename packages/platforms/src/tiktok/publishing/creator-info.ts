@@ -3,6 +3,7 @@ import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/hand
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
@@ -37,7 +38,7 @@ const LEVELS: Readonly<Record<string, string>> = {
  * posts: a setting of the account says who sees those.
  */
 export function privacyLevelOf({ privacy, settings }: Publication): string | undefined {
-  if (privacy === "unlisted") return LEVELS[readSettings("tiktok", settings).unlistedAs];
+  if (privacy === "unlisted") return LEVELS[readSettings(SETTINGS, settings).unlistedAs];
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 

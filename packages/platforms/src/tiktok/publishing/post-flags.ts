@@ -1,5 +1,6 @@
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 import type { CreatorInfo } from "./creator-info.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { CreatorInfo } from "./creator-info.ts";
  * do not allow it, or if the creator has turned it off on TikTok.
  */
 function toCommonFlags({ settings }: Publication, { isCommentDisabled }: CreatorInfo) {
-  const { allowComment, disclosure } = readSettings("tiktok", settings);
+  const { allowComment, disclosure } = readSettings(SETTINGS, settings);
   return {
     disable_comment: isCommentDisabled || !allowComment,
     brand_content_toggle: disclosure === "paid",
@@ -17,7 +18,7 @@ function toCommonFlags({ settings }: Publication, { isCommentDisabled }: Creator
 
 /** Returns the parameters of a TikTok video that the settings of the account decide. */
 export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
-  const { allowDuet, allowStitch } = readSettings("tiktok", publication.settings);
+  const { allowDuet, allowStitch } = readSettings(SETTINGS, publication.settings);
   return {
     ...toCommonFlags(publication, creator),
     disable_duet: creator.isDuetDisabled || !allowDuet,
@@ -27,6 +28,6 @@ export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
 
 /** Returns the parameters of a TikTok photo post that the settings of the account decide. */
 export function toPhotoFlags(publication: Publication, creator: CreatorInfo) {
-  const { autoAddMusic } = readSettings("tiktok", publication.settings);
+  const { autoAddMusic } = readSettings(SETTINGS, publication.settings);
   return { ...toCommonFlags(publication, creator), auto_add_music: autoAddMusic };
 }

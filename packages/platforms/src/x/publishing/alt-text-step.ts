@@ -5,7 +5,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
-import { x } from "#src/x/rules.ts";
+import { x } from "#src/x/facts.ts";
 import { toUploadFailure } from "./failures.ts";
 import { categoryOf } from "./upload-calls.ts";
 import { readUpload } from "./upload-state.ts";
@@ -32,7 +32,7 @@ async function describe(
   const upload = readUpload(handles, index);
   if (media === undefined || upload === undefined)
     throw new Error(`the post has no uploaded file at index ${index}`);
-  const refusal = refuseLongAltText(x, media);
+  const refusal = refuseLongAltText(x.rules, media);
   if (refusal !== undefined) return refusal;
   const url = `${baseUrl}/2/media/metadata`;
   const headers = bearer(publication.accessToken);

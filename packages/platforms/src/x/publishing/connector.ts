@@ -5,8 +5,9 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
+import type { SettingsOf } from "#src/settings/field.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import type { AccountSettings } from "#src/settings/registry.ts";
+import { SETTINGS } from "../settings.ts";
 import { createAltTextStep, isDescribed } from "./alt-text-step.ts";
 import { createPost } from "./create-post.ts";
 import { deletePost } from "./delete-post.ts";
@@ -37,12 +38,12 @@ const REPLY_SETTINGS = {
   everyone: {},
   following: { reply_settings: "following" },
   mentioned: { reply_settings: "mentionedUsers" },
-} satisfies Record<AccountSettings<"x">["replySettings"], JsonObject>;
+} satisfies Record<SettingsOf<typeof SETTINGS>["replySettings"], JsonObject>;
 
 function toBody({ text: content, settings }: Publication, uploads: readonly Upload[]): JsonObject {
   const media = { media_ids: uploads.map(({ id }) => id) };
   return {
-    ...REPLY_SETTINGS[readSettings("x", settings).replySettings],
+    ...REPLY_SETTINGS[readSettings(SETTINGS, settings).replySettings],
     ...(content === "" ? {} : { text: content }),
     ...(uploads.length === 0 ? {} : { media }),
   };

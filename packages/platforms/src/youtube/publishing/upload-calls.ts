@@ -4,6 +4,7 @@ import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/pla
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 const PARTS = "snippet,status";
@@ -14,7 +15,7 @@ const LICENSES = { youtube: "youtube", creative_commons: "creativeCommon" } as c
 
 /** Returns YouTube's video resource: everything that describes the video, without its bytes. */
 function toVideo({ title, text: description, tags, privacy, settings }: Publication) {
-  const { categoryId, madeForKids, license } = readSettings("youtube", settings);
+  const { categoryId, madeForKids, license } = readSettings(SETTINGS, settings);
   return {
     snippet: {
       title,
@@ -37,7 +38,7 @@ export function beginSession(
   media: Publication["media"][number],
   signal: AbortSignal,
 ): Answer {
-  const { notifySubscribers } = readSettings("youtube", publication.settings);
+  const { notifySubscribers } = readSettings(SETTINGS, publication.settings);
   const query = new URLSearchParams({
     uploadType: "resumable",
     part: PARTS,

@@ -2,6 +2,7 @@ import { object, text } from "#src/http/platform-answer.ts";
 import type { Published } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { SETTINGS } from "../settings.ts";
 import { toPlaylistHandles } from "./add-to-playlist.ts";
 
 /** A YouTube video that an upload created. */
@@ -51,7 +52,7 @@ export function toPublished(
   video: UploadedVideo,
 ): Pick<Published, "externalId" | "permalink" | "caveat" | "askLater"> {
   const wanted = publication.privacy ?? "public";
-  const { playlistId } = readSettings("youtube", publication.settings);
+  const { playlistId } = readSettings(SETTINGS, publication.settings);
   const askLater = playlistId === null ? undefined : toPlaylistHandles(video.id, playlistId);
   const ids = { ...toIds(publication, video), ...(askLater === undefined ? {} : { askLater }) };
   if (video.privacy !== "private" || wanted === "private") return ids;

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import { claimAccounts, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";

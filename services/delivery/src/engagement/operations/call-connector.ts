@@ -1,10 +1,10 @@
 import type { CommentsConnector } from "@postrider/platforms/comments/connector";
 import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";

@@ -1,6 +1,4 @@
-import type { CommentsConnectors } from "@postrider/platforms/comments/registry";
-import type { MetricsConnectors } from "@postrider/platforms/metrics/registry";
-import type { PrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
+import type { Connectors } from "@postrider/platforms/platforms";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -8,9 +6,9 @@ import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
 export interface EngagementConnectors {
-  readonly comments: CommentsConnectors;
-  readonly privateReplies: PrivateRepliesConnectors;
-  readonly metrics: MetricsConnectors;
+  readonly comments: Connectors<"comments">;
+  readonly privateReplies: Connectors<"privateReplies">;
+  readonly metrics: Connectors<"metrics">;
 }
 
 export interface EngagementSettings {

@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { readClock } from "@postrider/shared/postgres/clock";
 import {
   releaseAccount,

@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { listAnswered } from "#src/engagement/db/private-replies.ts";

@@ -1,8 +1,8 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { CommentsConnector, Missing } from "@postrider/platforms/comments/connector";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
 import { findConnectedAccount, type AccountRef } from "#src/clients/accounts.ts";
 import { withAccess, type Unavailable, type Unusable } from "./account-access.ts";

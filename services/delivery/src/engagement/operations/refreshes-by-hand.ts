@@ -1,5 +1,5 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchCredentials } from "#src/clients/accounts.ts";

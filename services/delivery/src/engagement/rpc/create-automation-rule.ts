@@ -4,7 +4,7 @@ import {
   type CreateAutomationRuleRequest,
   type CreateAutomationRuleResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";

@@ -3,7 +3,7 @@ import {
   PostPublishRequestedSchema,
   type PostPublishRequested,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";

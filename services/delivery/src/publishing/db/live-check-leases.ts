@@ -1,4 +1,4 @@
-import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql } from "@postrider/shared/postgres";
 import type { HeldCheck, LiveCheckRow, NewLiveCheck } from "./live-checks.ts";
 

@@ -1,5 +1,5 @@
 import type { LiveCheckStep, LivePost } from "@postrider/platforms/diagnosis/live/check-context";
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { isUnpaused, openPlatforms } from "./account-queues.ts";
 

@@ -1,5 +1,5 @@
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { appendEvents } from "@postrider/shared/outbox";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";

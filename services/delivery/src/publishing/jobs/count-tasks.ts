@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";

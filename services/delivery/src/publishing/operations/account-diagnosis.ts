@@ -1,7 +1,7 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { AccountChecks } from "@postrider/platforms/diagnosis/account-checks";
-import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { runChecks, type Finding } from "@postrider/shared/diagnostics/finding";
 import { notFound } from "@postrider/shared/errors";
 import {

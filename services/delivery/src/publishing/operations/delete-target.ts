@@ -1,7 +1,7 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
 import type { PublishingDeps } from "./dependencies.ts";

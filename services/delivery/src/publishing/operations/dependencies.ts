@@ -1,6 +1,6 @@
 import type { Clocks } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";

@@ -7,8 +7,8 @@ import {
   mayHaveLeftPost,
   type InterruptedCheck,
 } from "@postrider/platforms/diagnosis/live/end-interrupted-check";
-import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { isUnanswered, ServiceError } from "@postrider/shared/errors";
 import type { InterruptedRow } from "#src/publishing/db/live-check-leases.ts";
 import { addLiveCheckStep } from "#src/publishing/db/live-checks.ts";
@@ -87,7 +87,7 @@ export async function endInterruptedLiveCheck(
 ): Promise<LiveCheckEnd> {
   const interrupted = toInterrupted(row, deps);
   const explain = () => addLiveCheckStep(deps.sql, row, describeInterruption(interrupted));
-  if (!mayHaveLeftPost(interrupted, LEAST_VISIBLE[row.platform])) {
+  if (!mayHaveLeftPost(interrupted, PLATFORM_FACTS[row.platform].liveCheck)) {
     await explain();
     return "ended";
   }

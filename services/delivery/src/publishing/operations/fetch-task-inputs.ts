@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Publication } from "@postrider/platforms/publishing/publication";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";

@@ -3,11 +3,12 @@ import type {
   LiveCheckContext,
   LiveCheckJournal,
 } from "@postrider/platforms/diagnosis/live/check-context";
-import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible";
+import type { LeastVisible } from "@postrider/platforms/diagnosis/live/least-visible";
 import { createSendGuard, type Clocks } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import type { Connectors } from "@postrider/platforms/platforms";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import type { PublishingConnectors } from "@postrider/platforms/publishing/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
@@ -24,7 +25,7 @@ export interface LiveCheckDeps {
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly accounts: AccountsClients;
   readonly findFile: FindLiveCheckFile;
-  readonly connectors: PublishingConnectors;
+  readonly connectors: Connectors<"livePublishing">;
   readonly clocks: Clocks;
   /** Lease of a live check in milliseconds, after which another process ends the check. */
   readonly leaseMs: number;
@@ -124,14 +125,14 @@ export function createLiveCheckContext(
   const { sql, connectors, patienceMs, findOpener } = deps;
   const { id, platform, text } = check;
   const { externalId, username, accessToken, attributes } = credential;
-  const post = LEAST_VISIBLE[platform];
+  const post: LeastVisible = PLATFORM_FACTS[platform].liveCheck;
   return {
     connector: connectors[platform],
     publication: {
       targetId: id,
       text,
       title: `Postrider check ${id.slice(-8)}`,
-      privacy: "privacy" in post ? post.privacy : undefined,
+      privacy: post.privacy,
       tags: [],
       externalId,
       username,

@@ -1,5 +1,5 @@
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import {
   createAgeGauge,
   createCounter,

@@ -1,5 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 import { planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import { planVideo, remuxRendition } from "@postrider/platforms/renditions/plan-video";
@@ -13,7 +14,7 @@ export function planRendition(
   platform: PlatformId,
   settings: Readonly<Record<string, unknown>>,
 ): Rendition | undefined {
-  const rules = PLATFORMS[platform];
+  const rules = PLATFORM_FACTS[platform].rules;
   if (media.kind === "video") {
     const { deliveryContentType: contentType, video, width, height } = media;
     const { kind } = planVideo({ contentType, video }, rules.video);

@@ -1,6 +1,6 @@
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { ServiceError } from "@postrider/shared/errors";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";

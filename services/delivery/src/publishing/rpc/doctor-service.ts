@@ -5,11 +5,9 @@ import type {
   StartLiveCheckRequest,
 } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import type { AccountChecks } from "@postrider/platforms/diagnosis/account-checks";
-import {
-  LEAST_VISIBLE,
-  type LeastVisible,
-} from "@postrider/platforms/diagnosis/live/least-visible";
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { LeastVisible } from "@postrider/platforms/diagnosis/live/least-visible";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
@@ -43,7 +41,7 @@ async function parseFile(
   checked: CheckedAccount,
   { allowPublic, mediaId }: StartLiveCheckRequest,
 ): Promise<LiveCheckFile | undefined> {
-  const { visibility, needs }: LeastVisible = LEAST_VISIBLE[checked.platform];
+  const { visibility, needs }: LeastVisible = PLATFORM_FACTS[checked.platform].liveCheck;
   if (visibility === "readers" && !allowPublic)
     throw invalidRequest([{ code: "public_post", path: "/allowPublic" }]);
   if (needs === undefined) return undefined;

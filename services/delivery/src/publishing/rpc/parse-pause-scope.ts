@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { PauseRow } from "#src/publishing/db/pauses.ts";

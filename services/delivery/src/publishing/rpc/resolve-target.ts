@@ -3,8 +3,9 @@ import type {
   ResolveTargetRequest,
   ResolveTargetResponseSchema,
 } from "@postrider/contracts/delivery/v1/task_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORMS } from "@postrider/platforms/platforms";
 import { findExternalId } from "@postrider/platforms/publishing/permalinks";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -27,7 +28,9 @@ function parseLink(text: string): URL {
 
 function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
   if (link === undefined) return { kind: "absent" };
-  const externalId = isPlatformId(platform) ? findExternalId(platform, link) : null;
+  const externalId = isPlatformId(platform)
+    ? findExternalId(PLATFORMS[platform].links, link)
+    : null;
   return { kind: "published", externalId, permalink: link.href };
 }
 

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import { jpegMedia } from "@postrider/platforms/test/media-server";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Row, Step } from "./cases.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { TestMedia } from "@postrider/platforms/test/test-media";
 import type { TestTarget } from "../fixture.ts";
 import type { Row } from "./cases.ts";

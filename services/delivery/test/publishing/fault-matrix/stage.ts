@@ -1,9 +1,6 @@
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import { createConnectors, type PublishingSettings } from "@postrider/platforms/platforms";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import {
-  createPublishingConnectors,
-  type PublishingSettings,
-} from "@postrider/platforms/publishing/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
 import { MediaServer } from "@postrider/platforms/test/media-server";
 import { controlSimulator } from "@postrider/platforms/test/test-platform";
 import { newId } from "@postrider/shared/ids";
@@ -289,7 +286,7 @@ export function startMatrixWorker(
   wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
-  const made = Object.values(createPublishingConnectors(stage.config)).map((created) => {
+  const made = Object.values(createConnectors("publishing", stage.config)).map((created) => {
     const connector = watched(created, stage);
     const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
     return [connector.platform, wrapped] as const;

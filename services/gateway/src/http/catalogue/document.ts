@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { actionFor } from "@postrider/rest/target-errors/action-for";
 import { TARGET_ERROR_CODES, TARGET_ERRORS } from "@postrider/rest/target-errors/catalogue";
 import type { DetailEntry } from "./entry.ts";

@@ -1,4 +1,5 @@
-import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { patchSchema, settingsSchemaOf } from "@postrider/platforms/settings/json-schema";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { Id, ref } from "@postrider/rest/schemas";
@@ -33,12 +34,13 @@ const NothingAvailable = Type.Unsafe<null>({
 });
 
 function settingsOf(platform: PlatformId) {
-  const name = PLATFORMS[platform].displayName.replaceAll(/\W/g, "");
+  const { rules, settings } = PLATFORM_FACTS[platform];
+  const name = rules.displayName.replaceAll(/\W/g, "");
   return Type.Object(
     {
       accountId: Id,
       platform: Type.Unsafe<string>({ type: "string", enum: [platform] }),
-      settings: Type.Unsafe<SettingValues>({ ...settingsSchemaOf(platform) }),
+      settings: Type.Unsafe<SettingValues>({ ...settingsSchemaOf(settings) }),
       available: platform === "tiktok" ? TiktokAvailable : NothingAvailable,
     },
     { $id: `${name}AccountSettings` },
@@ -54,7 +56,7 @@ export const AccountSettings = Type.Unsafe<Record<string, unknown>>({
 
 export const AccountSettingsPatch = Type.Unsafe<SettingValues>({
   $id: "AccountSettingsPatch",
-  ...patchSchema(),
+  ...patchSchema(PLATFORM_IDS.map((id) => PLATFORM_FACTS[id].settings)),
   description:
     "The settings to change, each of the account's platform; the others stay as they are. Null resets a setting to its default.",
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { Locale } from "@postrider/rest/locale";
 import { CONNECT_TEXTS, type ConnectPage } from "#src/http/connect-texts.ts";
 
@@ -80,7 +81,7 @@ function guideOf(page: ConnectPage, platform: string): string {
 }
 
 function nameOf(platform: string): string {
-  return isPlatformId(platform) ? PLATFORMS[platform].displayName : "Postrider";
+  return isPlatformId(platform) ? PLATFORM_FACTS[platform].rules.displayName : "Postrider";
 }
 
 /** Renders a connect page as HTML. */

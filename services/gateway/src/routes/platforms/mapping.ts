@@ -1,5 +1,6 @@
 import type { PlatformAvailability } from "@postrider/contracts/accounts/v1/platform_service_pb";
-import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 
 /**
  * Lists all platforms in the order of the API contract. A platform that the answer of the accounts service lacks counts
@@ -9,7 +10,13 @@ import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 export function toPlatforms(availability: readonly PlatformAvailability[]) {
   const known = new Map(availability.map((entry) => [entry.platform, entry]));
   return PLATFORM_IDS.map((id) => {
-    const { displayName, id: _id, idempotency: _, verifyLive: __, ...rules } = PLATFORMS[id];
+    const {
+      displayName,
+      id: _id,
+      idempotency: _,
+      verifyLive: __,
+      ...rules
+    } = PLATFORM_FACTS[id].rules;
     const available = known.get(id)?.available ?? false;
     const unavailableReason = available
       ? null

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
 import { enumeration, Id } from "@postrider/rest/schemas";
 import { Type } from "typebox";

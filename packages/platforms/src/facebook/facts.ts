@@ -1,4 +1,6 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of Facebook Pages.
@@ -6,7 +8,7 @@ import type { PlatformRules } from "#src/rules.ts";
  * Source: Pages API and Reels publishing guides, v25.0, 2026. The text limit and the number of photos are figures that
  * users report, not official ones.
  */
-export const facebook: PlatformRules = {
+const RULES: PlatformRules = {
   id: "facebook",
   displayName: "Facebook",
   kind: "a large social network",
@@ -44,3 +46,11 @@ export const facebook: PlatformRules = {
   idempotency: "unpublished_then_publish",
   verifyLive: ["text.max", "media.max", "image.maxBytes", "video.maxBytes", "idempotency"],
 };
+
+/** What is known of Facebook without a call to it. */
+export const facebook = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "unpublished" },
+  offer: undefined,
+} satisfies PlatformFacts;

@@ -1,4 +1,6 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of YouTube. A post is one video with a title; the post's text becomes the description of the video.
@@ -6,7 +8,7 @@ import type { PlatformRules } from "#src/rules.ts";
  * Source: Data API videos.insert, 2026-01-07.
  * Source: quota page, 2026-09-11.
  */
-export const youtube: PlatformRules = {
+const RULES: PlatformRules = {
   id: "youtube",
   displayName: "YouTube",
   kind: "a video site",
@@ -49,3 +51,11 @@ export const youtube: PlatformRules = {
   idempotency: "resumable_session",
   verifyLive: ["title.unit", "dailyLimit.count"],
 };
+
+/** What is known of YouTube without a call to it. */
+export const youtube = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "owner", privacy: "private", needs: "video" },
+  offer: undefined,
+} satisfies PlatformFacts;

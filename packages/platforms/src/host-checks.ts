@@ -1,7 +1,8 @@
 import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { header } from "#src/http/platform-answer.ts";
-import { PLATFORMS, type PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 
 /**
  * Difference in milliseconds between our clock and a platform's above which requests may be refused. The header `Date` has
@@ -25,7 +26,7 @@ export function createHostChecks(
 }
 
 async function checkHost(platform: PlatformId, url: string, signal: AbortSignal) {
-  const { displayName } = PLATFORMS[platform];
+  const { displayName } = PLATFORM_FACTS[platform].rules;
   const { host, protocol } = new URL(url);
   const answer = await callPlatform({ method: "GET", url }, signal);
   if (answer.kind === "no_answer")

@@ -1,20 +1,18 @@
 import { EnvReader } from "@postrider/shared/config";
 import { expect, test } from "vitest";
-import { createCommentsConnectors } from "./comments/registry.ts";
-import { createMetricsConnectors } from "./metrics/registry.ts";
-import { createPrivateRepliesConnectors } from "./private-replies/registry.ts";
-import { readPublishingSettings } from "./publishing/settings.ts";
-import { PLATFORM_IDS, PLATFORMS } from "./registry.ts";
+import { PLATFORM_IDS } from "./platform-id.ts";
+import { createConnectors, readPublishingSettings } from "./platforms.ts";
+import { PLATFORM_FACTS } from "./registry.ts";
 
 const settings = readPublishingSettings(new EnvReader({}), { allow: [] });
-const comments = createCommentsConnectors(settings);
-const metrics = createMetricsConnectors(settings);
-const privateReplies = createPrivateRepliesConnectors(settings);
+const comments = createConnectors("comments", settings);
+const metrics = createConnectors("metrics", settings);
+const privateReplies = createConnectors("privateReplies", settings);
 
 test.each(PLATFORM_IDS)(
   "the platform rules of %s promise exactly the features of comments, private replies and metrics that its connectors have",
   (id) => {
-    const { comments: promised, dm, metrics: counted } = PLATFORMS[id];
+    const { comments: promised, dm, metrics: counted } = PLATFORM_FACTS[id].rules;
     expect(comments[id] !== undefined).toBe(promised.list);
     expect([...(comments[id]?.actions ?? [])].toSorted()).toEqual(
       [
@@ -25,8 +23,7 @@ test.each(PLATFORM_IDS)(
     expect(promised.delete).toBe(false);
     expect(privateReplies[id] !== undefined).toBe(dm.supported);
     expect(metrics[id] !== undefined).toBe(counted.supported);
-    for (const connector of [comments[id], privateReplies[id], metrics[id]]) {
+    for (const connector of [comments[id], privateReplies[id], metrics[id]])
       expect(connector?.platform ?? id).toBe(id);
-    }
   },
 );

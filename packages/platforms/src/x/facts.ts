@@ -1,4 +1,6 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of X, a short-text network. The text is measured in weighted characters.
@@ -6,7 +8,7 @@ import type { PlatformRules } from "#src/rules.ts";
  * Source: X API OpenAPI 2.167, rate limits and pricing pages, 2026-08-22.
  * Source: twitter-text configuration v3.
  */
-export const x: PlatformRules = {
+const RULES: PlatformRules = {
   id: "x",
   displayName: "X",
   kind: "a short-text network",
@@ -77,3 +79,11 @@ export const x: PlatformRules = {
   idempotency: "reconcile_by_timeline",
   verifyLive: ["comments.reply", "media.mixImageVideo", "text.maxByTrait"],
 };
+
+/** What is known of X without a call to it. */
+export const x = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "readers" },
+  offer: undefined,
+} satisfies PlatformFacts;

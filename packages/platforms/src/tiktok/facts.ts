@@ -1,11 +1,14 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { offer } from "./offer.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of TikTok, a short-video network. A post must state its privacy, because TikTok has no default.
  *
  * Source: Direct post, photo post and sharing guidelines, 2026-09-11.
  */
-export const tiktok: PlatformRules = {
+const RULES: PlatformRules = {
   id: "tiktok",
   displayName: "TikTok",
   kind: "a short-video network",
@@ -56,3 +59,11 @@ export const tiktok: PlatformRules = {
   idempotency: "upload_then_status",
   verifyLive: ["dailyLimit.count", "image.maxLongSide"],
 };
+
+/** What is known of TikTok without a call to it. */
+export const tiktok = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "owner", privacy: "private", needs: "video" },
+  offer,
+} satisfies PlatformFacts;

@@ -1,4 +1,6 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of Instagram, an image-sharing network. Every post needs media.
@@ -8,7 +10,7 @@ import type { PlatformRules } from "#src/rules.ts";
  * takes 3:4 since 2025. One program reports that the API took 3:4 as well (PostyBirb, pull request 762, 2026-05-10); no document of
  * Meta that was read on 2026-11-23 says so.
  */
-export const instagram: PlatformRules = {
+const RULES: PlatformRules = {
   id: "instagram",
   displayName: "Instagram",
   kind: "an image-sharing network",
@@ -70,3 +72,11 @@ export const instagram: PlatformRules = {
   idempotency: "publish_once_container",
   verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags", "image.minRatio"],
 };
+
+/** What is known of Instagram without a call to it. */
+export const instagram = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "readers", needs: "media" },
+  offer: undefined,
+} satisfies PlatformFacts;

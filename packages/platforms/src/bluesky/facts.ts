@@ -1,4 +1,6 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /**
  * The rules of Bluesky, on the AT Protocol. Its text has two limits at once: graphemes and bytes.
@@ -8,7 +10,7 @@ import type { PlatformRules } from "#src/rules.ts";
  * Bluesky's own app takes videos of 10 minutes since August 2026 (social-app, `src/lib/constants.ts`), and the lexicon has
  * neither a limit of the length nor, since 2026-08-14 (atproto pull request 5350), one of the description of a video.
  */
-export const bluesky: PlatformRules = {
+const RULES: PlatformRules = {
   id: "bluesky",
   displayName: "Bluesky",
   kind: "a decentralized short-text network",
@@ -49,3 +51,11 @@ export const bluesky: PlatformRules = {
   idempotency: "client_record_key",
   verifyLive: ["video.maxSeconds"],
 };
+
+/** What is known of Bluesky without a call to it. */
+export const bluesky = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "readers" },
+  offer: undefined,
+} satisfies PlatformFacts;

@@ -1,7 +1,9 @@
+import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { SETTINGS } from "./settings.ts";
 
 /** The rules of Telegram channels and groups, to which a bot posts. Source: Bot API 10.3, 2026-08-24. */
-export const telegram: PlatformRules = {
+const RULES: PlatformRules = {
   id: "telegram",
   displayName: "Telegram",
   kind: "a messaging app",
@@ -43,3 +45,11 @@ export const telegram: PlatformRules = {
   idempotency: "at_most_once",
   verifyLive: ["dailyLimit.soft"],
 };
+
+/** What is known of Telegram without a call to it. */
+export const telegram = {
+  rules: RULES,
+  settings: SETTINGS,
+  liveCheck: { visibility: "readers" },
+  offer: undefined,
+} satisfies PlatformFacts;

@@ -1,0 +1,28 @@
+import { configureApp } from "#src/authorization/configure.ts";
+import type { Platform } from "#src/platform.ts";
+import { createBlueskyAuthorizationConnector } from "./authorization.ts";
+import { createBlueskyCommentsConnector } from "./comments/connector.ts";
+import { createBlueskyAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
+import { bluesky as facts } from "./facts.ts";
+import { createBlueskyMetricsConnector } from "./metrics/connector.ts";
+import { createBlueskyPublishingConnector } from "./publishing/connector.ts";
+
+/** Everything that Postrider knows of Bluesky and can do there. */
+export const bluesky = {
+  ...facts,
+  environment,
+  authorization: {
+    configure: configureApp(createBlueskyAuthorizationConnector),
+    permissions: undefined,
+    revocation: { ends: "tokens" },
+  },
+  publishing: createBlueskyPublishingConnector,
+  comments: createBlueskyCommentsConnector,
+  privateReplies: undefined,
+  metrics: createBlueskyMetricsConnector,
+  diagnosis: createBlueskyAccountChecks,
+  livePublishing: createBlueskyPublishingConnector,
+  available: undefined,
+  links: { hosts: ["bsky.app"], pattern: /^\/profile\/[^/]+\/post\/([\w.~:-]+)/ },
+} satisfies Platform;

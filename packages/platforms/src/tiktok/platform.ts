@@ -1,0 +1,28 @@
+import { configureApp } from "#src/authorization/configure.ts";
+import type { Platform } from "#src/platform.ts";
+import { createTiktokAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { createTiktokAvailableReader } from "./available.ts";
+import { createTiktokAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
+import { tiktok as facts } from "./facts.ts";
+import { createTiktokMetricsConnector } from "./metrics/connector.ts";
+import { createTiktokPublishingConnector } from "./publishing/connector.ts";
+
+/** Everything that Postrider knows of TikTok and can do there. */
+export const tiktok = {
+  ...facts,
+  environment,
+  authorization: {
+    configure: configureApp(createTiktokAuthorizationConnector),
+    permissions: [PERMISSIONS],
+    revocation: { ends: "grant" },
+  },
+  publishing: createTiktokPublishingConnector,
+  comments: undefined,
+  privateReplies: undefined,
+  metrics: createTiktokMetricsConnector,
+  diagnosis: createTiktokAccountChecks,
+  livePublishing: createTiktokPublishingConnector,
+  available: ({ baseUrl }: { readonly baseUrl: string }) => createTiktokAvailableReader(baseUrl),
+  links: { hosts: ["tiktok.com"], pattern: /^\/@[^/]+\/(?:video|photo)\/(\d+)/ },
+} satisfies Platform;

@@ -1,0 +1,31 @@
+import { configureApp } from "#src/authorization/configure.ts";
+import type { Platform } from "#src/platform.ts";
+import { createXAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { createXCommentsConnector } from "./comments/connector.ts";
+import { createXAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
+import { x as facts } from "./facts.ts";
+import { createXMetricsConnector } from "./metrics/connector.ts";
+import { createXPublishingConnector } from "./publishing/connector.ts";
+
+/** Everything that Postrider knows of X and can do there. */
+export const x = {
+  ...facts,
+  environment,
+  authorization: {
+    configure: configureApp(createXAuthorizationConnector),
+    permissions: [PERMISSIONS],
+    revocation: { ends: "tokens" },
+  },
+  publishing: createXPublishingConnector,
+  comments: createXCommentsConnector,
+  privateReplies: undefined,
+  metrics: createXMetricsConnector,
+  diagnosis: createXAccountChecks,
+  livePublishing: createXPublishingConnector,
+  available: undefined,
+  links: {
+    hosts: ["x.com", "twitter.com", "mobile.twitter.com"],
+    pattern: /^\/(?:i\/web|\w+)\/status\/(\d+)/,
+  },
+} satisfies Platform;

@@ -1,0 +1,31 @@
+import { configureApp } from "#src/authorization/configure.ts";
+import type { Platform } from "#src/platform.ts";
+import { createYoutubeAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { createYoutubeCommentsConnector } from "./comments/connector.ts";
+import { createYoutubeAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
+import { youtube as facts } from "./facts.ts";
+import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
+import { createYoutubePublishingConnector } from "./publishing/connector.ts";
+
+/** Everything that Postrider knows of YouTube and can do there. */
+export const youtube = {
+  ...facts,
+  environment,
+  authorization: {
+    configure: configureApp(createYoutubeAuthorizationConnector),
+    permissions: [PERMISSIONS],
+    revocation: { ends: "grant" },
+  },
+  publishing: createYoutubePublishingConnector,
+  comments: createYoutubeCommentsConnector,
+  privateReplies: undefined,
+  metrics: createYoutubeMetricsConnector,
+  diagnosis: createYoutubeAccountChecks,
+  livePublishing: createYoutubePublishingConnector,
+  available: undefined,
+  links: {
+    hosts: ["youtube.com", "m.youtube.com"],
+    pattern: /^\/(?:watch\?(?:.*&)?v=|shorts\/)([\w-]{11})/,
+  },
+} satisfies Platform;
