@@ -44,7 +44,7 @@ const deliveries = fc.record({
   body: fc.json(),
 });
 
-test("the npm package standardwebhooks verifies 10,000 webhook deliveries with each of the secrets that sign them during 5 rotations", () => {
+test("the npm package standardwebhooks verifies 1,000 webhook deliveries with each of the secrets that sign them during 5 rotations", () => {
   const keys = fc.array(fc.uint8Array({ minLength: 24, maxLength: 64 }), {
     minLength: 1,
     maxLength: 5,
@@ -57,7 +57,7 @@ test("the npm package standardwebhooks verifies 10,000 webhook deliveries with e
       for (const secret of secrets)
         expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
     }),
-    { numRuns: 10_000 },
+    { numRuns: 1_000 },
   );
 });
 
