@@ -9,8 +9,10 @@ import { decodeCursor, deriveCursorKeys } from "@postrider/shared/secrets/list-c
 import { requireTextCursor } from "@postrider/shared/secrets/text-cursor";
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
 import { expect, test } from "vitest";
+import { nextFreeSlot, nextFreeSlots } from "#src/domain/next-slots.ts";
 import { contentHash } from "#src/domain/plan-post.ts";
-import { checkSlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import { checkSlotTimetable, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
+import { createTakenSlots } from "#src/domain/taken-slots.ts";
 import { findZoneClock } from "#src/domain/zone-clock.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
@@ -27,6 +29,31 @@ function tryTo(parse: () => unknown): unknown {
 const KEYS = deriveCursorKeys("posts", ["secret"]);
 const ID = "0198c2f0-0000-7000-8000-000000000001";
 const TIMETABLE = { weekdays: ["mon"], times: ["09:00"], timezone: "UTC" };
+
+const NOW = new Date("2026-11-20T12:00:00Z");
+/** Thirty queue-slot rules that together create a slot every minute. */
+const RULES = Array.from({ length: 30 }, (_, minute) => ({
+  ...TIMETABLE,
+  id: `rule ${minute}`,
+  status: "active" as const,
+  createdAt: NOW,
+  weekdays: WEEKDAYS,
+  times: Array.from({ length: 48 }, (_, index) =>
+    new Date((index * 30 + minute) * 60_000).toISOString().slice(11, 16),
+  ),
+  startsOn: null,
+  endsOn: null,
+}));
+
+/** Searches free queue slots after the first slots were taken, as many as a text has characters. */
+function searchSlots({ length }: string): void {
+  const taken = createTakenSlots(
+    Array.from({ length }, (_, index) => NOW.getTime() + (index + 1) * 60_000),
+  );
+  const options = { after: NOW, taken, count: 3 };
+  for (const _step of nextFreeSlot(RULES, options));
+  for (const _step of nextFreeSlots(RULES, options));
+}
 
 const PARSERS = {
   "the parser for cursors": (text) => decodeCursor(KEYS, ["scope"], text),
@@ -59,6 +86,7 @@ const PARSERS = {
       ),
     ),
   "the hash of a post's text": (text) => contentHash(text, []),
+  "the search for free queue slots, with a taken slot per character": searchSlots,
   "the names of time zones": findZoneClock,
   "the check of timetables": (text) =>
     checkSlotTimetable({

@@ -13,17 +13,17 @@ export async function freeSlot(
 
 /**
  * Lists the queue slots of a workspace that posts have taken and that are later than `after`, in milliseconds since
- * 1970.
+ * 1970 and in any order. They are read as one JSON text, because thousands of rows with a `Date` each take ten times as long.
  */
 export async function listTakenSlots(
   sql: ISql,
   workspaceId: string,
   after: Date,
-): Promise<ReadonlySet<number>> {
-  const rows = await sql<{ slotAt: Date }[]>`
-    select slot_at
+): Promise<readonly number[]> {
+  const [row] = await sql<{ slots: readonly number[] | null }[]>`
+    select json_agg((date_part('epoch', slot_at) * 1000)::bigint) as slots
     from slot_assignments
     where workspace_id = ${workspaceId}
     and slot_at > ${after}`;
-  return new Set(rows.map(({ slotAt }) => slotAt.getTime()));
+  return row?.slots ?? [];
 }

@@ -1,11 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { freeSlots, nextFreeSlots, slotHorizon } from "./next-slots.ts";
+import { nextFreeSlot, nextFreeSlots, slotHorizon } from "./next-slots.ts";
 import { type QueueSlotRule, WEEKDAYS } from "./queue-slot-rule.ts";
-import { slotInstants } from "./slot-times.ts";
+import { slotOf, slotsByDay } from "./slot-times.ts";
+import { createTakenSlots } from "./taken-slots.ts";
+import { findZoneClock } from "./zone-clock.ts";
 
 const NOW = new Date("2026-11-20T12:00:00.000Z");
-const NONE: ReadonlySet<number> = new Set();
+
+/** Runs a search to its end. */
+function finish<T>(steps: Iterator<void, T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
 
 /** Returns a queue-slot rule with one slot a day at 09:00 UTC. */
 function ruleOf(change: Partial<QueueSlotRule>): QueueSlotRule {
@@ -22,16 +30,21 @@ function ruleOf(change: Partial<QueueSlotRule>): QueueSlotRule {
   };
 }
 
+/** Takes the next free slot of all rules three times, as three posts do. */
 function next(
   rules: readonly QueueSlotRule[],
   taken: readonly string[] = [],
   after = NOW,
 ): [string, string][] {
-  const instants = new Set(taken.map((text) => Date.parse(text)));
-  return nextFreeSlots(rules, { after, taken: instants, count: 3 }).map(({ slotAt, ruleId }) => [
-    slotAt.toISOString(),
-    ruleId,
-  ]);
+  const instants = taken.map((text) => Date.parse(text));
+  const slots: [string, string][] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const slot = finish(nextFreeSlot(rules, { after, taken: createTakenSlots(instants) }));
+    if (slot === undefined) break;
+    instants.push(slot.slotAt.getTime());
+    slots.push([slot.slotAt.toISOString(), slot.ruleId]);
+  }
+  return slots;
 }
 
 test("the queue slots of all active rules are returned in order of time, each with its rule", () => {
@@ -115,68 +128,146 @@ test("no free queue slots are returned when no rule is active", () => {
 test("no free queue slots are returned when all slots are taken", () => {
   const rule = ruleOf({});
   const range = { after: NOW, until: slotHorizon(NOW) };
-  const taken = new Set(slotInstants(rule, range));
+  const all = slotsByDay(rule, range).flatMap((day) => day.minutes.map((at) => slotOf(day, at)));
+  const slots = [...all];
+  const taken = createTakenSlots(slots);
 
-  expect(taken.size).toBe(365);
-  expect(nextFreeSlots([rule], { after: NOW, taken, count: 1 })).toEqual([]);
+  expect(slots).toHaveLength(365);
+  expect(finish(nextFreeSlot([rule], { after: NOW, taken }))).toBeUndefined();
+  expect(finish(nextFreeSlots([rule], { after: NOW, taken, count: 3 }))).toEqual([[]]);
 });
+
+test("the next slots of each rule are found as if there was no other rule, and a rule that is not active has none", () => {
+  const paused = { ...older, status: "paused" as const };
+  const taken = createTakenSlots([Date.parse("2026-11-21T09:00:00Z")]);
+
+  const slots = finish(
+    nextFreeSlots([younger, paused, older, older], { after: NOW, taken, count: 2 }),
+  );
+
+  const ofOlder = [new Date("2026-11-22T09:00:00.000Z"), new Date("2026-11-23T09:00:00.000Z")];
+  expect(slots).toEqual([
+    [new Date("2026-11-21T10:00:00.000Z"), new Date("2026-11-22T09:00:00.000Z")],
+    [],
+    ofOlder,
+    ofOlder,
+  ]);
+});
+
+/** What the search is compared with: all instants of all active rules, merged one by one. */
+function findBySort(
+  rules: readonly QueueSlotRule[],
+  { after, taken }: { readonly after: Date; readonly taken: ReadonlySet<number> },
+) {
+  const owners = new Map<number, QueueSlotRule>();
+  for (const rule of rules.filter(({ status }) => status === "active"))
+    for (const at of instantsOf(rule, after)) {
+      const owner = owners.get(at);
+      if (owner === undefined || isOlder(rule, owner)) owners.set(at, rule);
+    }
+  return [...owners].filter(([at]) => !taken.has(at)).toSorted(([a], [b]) => a - b);
+}
+
+function isOlder(a: QueueSlotRule, b: QueueSlotRule): boolean {
+  const [ageA, ageB] = [a.createdAt.getTime(), b.createdAt.getTime()];
+  return ageA === ageB ? a.id < b.id : ageA < ageB;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Computes the instants of a rule from the definition: time by time, for all local dates that may be in the range. */
+function instantsOf({ timezone, weekdays, times, startsOn, endsOn }: QueueSlotRule, after: Date) {
+  const clock = findZoneClock(timezone);
+  const until = slotHorizon(after).getTime();
+  const instants = new Set<number>();
+  const firstDay = Math.floor(after.getTime() / DAY_MS) * DAY_MS - DAY_MS;
+  for (let day = firstDay; day <= until + DAY_MS; day += DAY_MS) {
+    const date = new Date(day);
+    const weekday = WEEKDAYS[(date.getUTCDay() + 6) % 7];
+    const text = date.toISOString().slice(0, 10);
+    if (weekday === undefined || !weekdays.includes(weekday)) continue;
+    if ((startsOn !== null && text < startsOn) || (endsOn !== null && text > endsOn)) continue;
+    for (const time of times) {
+      const [hours, minutes] = time.split(":").map(Number);
+      const at = clock?.instantOf(day, ((hours ?? 0) * 60 + (minutes ?? 0)) * 60_000) ?? 0;
+      if (at > after.getTime() && at <= until) instants.add(at);
+    }
+  }
+  return instants;
+}
 
 const rule = fc.record({
   id: fc.uuid(),
   status: fc.constantFrom("active" as const, "active" as const, "paused" as const),
   createdAt: fc.integer({ min: 0, max: 3 }).map((at) => new Date(at)),
   weekdays: fc.subarray([...WEEKDAYS], { minLength: 1 }),
-  times: fc.subarray(["00:00", "01:00", "02:00", "02:30", "03:00", "12:00"], { minLength: 1 }),
-  timezone: fc.constantFrom("UTC", "Europe/Berlin", "Europe/London", "Australia/Lord_Howe"),
-  startsOn: fc.constantFrom(null, "2027-03-27"),
-  endsOn: fc.constantFrom(null, "2027-03-29"),
+  times: fc.subarray(["00:00", "01:00", "02:00", "02:30", "03:00", "12:00", "23:15"], {
+    minLength: 1,
+  }),
+  timezone: fc.constantFrom(
+    "UTC",
+    "Europe/Berlin",
+    "Europe/London",
+    "Australia/Lord_Howe",
+    "America/Nuuk",
+    "Africa/Casablanca",
+  ),
+  startsOn: fc.constantFrom(null, null, "2027-03-27"),
+  endsOn: fc.constantFrom(null, null, "2027-03-29", "2026-03-29"),
 });
-const rules = fc.uniqueArray(rule, { maxLength: 5, selector: ({ id }) => id });
-// The tested period contains the week in which the clocks of Berlin and London change.
-const range = {
-  after: new Date("2027-03-25T00:00:00Z"),
-  until: new Date("2027-04-01T00:00:00Z"),
-};
-
-test("the free queue slots are the instants of all active rules that are not taken, each instant once", () => {
-  fc.assert(
-    fc.property(rules, fc.infiniteStream(fc.boolean()), (given, isTaken) => {
-      const active = given.filter(({ status }) => status === "active");
-      const all = new Set(active.flatMap((each) => [...slotInstants(each, range)]));
-      const taken = new Set([...all].filter(() => isTaken.next().value));
-      const expected = [...all.difference(taken)].toSorted((a, b) => a - b);
-
-      const slots = freeSlots(given, range, taken).toArray();
-
-      expect(slots.map(({ slotAt }) => slotAt.getTime())).toEqual(expected);
+/** Rules of which some have the timetable of another one, and thus create the same slots. */
+const rules = fc
+  .record({
+    given: fc.uniqueArray(rule, { maxLength: 5, selector: ({ id }) => id }),
+    twins: fc.infiniteStream(fc.nat({ max: 9 })),
+  })
+  .map(({ given, twins }) =>
+    given.map((one) => {
+      const { weekdays, times, timezone, startsOn, endsOn } = given[twins.next().value ?? 9] ?? one;
+      return { ...one, weekdays, times, timezone, startsOn, endsOn };
     }),
   );
+const scene = fc.record({
+  given: rules,
+  // The search begins before, at and after changes of the clocks.
+  after: fc.constantFrom(
+    "2026-03-27T23:15:00Z",
+    "2026-03-29T00:59:59.999Z",
+    "2026-11-20T12:00:00Z",
+    "2027-03-28T01:00:00Z",
+    "2028-02-29T00:00:00Z",
+  ),
+  /** How many of the first slots are taken, and the part of the later ones that is taken, of 8. */
+  dense: fc.oneof(fc.constant(0), fc.nat({ max: 2000 }), fc.constant(Infinity)),
+  sparse: fc.nat({ max: 7 }),
+  seed: fc.infiniteStream(fc.nat({ max: 7 })),
+  // Taken slots of rules that were changed or deleted meanwhile.
+  strange: fc.array(
+    fc.date({ min: new Date("2026-03-01"), max: new Date("2029-03-01"), noInvalidDate: true }),
+    { maxLength: 3 },
+  ),
 });
 
-test("a queue slot belongs to the oldest active rule that creates a slot at the same time", () => {
+test("a search finds the same slots as a merge of all instants of all rules, whichever slots are taken", () => {
   fc.assert(
-    fc.property(rules, (given) => {
-      for (const { slotAt, ruleId } of freeSlots(given, range, NONE)) {
-        const owners = given
-          .filter(({ status }) => status === "active")
-          .filter((each) => slotInstants(each, range).some((at) => at === slotAt.getTime()));
-        const owner = owners.find(({ id }) => id === ruleId);
-        const ages = owners.map(({ createdAt }) => createdAt.getTime());
-        expect(owner?.createdAt.getTime()).toBe(Math.min(...ages));
-      }
-    }),
-  );
-});
+    fc.property(scene, ({ given, dense, sparse, seed, strange, ...rest }) => {
+      const after = new Date(rest.after);
+      const all = findBySort(given, { after, taken: new Set() });
+      const taken = new Set(
+        all
+          .filter((_, index) => index < dense || (seed.next().value ?? 0) < sparse)
+          .map(([at]) => at),
+      );
+      for (const date of strange) taken.add(date.getTime());
+      const slots = createTakenSlots([...taken]);
 
-test("taking the first free queue slot repeatedly returns all slots in order", () => {
-  fc.assert(
-    fc.property(rules, (given) => {
-      const taken = new Set<number>();
-      for (const { slotAt } of freeSlots(given, range, NONE).take(20).toArray()) {
-        const [first] = nextFreeSlots(given, { after: range.after, taken, count: 1 });
-        expect(first?.slotAt).toEqual(slotAt);
-        taken.add(slotAt.getTime());
-      }
+      const [first] = findBySort(given, { after, taken });
+      const found = finish(nextFreeSlot(given, { after, taken: slots }));
+      expect([found?.slotAt.getTime(), found?.ruleId]).toEqual([first?.[0], first?.[1].id]);
+
+      const shown = finish(nextFreeSlots(given, { after, taken: slots, count: 3 }));
+      const each = given.map((one) => findBySort([one], { after, taken }).slice(0, 3));
+      expect(shown).toEqual(each.map((free) => free.map(([at]) => new Date(at))));
     }),
   );
 });

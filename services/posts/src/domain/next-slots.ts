@@ -1,5 +1,7 @@
-import type { QueueSlotRule } from "./queue-slot-rule.ts";
-import { slotInstants, type SlotRange } from "./slot-times.ts";
+import type { QueueSlotRule, SlotTimetable } from "./queue-slot-rule.ts";
+import { slotOf, slotsByDay, type SlotRange } from "./slot-times.ts";
+import type { TakenSlots } from "./taken-slots.ts";
+import { DAY_MS } from "./zone-clock.ts";
 
 /** A queue slot of a workspace and the rule that creates the slot. */
 export interface QueueSlot {
@@ -7,41 +9,94 @@ export interface QueueSlot {
   readonly ruleId: string;
 }
 
+/** The next free queue slots of one rule, in order of time. */
+export type NextSlots = readonly Date[];
+
+/** Length of the time range that is searched first for the next slot of all rules. */
+const FIRST_RANGE_MS = 2 * DAY_MS;
+/** By how much the end of each following range is farther away. */
+const RANGE_GROWTH = 8;
+/** Number of days that are searched for free queue slots before a search lets its caller do other work. */
+const DAYS_PER_STEP = 8;
+
 /**
- * Returns the first `count` free queue slots of all active rules together, in order of time and at most one per
- * instant; fewer if the next year has fewer. If several rules create a slot, it belongs to the oldest of them, so that
- * a new rule never takes over a slot.
+ * Finds the first free queue slot of all active rules together; undefined if the next year has none. If several rules
+ * create the slot, it belongs to the oldest of them, so that a new rule never takes over a slot. Every step of the
+ * search takes far less than a millisecond.
  *
- * @param options.after The current time; slots are strictly later.
- * @param options.taken The slots that posts of the workspace have taken, in milliseconds since 1970.
+ * @param options.after The current time; the slot is strictly later.
  */
-export function nextFreeSlots(
+export function* nextFreeSlot(
   rules: readonly QueueSlotRule[],
-  options: { readonly after: Date; readonly taken: ReadonlySet<number>; readonly count: number },
-): QueueSlot[] {
-  const { after, taken, count } = options;
-  return freeSlots(rules, { after, until: slotHorizon(after) }, taken)
-    .take(count)
-    .toArray();
+  { after, taken }: { readonly after: Date; readonly taken: TakenSlots },
+): Generator<void, QueueSlot | undefined> {
+  const keys = new Set<string>();
+  const searched: QueueSlotRule[] = [];
+  for (const rule of rules.filter(isActive).toSorted(byAge)) {
+    // A younger rule with the same timetable creates no slot that does not belong to the older one.
+    const key = keyOf(rule);
+    if (!keys.has(key)) searched.push(rule);
+    keys.add(key);
+  }
+  for (const range of searchRanges(after)) {
+    const slot = yield* firstFreeSlot(searched, range, taken);
+    if (slot !== undefined) return slot;
+  }
+  return undefined;
 }
 
-/** Yields the free queue slots of a time range one by one, in order of time and at most one per instant. */
-export function* freeSlots(
+/** Finds the first free queue slot in a time range; if several rules create it, it belongs to the first of them. */
+function* firstFreeSlot(
   rules: readonly QueueSlotRule[],
-  range: SlotRange,
-  taken: ReadonlySet<number>,
-): Generator<QueueSlot, undefined> {
-  const queues = rules
-    .filter(({ status }) => status === "active")
-    .toSorted(byAge)
-    .map((rule) => openQueue(rule, range));
-  for (;;) {
-    const first = findFirst(queues);
-    if (first === undefined) return;
-    const { head, ruleId } = first;
-    for (const queue of queues) if (queue.head === head) advance(queue);
-    if (!taken.has(head)) yield { slotAt: new Date(head), ruleId };
+  { after, until }: SlotRange,
+  taken: TakenSlots,
+): Generator<void, QueueSlot | undefined> {
+  let first: QueueSlot | undefined;
+  let end = until;
+  for (const rule of rules) {
+    const [slotAt] = yield* freeSlotsOf(rule, { after, until: end }, { taken, count: 1 });
+    if (slotAt === undefined) continue;
+    first = { slotAt: new Date(slotAt), ruleId: rule.id };
+    end = new Date(slotAt - 1);
   }
+  return first;
+}
+
+/** Yields adjacent time ranges up to the horizon, each longer than the one before, so that no rule is searched far beyond the first slot. */
+function* searchRanges(now: Date): Generator<SlotRange, undefined> {
+  const horizon = slotHorizon(now);
+  let after = now;
+  for (let lengthMs = FIRST_RANGE_MS; after < horizon; lengthMs *= RANGE_GROWTH) {
+    const until = new Date(Math.min(now.getTime() + lengthMs, horizon.getTime()));
+    yield { after, until };
+    after = until;
+  }
+}
+
+/**
+ * Finds the first `count` free queue slots of each rule, as if the workspace had no other rule; fewer if the next year
+ * has fewer, and none for a rule that is not active. Returns them in the order of the rules. Every step of the search takes
+ * far less than a millisecond.
+ *
+ * @param options.after The current time; slots are strictly later.
+ */
+export function* nextFreeSlots(
+  rules: readonly QueueSlotRule[],
+  options: { readonly after: Date; readonly taken: TakenSlots; readonly count: number },
+): Generator<void, readonly NextSlots[]> {
+  const { after } = options;
+  const range = { after, until: slotHorizon(after) };
+  const known = new Map<string, NextSlots>();
+  const all: NextSlots[] = [];
+  for (const rule of rules) {
+    const key = isActive(rule) ? keyOf(rule) : "";
+    const slots =
+      known.get(key) ??
+      (isActive(rule) ? yield* freeSlotsOf(rule, range, options) : []).map((at) => new Date(at));
+    known.set(key, slots);
+    all.push(slots);
+  }
+  return all;
 }
 
 /** Returns the latest time for which queue slots are computed: one year after `after`, in UTC. */
@@ -51,31 +106,37 @@ export function slotHorizon(after: Date): Date {
   return horizon;
 }
 
-interface Queue {
-  readonly ruleId: string;
-  readonly instants: Generator<number, undefined>;
-  /** The next slot of the queue-slot rule in milliseconds since 1970; Infinity after the last slot. */
-  head: number;
+/** Finds the first `count` free queue slots of a timetable, in milliseconds since 1970 and in order of time. */
+function* freeSlotsOf(
+  timetable: SlotTimetable,
+  range: SlotRange,
+  { taken, count }: { readonly taken: TakenSlots; readonly count: number },
+): Generator<void, readonly number[]> {
+  const free: number[] = [];
+  let days = 0;
+  for (const day of slotsByDay(timetable, range)) {
+    for (
+      let at = taken.findFree(day, 0);
+      at < day.minutes.length;
+      at = taken.findFree(day, at + 1)
+    ) {
+      free.push(slotOf(day, day.minutes[at] ?? 0));
+      if (free.length === count) return free;
+    }
+    days += 1;
+    if (days % DAYS_PER_STEP === 0) yield;
+  }
+  yield;
+  return free;
 }
 
-function openQueue(rule: QueueSlotRule, range: SlotRange): Queue {
-  const queue = { ruleId: rule.id, instants: slotInstants(rule, range), head: Infinity };
-  advance(queue);
-  return queue;
+function isActive({ status }: QueueSlotRule): boolean {
+  return status === "active";
 }
 
-/**
- * Finds the queue-slot rule whose next slot is earliest. If several rules have the same next slot, the oldest rule is
- * returned.
- */
-function findFirst(queues: readonly Queue[]): Queue | undefined {
-  let first: Queue | undefined;
-  for (const queue of queues) if (queue.head < (first?.head ?? Infinity)) first = queue;
-  return first;
-}
-
-function advance(queue: Queue): void {
-  queue.head = queue.instants.next().value ?? Infinity;
+/** Returns a text that is equal for rules that create the same slots because their timetables are the same. */
+function keyOf({ weekdays, times, timezone, startsOn, endsOn }: SlotTimetable): string {
+  return [weekdays, times, timezone, startsOn, endsOn].join(" ");
 }
 
 /**

@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type SlotTimetable, WEEKDAYS, type Weekday } from "./queue-slot-rule.ts";
-import { slotInstants } from "./slot-times.ts";
+import { slotOf, slotsByDay, type SlotRange } from "./slot-times.ts";
 
 const ALWAYS = { weekdays: WEEKDAYS, startsOn: null, endsOn: null };
+
+function slotInstants(timetable: SlotTimetable, range: SlotRange) {
+  return slotsByDay(timetable, range).flatMap((day) => day.minutes.map((at) => slotOf(day, at)));
+}
 
 function slotsOf(timetable: SlotTimetable, after: string, until: string): string[] {
   const range = { after: new Date(after), until: new Date(until) };
@@ -187,7 +191,7 @@ test("queue slots are also created on the first and the last local date of the t
   ]);
 });
 
-test("slotInstants throws for an unknown time zone", () => {
+test("slotsByDay throws for an unknown time zone", () => {
   const timetable = { ...ALWAYS, timezone: "Mars/Olympus", times: ["12:00"] };
 
   expect(() => slotsOf(timetable, "2026-11-20T12:00:00Z", "2026-11-21T12:00:00Z")).toThrow(

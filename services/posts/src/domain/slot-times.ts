@@ -10,32 +10,58 @@ export interface SlotRange {
   readonly until: Date;
 }
 
+/** The queue slots of a timetable on one local date, in order of time. */
+export interface SlotDay {
+  /** An instant in milliseconds since 1970. */
+  readonly startMs: number;
+  /** For each slot, how many minutes after `startMs` it is. Days with the same slots share one list, so do not change it. */
+  readonly minutes: readonly number[];
+}
+
+/** Returns a queue slot of a day, in milliseconds since 1970. */
+export function slotOf({ startMs }: SlotDay, minute: number): number {
+  return startMs + Math.round(minute * MINUTE_MS);
+}
+
 /**
- * Yields the queue slots of a timetable in a time range, in milliseconds since 1970 and strictly increasing. A time
+ * Yields the queue slots of a timetable in a time range, day by day; the slots of all days are strictly increasing. A time
  * that a clock change skips moves to the moment of the change. A time that occurs twice creates a slot only at its
  * first occurrence. Equal instants are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the
  * timetable, even if a skipped time moves to the next day.
  *
  * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
  */
-export function* slotInstants(
+export function* slotsByDay(
   timetable: SlotTimetable,
   range: SlotRange,
-): Generator<number, undefined> {
+): Generator<SlotDay, undefined> {
   const clock = findZoneClock(timetable.timezone);
   if (clock === undefined) throw new RangeError(`unknown time zone ${timetable.timezone}`);
-  const times = timetable.times.map(timeOfDay).toSorted((a, b) => a - b);
+  const minutes = timetable.times.map(minuteOfDay).toSorted((a, b) => a - b);
+  const [first = 0, final = 0] = [minutes.at(0), minutes.at(-1)];
   const until = range.until.getTime();
   let last = range.after.getTime();
-  for (const day of slotDays(timetable, range))
-    for (const time of times) {
-      // The slots of a timetable are in order of time, so all later slots are after the range, too.
-      const at = clock.instantOf(day, time);
-      if (at > until) return;
-      if (at <= last) continue;
-      last = at;
-      yield at;
+  for (const day of slotDays(timetable, range)) {
+    const offset = clock.offsetOn(day);
+    let slots: SlotDay = { startMs: day - (offset ?? 0), minutes };
+    // On nearly all days the clock does not change and all slots are in the range. They cost nothing per slot.
+    if (offset === undefined || slotOf(slots, first) <= last || slotOf(slots, final) > until) {
+      const instants = minutes.map((minute) => clock.instantOf(day, minute * MINUTE_MS));
+      slots = toSlotDay(day, instants, { last, until });
     }
+    last = Math.max(last, slotOf(slots, slots.minutes.at(-1) ?? -Infinity));
+    yield slots;
+  }
+}
+
+/** Keeps the instants that are later than `last` and not later than `until`, and each of them once. */
+function toSlotDay(
+  day: number,
+  instants: readonly number[],
+  { last, until }: { readonly last: number; readonly until: number },
+): SlotDay {
+  const kept = [...new Set(instants)].filter((at) => at > last && at <= until);
+  return { startMs: day, minutes: kept.map((at) => (at - day) / MINUTE_MS) };
 }
 
 /**
@@ -66,7 +92,7 @@ function weekdayOf(dayMs: number): number {
   return days < 0 ? days + WEEKDAYS.length : days;
 }
 
-/** Converts a time of day as `HH:MM` to milliseconds since midnight. */
-function timeOfDay(time: string): number {
-  return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * MINUTE_MS;
+/** Converts a time of day as `HH:MM` to minutes since midnight. */
+function minuteOfDay(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }

@@ -22,6 +22,11 @@ export interface ZoneClock {
    * @param timeMs The time of day, in milliseconds since midnight.
    */
   instantOf(dayMs: number, timeMs: number): number;
+  /**
+   * Returns by how much the local time is ahead of UTC during a whole local date; undefined for a date on which the offset may
+   * change.
+   */
+  offsetOn(dayMs: number): number | undefined;
 }
 
 /** A period in which the clock of a time zone keeps its offset from UTC. */
@@ -34,9 +39,12 @@ interface Period {
 
 type OffsetAt = (instantMs: number) => number;
 
-/** Maximum number of cached time zones. A full cache is emptied, and its entries are computed again. */
-const MAX_CLOCKS = 128;
-/** Maximum number of cached days per time zone; a little more than the year for which queue slots are computed. */
+/**
+ * Maximum number of cached time zones, more than the IANA database has names, so that requests with many time zones do not make
+ * each other compute them again. A full cache is emptied.
+ */
+const MAX_CLOCKS = 1024;
+/** Maximum number of cached days per time zone: a little more than the year for which queue slots are computed. */
 const MAX_DAYS = 400;
 const clocks = new Map<string, ZoneClock>();
 
@@ -105,17 +113,35 @@ function parseOffset(text: string): number {
 }
 
 function createClock(offsetAt: OffsetAt): ZoneClock {
-  const days = new Map<number, readonly Period[]>();
-  const periodsAround = (dayMs: number): readonly Period[] => {
-    const known = days.get(dayMs);
-    if (known !== undefined) return known;
-    if (days.size >= MAX_DAYS) days.clear();
-    const periods = findPeriods(offsetAt, dayMs);
-    days.set(dayMs, periods);
-    return periods;
-  };
+  const offsetAtMidnight = cached(offsetAt);
+  // Most days have one offset, and share its period.
+  const constants = cached((offsetMs) => [{ fromMs: -Infinity, untilMs: Infinity, offsetMs }]);
+  const periodsAround = cached((dayMs): readonly Period[] => {
+    const offsets = [-1, 0, 1, 2].map((days) => offsetAtMidnight(dayMs + days * DAY_MS));
+    const [first = 0] = offsets;
+    return offsets.every((offset) => offset === first)
+      ? constants(first)
+      : findPeriods(offsetAt, dayMs);
+  });
   return {
     instantOf: (dayMs, timeMs) => firstReaching(periodsAround(dayMs), dayMs + timeMs),
+    offsetOn(dayMs) {
+      const [period, ...others] = periodsAround(dayMs);
+      return others.length === 0 ? period?.offsetMs : undefined;
+    },
+  };
+}
+
+/** Returns a function that computes each value once, as long as it is asked for few of them. */
+function cached<T>(compute: (key: number) => T): (key: number) => T {
+  const values = new Map<number, T>();
+  return (key) => {
+    const known = values.get(key);
+    if (known !== undefined) return known;
+    if (values.size >= MAX_DAYS) values.clear();
+    const value = compute(key);
+    values.set(key, value);
+    return value;
   };
 }
 

@@ -11,9 +11,9 @@ import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
 import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { isRefused } from "#src/db/refusal.ts";
-import { listTakenSlots } from "#src/db/slot-assignments.ts";
-import { nextFreeSlots, type QueueSlot } from "#src/domain/next-slots.ts";
+import type { QueueSlot } from "#src/domain/next-slots.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
+import { findNextSlot } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
 
 /** A post that can be inserted, and the answer to its request. */
@@ -74,14 +74,15 @@ async function chooseSlots(
   const ordered = workspaceIds.toSorted();
   const rules = await Promise.all(ordered.map((id) => lockActiveRules(tx, id)));
   // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
-  const after = await readClock(tx);
-  const taken = await Promise.all(ordered.map((id) => listTakenSlots(tx, id, after)));
+  const now = await readClock(tx);
+  const slots = await Promise.all(
+    ordered.map((workspaceId, index) => findNextSlot(tx, rules[index] ?? [], { workspaceId, now })),
+  );
   return new Map(
-    ordered.flatMap((id, index) =>
-      nextFreeSlots(rules[index] ?? [], { after, taken: taken[index] ?? new Set(), count: 1 }).map(
-        (slot) => [id, slot],
-      ),
-    ),
+    ordered.flatMap((id, index) => {
+      const slot = slots[index];
+      return slot === undefined ? [] : [[id, slot]];
+    }),
   );
 }
 

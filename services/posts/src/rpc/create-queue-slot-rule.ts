@@ -16,9 +16,10 @@ import {
   lockRuleCount,
   type QueueSlotRuleRow,
 } from "#src/db/queue-slot-rules.ts";
-import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { findShownSlots } from "#src/operations/find-free-slots.ts";
+import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { assertRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -32,8 +33,11 @@ export async function createQueueSlotRule(
 ): Promise<Response> {
   const now = await clock();
   const rule = parse(request, now);
-  const keyed = toKeyed(request);
-  const outcome = await sql.begin((tx) => accept(tx, rule, { keyed, now }));
+  const { workspaceId } = rule;
+  const [slots = []] = await findShownSlots(sql, [rule], { workspaceId, now });
+  const message = create(QueueSlotRuleSchema, toQueueSlotRule(rule, slots));
+  using _turn = await takeRuleTurn(workspaceId);
+  const outcome = await sql.begin((tx) => accept(tx, rule, { message, keyed: toKeyed(request) }));
   return outcome.kind === "replayed"
     ? { rule: fromBinary(QueueSlotRuleSchema, outcome.response), replayed: true }
     : { rule: outcome.rule, replayed: false };
@@ -82,12 +86,10 @@ type Outcome =
 async function accept(
   tx: TransactionSql,
   row: QueueSlotRuleRow,
-  { keyed, now }: { readonly keyed: KeyedRequest | undefined; readonly now: Date },
+  { message, keyed }: { readonly message: QueueSlotRule; readonly keyed: KeyedRequest | undefined },
 ): Promise<Outcome> {
-  const taken = await listTakenSlots(tx, row.workspaceId, now);
-  const rule = create(QueueSlotRuleSchema, toQueueSlotRule(row, { now, taken }));
   if (keyed !== undefined) {
-    const response = await takeKeyOrReplay(tx, keyed, toBinary(QueueSlotRuleSchema, rule));
+    const response = await takeKeyOrReplay(tx, keyed, toBinary(QueueSlotRuleSchema, message));
     if (response !== undefined) return { kind: "replayed", response };
   }
   await lockRuleCount(tx, row.workspaceId);
@@ -101,5 +103,5 @@ async function accept(
   const { id, workspaceId } = row;
   const subject = { type: "queue_slot_rule", id } as const;
   await appendDeed(tx, { action: "queue_slot_rule.create", subject, workspaceId });
-  return { kind: "created", rule };
+  return { kind: "created", rule: message };
 }

@@ -6,8 +6,8 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listQueueSlotRuleRows } from "#src/db/queue-slot-rules.ts";
-import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { findShownSlots } from "#src/operations/find-free-slots.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
 export async function listQueueSlotRules(
@@ -16,9 +16,7 @@ export async function listQueueSlotRules(
 ): Promise<MessageInitShape<typeof ListQueueSlotRulesResponseSchema>> {
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   const now = await clock();
-  const [rules, taken] = await Promise.all([
-    listQueueSlotRuleRows(sql, workspaceId),
-    listTakenSlots(sql, workspaceId, now),
-  ]);
-  return { rules: rules.map((rule) => toQueueSlotRule(rule, { now, taken })) };
+  const rules = await listQueueSlotRuleRows(sql, workspaceId);
+  const slots = await findShownSlots(sql, rules, { workspaceId, now });
+  return { rules: rules.map((rule, index) => toQueueSlotRule(rule, slots[index] ?? [])) };
 }

@@ -6,9 +6,14 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { lockQueueSlotRule, updateQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
-import { listTakenSlots } from "#src/db/slot-assignments.ts";
+import {
+  lockQueueSlotRule,
+  updateQueueSlotRuleRow,
+  type QueueSlotRuleRow,
+} from "#src/db/queue-slot-rules.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { findShownSlots } from "#src/operations/find-free-slots.ts";
+import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -20,6 +25,19 @@ export async function updateQueueSlotRule(
   const { workspaceId, id } = request;
   if (!isId(workspaceId) || !isId(id)) throw notFound();
   const now = await clock();
+  const rule = await change(sql, request, now);
+  // The slots are searched after the transaction, so that it keeps its lock no longer than needed.
+  const [slots = []] = await findShownSlots(sql, [rule], { workspaceId, now });
+  return { rule: toQueueSlotRule(rule, slots) };
+}
+
+async function change(
+  sql: PostsDeps["sql"],
+  request: UpdateQueueSlotRuleRequest,
+  now: Date,
+): Promise<QueueSlotRuleRow> {
+  const { workspaceId, id } = request;
+  using _turn = await takeRuleTurn(workspaceId);
   return await sql.begin(async (tx) => {
     const known = await lockQueueSlotRule(tx, workspaceId, id);
     if (known === undefined) throw notFound();
@@ -28,8 +46,7 @@ export async function updateQueueSlotRule(
     await updateQueueSlotRuleRow(tx, rule);
     const subject = { type: "queue_slot_rule", id } as const;
     await appendDeed(tx, { action: "queue_slot_rule.update", subject, workspaceId });
-    const taken = await listTakenSlots(tx, workspaceId, now);
-    return { rule: toQueueSlotRule(rule, { now, taken }) };
+    return rule;
   });
 }
 
