@@ -29,7 +29,7 @@ const SUSPECT_MS = 10_000;
  * Maximum number of items that are handled alone at the same time, in total and per owner, because each of them needs a connection
  * to the database, and maximum time in milliseconds that one waits for its turn.
  */
-const ALONE = { total: 8, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
+const ALONE = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
 /**
  * Collects what is submitted while earlier batches are handled, so that one SQL statement serves many requests. An item that
