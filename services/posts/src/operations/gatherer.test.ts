@@ -121,3 +121,50 @@ test("an error that no single item has caused rejects every item of the batch, a
   for (const each of all) await expect(each).rejects.toThrow("connection lost");
   expect(batches).toEqual([["a", "lost", "b"]]);
 });
+
+test("a batch is filled in turns, so an item of one owner is in the next batch although 500 items of another owner wait", async () => {
+  const { gatherer, batches, release } = startGatherer({ isHeld: true });
+  const many = Array.from({ length: 500 }, (_, index) => gatherer.submit(item(`${index}`)));
+  await nextTurn();
+  expect(batches.map(({ length }) => length)).toEqual([64, 64]);
+  const [one, other] = ["other 1", "other 2"].map((owner) =>
+    gatherer.submit(item(owner, { owner })),
+  );
+  release();
+  expect(await Promise.all([one, other])).toEqual(["result of other 1", "result of other 2"]);
+  await Promise.all(many);
+  // The items of each owner keep their order.
+  expect(batches[2]?.slice(0, 4)).toEqual(["128", "other 1", "other 2", "129"]);
+  expect(batches.flat().filter((name) => !name.startsWith("other"))).toEqual(
+    Array.from({ length: 500 }, (_, index) => `${index}`),
+  );
+});
+
+test("of the items of one owner that are handled alone two run at the same time, and those of another owner run beside them", async () => {
+  const { gatherer, batches, release } = startGatherer({ isHeld: true });
+  const many = Array.from({ length: 500 }, (_, index) => gatherer.submitAlone(item(`${index}`)));
+  const other = gatherer.submitAlone(item("other", { owner: "other" }));
+  await nextTurn();
+  expect(batches).toEqual([["0"], ["1"], ["other"]]);
+  release();
+  expect(await other).toBe("result of other");
+  expect(await Promise.all(many)).toHaveLength(500);
+});
+
+test("500 bad items of one owner make few batches with items of others fail, and the others are handled before the bad ones", async () => {
+  const { gatherer, batches } = startGatherer();
+  const ended: string[] = [];
+  const submit = async (name: string, owner: string) => {
+    await gatherer.submit(item(name, { owner })).catch(() => undefined);
+    ended.push(name);
+  };
+  const bad = Array.from({ length: 500 }, (_, index) => submit(`bad ${index}`, "attacker"));
+  const good = Array.from({ length: 5 }, (_, index) => submit(`good ${index}`, `owner ${index}`));
+  await Promise.all([...bad, ...good]);
+  const shared = batches.filter(
+    (names) => names.length > 1 && names.some((name) => name.startsWith("bad")),
+  );
+  expect(shared.length).toBeLessThanOrEqual(14);
+  expect(ended.findIndex((name) => name === "good 4")).toBeLessThan(100);
+  expect(ended).toHaveLength(505);
+});

@@ -1,5 +1,6 @@
 import { unavailable } from "@postrider/shared/errors";
-import { PoolWait } from "@postrider/shared/postgres/pool-wait";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { OwnerQueues } from "#src/operations/owner-queues.ts";
 
 /** Something that a gatherer handles together with others. */
 export interface Gatherable {
@@ -14,7 +15,6 @@ interface Waiting<I, R> {
   readonly item: I;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
-  readonly onStart: (() => void)[];
 }
 
 /** Maximum number of items in a batch. */
@@ -25,13 +25,19 @@ const MAX_BYTES = 512 * 1024;
 const MAX_RUNNING = 2;
 /** How long, in milliseconds, the items of an owner are handled alone after one of them made a batch fail. */
 const SUSPECT_MS = 10_000;
+/**
+ * Maximum number of items that are handled alone at the same time, in total and per owner, because each of them needs a connection
+ * to the database, and maximum time in milliseconds that one waits for its turn.
+ */
+const ALONE = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
 /**
  * Collects what is submitted while earlier batches are handled, so that one SQL statement serves many requests. An item that
- * arrives while few batches are handled does not wait for others.
+ * arrives while few batches are handled does not wait for others. Batches are filled in turns, one item of each owner per round.
  *
  * If a batch fails because of one of its items, it is halved until that item is alone, so k such items of n cost at most about
- * 2k * log2(n) batches. The owner's items are then handled alone for 10 s, so an owner makes others pay at most once in that time.
+ * 2k * log2(n) batches. The owner's items are then handled alone for 10 s, so an owner makes others pay at most once in that time:
+ * the halves are handled one after the other, and its items in the later ones no longer belong to them.
  */
 export class Gatherer<I extends Gatherable, R> {
   readonly #handle: (items: readonly I[]) => Promise<readonly R[]>;
@@ -39,8 +45,8 @@ export class Gatherer<I extends Gatherable, R> {
   /** For each claim, the end of the last item that has it. */
   readonly #claims = new Map<string, Promise<void>>();
   readonly #suspects = new Map<string, number>();
-  readonly #wait = new PoolWait(() => this.#turn());
-  #waiting: Waiting<I, R>[] = [];
+  readonly #waiting = new OwnerQueues<Waiting<I, R>>();
+  readonly #alone = new Semaphore(ALONE);
   #running = 0;
   #isScheduled = false;
 
@@ -60,25 +66,34 @@ export class Gatherer<I extends Gatherable, R> {
   /**
    * Handles an item, together with others if possible, and after earlier items that have a claim in common with it.
    *
-   * @throws `unavailable` while items wait for over half a second, so that they do not pile up; nothing was handled.
+   * @throws `unavailable` while items of its owner or of all owners wait for over half a second, so that they do not pile up;
+   *   nothing was handled.
    */
   async submit(item: I): Promise<R> {
     if (this.#isSuspect(item.owner)) return await this.submitAlone(item);
-    if (this.#wait.isTooLong()) throw unavailable();
+    if (this.#waiting.isTooLong(item.owner)) throw unavailable();
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const earlier = this.#claim(item, promise);
     if (earlier.length > 0) await Promise.all(earlier);
-    this.#waiting.push({ item, resolve, reject, onStart: [] });
+    const waiting = { item, resolve, reject };
+    // While it waited for its claims, its owner may have made a batch fail.
+    if (this.#isSuspect(item.owner)) await this.#finishAlone(waiting);
+    else this.#waiting.push(item.owner, waiting);
     this.#schedule();
     return await promise;
   }
 
-  /** Handles an item at once and alone. It delays no item of another owner if it has to wait, or fails. */
+  /**
+   * Handles an item alone, and with few others of its owner at the same time. It delays no item of another owner if it has to wait,
+   * or fails.
+   *
+   * @throws `unavailable` if its turn does not come for 10 s; nothing was handled.
+   */
   async submitAlone(item: I): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const earlier = this.#claim(item, promise);
     if (earlier.length > 0) await Promise.all(earlier);
-    await this.#finish([{ item, resolve, reject, onStart: [] }]);
+    await this.#finishAlone({ item, resolve, reject });
     return await promise;
   }
 
@@ -102,7 +117,7 @@ export class Gatherer<I extends Gatherable, R> {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      while (this.#waiting.length > 0 && this.#running < MAX_RUNNING) this.#start();
+      while (!this.#waiting.isEmpty && this.#running < MAX_RUNNING) this.#start();
     });
   }
 
@@ -111,30 +126,18 @@ export class Gatherer<I extends Gatherable, R> {
     this.#running += 1;
     void this.#finish(batch).finally(() => {
       this.#running -= 1;
-      if (this.#waiting.length > 0) this.#schedule();
+      if (!this.#waiting.isEmpty) this.#schedule();
     });
   }
 
   #take(): readonly Waiting<I, R>[] {
     let count = 0;
     let bytes = 0;
-    for (const { item } of this.#waiting) {
+    return this.#waiting.take(({ item }) => {
       bytes += item.bytes;
-      if (count === MAX_ITEMS || (count > 0 && bytes > MAX_BYTES)) break;
       count += 1;
-    }
-    const taken = this.#waiting.splice(0, count);
-    for (const { onStart } of taken) for (const call of onStart) call();
-    return taken;
-  }
-
-  /** Resolves when all items that wait now are handled, without waiting for the end. */
-  #turn(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const last = this.#waiting.at(-1);
-    if (last === undefined) resolve();
-    else last.onStart.push(resolve);
-    return promise;
+      return count === 1 || (count <= MAX_ITEMS && bytes <= MAX_BYTES);
+    });
   }
 
   /** Handles a batch and settles the promises of its items. Does not reject. */
@@ -147,12 +150,22 @@ export class Gatherer<I extends Gatherable, R> {
     }
   }
 
+  /** Handles an item alone when it is the turn of its owner. Does not reject. */
+  async #finishAlone(waiting: Waiting<I, R>): Promise<void> {
+    try {
+      using _turn = await this.#alone.acquire({ key: waiting.item.owner });
+      await this.#finish([waiting]);
+    } catch (error) {
+      waiting.reject(error);
+    }
+  }
+
   async #divide(batch: readonly Waiting<I, R>[], error: unknown): Promise<void> {
     const isOfItem = this.#isOfItem(error);
     if (isOfItem && batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
-      const halves = [batch.slice(0, middle), batch.slice(middle)];
-      await Promise.all(halves.map((half) => this.#finish(half)));
+      await this.#finishTrusted(batch.slice(0, middle));
+      await this.#finishTrusted(batch.slice(middle));
       return;
     }
     for (const { item, reject } of batch) {
@@ -161,10 +174,20 @@ export class Gatherer<I extends Gatherable, R> {
     }
   }
 
+  /** Handles a part of a failed batch. Items of suspects are handled alone, and the other items do not wait for them. */
+  async #finishTrusted(part: readonly Waiting<I, R>[]): Promise<void> {
+    const { trusted = [], suspected = [] } = Object.groupBy(part, ({ item }) =>
+      this.#isSuspect(item.owner) ? "suspected" : "trusted",
+    );
+    for (const waiting of suspected) void this.#finishAlone(waiting);
+    if (trusted.length > 0) await this.#finish(trusted);
+  }
+
   #suspect(owner: string): void {
     const now = performance.now();
     for (const [each, until] of this.#suspects) if (until < now) this.#suspects.delete(each);
     this.#suspects.set(owner, now + SUSPECT_MS);
+    for (const waiting of this.#waiting.takeAllOf(owner)) void this.#finishAlone(waiting);
   }
 
   #isSuspect(owner: string): boolean {

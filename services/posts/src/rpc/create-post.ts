@@ -6,6 +6,7 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { conflict, unavailable, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { ISql } from "@postrider/shared/postgres";
 import { isLockTimeout, keyInProgress } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
@@ -39,6 +40,17 @@ const MAX_CHECKS = 2;
  */
 const MAX_INSERTS = 5;
 
+/**
+ * Posts of a workspace that this process creates at the same time: two full batches of the gatherer. A workspace that sends more
+ * at once waits, so that the work for its posts does not delay every step of the posts of others.
+ */
+const turns = new Semaphore({
+  total: Infinity,
+  perKey: 128,
+  maxWaiting: Infinity,
+  maxWaitMs: 5_000,
+});
+
 interface Accepted {
   readonly kind: "accepted";
   readonly post: NewPost;
@@ -68,6 +80,7 @@ export async function createPost(
 ): Promise<MessageInitShape<typeof CreatePostResponseSchema>> {
   const request = parseCreatePost(message);
   const { workspaceId } = request;
+  using _turn = await turns.acquire({ key: workspaceId });
   // The id of the post is generated first, because the media service records it when the media are claimed.
   const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
   const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);

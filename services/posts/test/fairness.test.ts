@@ -1,0 +1,47 @@
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startPosts, type Posts } from "./fixture.ts";
+import { workspaceOf } from "./workspace.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+test("of 300 posts that a workspace creates at once 128 are worked on at the same time, and a post of another workspace does not wait for them", async () => {
+  const many = workspaceOf(posts);
+  const accountIds = [many.connect()];
+  const mediaIds = [posts.peers.addMedia(many.workspaceId)];
+  const released = Promise.withResolvers<void>();
+  posts.peers.onUse = () => released.promise;
+  const created = Array.from({ length: 300 }, () =>
+    many.create({ accountIds, mediaIds, content: newId() }),
+  );
+  await vi.waitFor(() => expect(posts.peers.used.length).toBeGreaterThanOrEqual(128));
+
+  expect(await workspaceOf(posts).create()).toMatchObject({ status: "publishing" });
+  expect(posts.peers.used).toHaveLength(128);
+
+  released.resolve();
+  expect(await Promise.all(created)).toHaveLength(300);
+});
+
+test("a workspace whose 500 drafts exceed its limit makes no post of another workspace fail, and delays it by a few of them", async () => {
+  const full = workspaceOf(posts);
+  const other = workspaceOf(posts);
+  await posts.migrationSql`insert into post_limits (workspace_id, drafts) values (${full.workspaceId}, 3)`;
+  const accountIds = [full.connect()];
+  let ended = 0;
+  const drafts = Array.from({ length: 500 }, async () => {
+    const [result] = await Promise.allSettled([full.draft({ accountIds, content: newId() })]);
+    ended += 1;
+    return result;
+  });
+
+  expect(await other.create()).toMatchObject({ status: "publishing" });
+  expect(ended).toBeLessThan(250);
+
+  const results = await Promise.all(drafts);
+  expect(results.filter((result) => result?.status === "fulfilled")).toHaveLength(3);
+});
