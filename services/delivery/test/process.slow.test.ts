@@ -27,6 +27,7 @@ import {
   type TestTarget,
   untilStatus,
 } from "./publishing/fixture.ts";
+import { answerPrepareMedia, isPrepareMedia } from "./publishing/media-service.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Timeout for the start of several processes at the same time, which takes long on a slow machine. */
@@ -75,15 +76,22 @@ class Stage implements AsyncDisposable {
 
   /** Serves media files to the delivery service as the media service does. */
   async #listenMedia(): Promise<string> {
-    const server = createServer(({ url = "", headers }, response) => {
-      const [, , workspaceId, id] = (url.split("?")[0] ?? "").split("/");
-      const target = [...this.world.targets.values()].find(
-        (one) => one.workspaceId === workspaceId,
-      );
-      const media = target?.media.find((one) => one.id === id);
+    const find = (workspaceId: string, id: string): TestMedia | undefined =>
+      [...this.world.targets.values()]
+        .filter((target) => target.workspaceId === workspaceId)
+        .flatMap(({ media }) => media)
+        .find((media): media is TestMedia => media instanceof TestMedia && media.id === id);
+    const server = createServer((request, response) => {
+      if (isPrepareMedia(request)) {
+        void answerPrepareMedia(request, response, find);
+        return;
+      }
+      const { url = "", headers } = request;
+      const [, , workspaceId = "", id = ""] = (url.split("?")[0] ?? "").split("/");
+      const media = find(workspaceId, id);
       const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
       const isOurs = headers["x-identity"] !== undefined && from !== undefined;
-      if (!isOurs || !(media instanceof TestMedia)) response.writeHead(404).end();
+      if (!isOurs || media === undefined) response.writeHead(404).end();
       else
         response
           .writeHead(206)

@@ -105,6 +105,7 @@ const end = (bytes: number) =>
         width: 1,
         height: 1,
         durationMs: null,
+        frames: 1,
         delivery: {
           kind: "rewritten",
           path: "/proc/self/environ",

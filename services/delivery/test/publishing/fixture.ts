@@ -322,7 +322,7 @@ export class World {
   }
 }
 
-function toContentMedia(
+export function toContentMedia(
   workspaceId: string,
   { id, kind, contentType, bytes, sha256, fileName, width, height, durationMs }: PublicationMedia,
 ): MessageInitShape<typeof MediaSchema> {

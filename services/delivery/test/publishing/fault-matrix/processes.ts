@@ -14,6 +14,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
+import { answerPrepareMedia, isPrepareMedia } from "../media-service.ts";
 import { LIBRARY } from "./cases.ts";
 import type { Judged, Round } from "./rounds.ts";
 import {
@@ -128,7 +129,12 @@ export class Peers implements AsyncDisposable {
 }
 
 /** Serves the bytes of a media file by its id (to the delivery service) or by its signed address (to platforms). */
-function answerMedia({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
+function answerMedia(request: IncomingMessage, response: ServerResponse): void {
+  if (isPrepareMedia(request)) {
+    void answerPrepareMedia(request, response, (_, id) => LIBRARY.find((one) => one.id === id));
+    return;
+  }
+  const { url = "", headers } = request;
   const [, folder, token = "", id = ""] = (url.split("?")[0] ?? "").split("/");
   const claims =
     folder === "media" ? verifyToken(MEDIA_KEY, "media", token, new Date()) : { media: id };
