@@ -14,7 +14,7 @@ export type NextSlots = readonly Date[];
 
 /** Length of the time range that is searched first for the next slot of all rules. */
 const FIRST_RANGE_MS = 2 * DAY_MS;
-/** By how much the end of each following range is farther away. */
+/** By what factor each following range is longer. */
 const RANGE_GROWTH = 8;
 /** Number of days that are searched for free queue slots before a search lets its caller do other work. */
 const DAYS_PER_STEP = 8;

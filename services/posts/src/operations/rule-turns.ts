@@ -14,7 +14,7 @@ const turns = new Semaphore({
 
 /**
  * Waits until no other transaction of this process changes the queue-slot rules of the workspace. Such transactions wait for each
- * other's locks, so many of them at once would occupy the connections that other workspaces need.
+ * other's locks; many of them at once would occupy the connections that other workspaces need.
  *
  * @throws `unavailable` after 10 s; nothing was changed.
  */
