@@ -21,11 +21,11 @@ async function uploadFile(system: System, fileName: string): Promise<ReadyMedia>
   return await upload(system.api, { fileName, contentType: "image/jpeg", bytes });
 }
 
-/** Makes everything due at once that a copy could do to the original. */
-async function makeDue(url: string): Promise<void> {
+/** Makes everything due at once that a copy could do to the original. Returns the number of webhook deliveries that wait. */
+async function makeDue(url: string): Promise<number> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   await sql`update media.job_runs set next_at = now()`;
-  await sql`update delivery.webhook_queue set due_at = now()`;
+  const { count } = await sql`update delivery.webhook_queue set due_at = now()`;
   await sql`update delivery.webhook_lanes set wake_at = now()`;
   await sql`
     update accounts.credentials
@@ -34,6 +34,7 @@ async function makeDue(url: string): Promise<void> {
       renew_at = now() - interval '1 minute'
     where expires_at is not null`;
   await sql.end();
+  return count;
 }
 
 /** Waits until all webhook deliveries of the copy have been due for some seconds and none was attempted again. */
@@ -87,12 +88,13 @@ test("a copy that runs on the object store, the tokens and the webhook subscript
   const attempts = receiver.requests.length;
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);
-  await makeDue(clone.url);
+  const deliveries = await makeDue(clone.url);
+  expect(deliveries).toBeGreaterThan(0);
   await using copy = await startWith({ DATABASE_URL: clone.url, DEPLOYMENT_ID: "copy" });
   const calls = await copy.simulator.publishCalls();
   expect((await copy.api.call("DELETE", `/media/${known.id}`)).status).toBe(202);
   await copy.api.createPost("of the copy", [account]);
-  await whenOverdue(copy, 1);
+  await whenOverdue(copy, deliveries);
   const held = "system_identifier";
   expect(await copy.operate("recovery", "status")).toMatchObject({
     heldBecause: held,
