@@ -33,7 +33,12 @@ type Filter = (typeof FILTERS)[number];
 
 await using system = await startBenchSystem("postgres");
 const { local } = system;
-const sql = postgres(local.databaseUrl, { max: 1, onnotice: () => {} });
+const sql = postgres(local.databaseUrl, {
+  max: 1,
+  onnotice: () => {},
+  // Functions of triggers name each other without their schema.
+  connection: { search_path: "posts" },
+});
 const [accountId = ""] = await system.connect("bluesky", 1);
 
 /**

@@ -86,7 +86,12 @@ async function runLoad(
 }
 
 await using system = await startBenchSystem("postgres");
-const sql = postgres(system.local.databaseUrl, { max: 2, onnotice: () => {} });
+const sql = postgres(system.local.databaseUrl, {
+  max: 2,
+  onnotice: () => {},
+  // Functions of triggers name each other without their schema.
+  connection: { search_path: "posts" },
+});
 const accountIds = await system.connect("bluesky", ACCOUNTS);
 await insertFuturePosts(sql, FUTURE_POSTS);
 const run = { system, sql, accountIds };
