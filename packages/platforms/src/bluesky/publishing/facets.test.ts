@@ -70,8 +70,9 @@ test.each([
   },
 );
 
+/** No capital follows a dot: we find links with capitals in their domain, and Bluesky's own library does not. */
 const PIECES = [
-  ...Array.from(" \n()#$.,;:!?aZ1-_/é日한😀＃'\"{}^—"),
+  ...Array.from(" \n()#$.,;:!?az1-_/é日한😀＃'\"{}^—"),
   "http://",
   "https://",
   "example.com",
