@@ -27,6 +27,23 @@ export interface AuditEntry {
   readonly actor?: AuditActor;
 }
 
+/** Returns an entry as its record in the database, with the actor and the interface of the current request. */
+export function toAuditRecord({ action, subject, workspaceId, details, actor }: AuditEntry) {
+  const { kind, id, name, via } = toStoredActor(findContext(), actor);
+  return {
+    id: newId(),
+    workspace_id: workspaceId ?? null,
+    actor_kind: kind,
+    actor_id: id,
+    actor_name: name,
+    via,
+    action,
+    subject_type: subject.type,
+    subject_id: subject.id,
+    details: details ?? {},
+  };
+}
+
 /**
  * Appends changes to the audit log of the service, with the actor, the request id and the remote address of the current
  * request. Takes the open transaction of the changes, so that a change and its entry are committed together or not at
@@ -37,23 +54,8 @@ export async function appendAudit(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return;
-  const context = findContext();
-  const { requestId, address } = requestOf(context);
-  const rows = entries.map(({ action, subject, workspaceId, details, actor }) => {
-    const { kind, id, name, via } = toStoredActor(context, actor);
-    return {
-      id: newId(),
-      workspace_id: workspaceId ?? null,
-      actor_kind: kind,
-      actor_id: id,
-      actor_name: name,
-      via,
-      action,
-      subject_type: subject.type,
-      subject_id: subject.id,
-      details: details ?? {},
-    };
-  });
+  const { requestId, address } = requestOf(findContext());
+  const rows = entries.map(toAuditRecord);
   // The service's database schema has the same name as the service. If no request made a change, this name is stored as
   // the actor.
   await tx`

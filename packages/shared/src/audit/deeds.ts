@@ -1,10 +1,9 @@
-import { newId } from "#src/ids.ts";
 import type { ISql, Sql } from "#src/postgres.ts";
 import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
-import type { AuditEntry } from "./append.ts";
-import { requestOf, toStoredActor } from "./origin.ts";
+import { toAuditRecord, type AuditEntry } from "./append.ts";
+import { requestOf } from "./origin.ts";
 
 /** Something that a client asked for and a service did, for example that a post was created. */
 export type Deed = AuditEntry;
@@ -13,24 +12,9 @@ const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_DEEDS = 1000;
 
 /** Returns a deed, with the actor, the interface and the remote address of the current request, as `deedInsert` reads it. */
-export function toDeedRecord({ action, subject, workspaceId, details, actor }: Deed) {
-  const context = findContext();
-  const { kind, id, name, via } = toStoredActor(context, actor);
-  const { requestId, address } = requestOf(context);
-  return {
-    id: newId(),
-    workspace_id: workspaceId ?? null,
-    actor_kind: kind,
-    actor_id: id,
-    actor_name: name,
-    via,
-    action,
-    subject_type: subject.type,
-    subject_id: subject.id,
-    details: details ?? {},
-    request_id: requestId,
-    source_address: address,
-  };
+export function toDeedRecord(deed: Deed) {
+  const { requestId, address } = requestOf(findContext());
+  return { ...toAuditRecord(deed), request_id: requestId, source_address: address };
 }
 
 /**
