@@ -15,9 +15,7 @@ export const MAX_CALLS_IN_FLIGHT = 64;
  *
  * @throws ServiceError that the call ends with.
  */
-export type CallPermits = (
-  method: Pick<DescMethodUnary, "name" | "parent">,
-) => Disposable | Promise<Disposable>;
+export type CallPermits = (method: DescMethodUnary) => Promise<Disposable>;
 
 export interface ClientOptions {
   /** Base address of the called service, for example `http://posts:8082`. */

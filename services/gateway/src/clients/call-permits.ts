@@ -1,3 +1,10 @@
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { type CallPermits, MAX_CALLS_IN_FLIGHT } from "@postrider/shared/connect/client";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { findContext } from "@postrider/shared/telemetry/request-context";
@@ -6,18 +13,17 @@ import { findContext } from "@postrider/shared/telemetry/request-context";
  * RPCs that wait for a platform, for a foreign server or for the inspection of a file. Together they use at most half of the calls to
  * a service, so that a slow platform delays no other operation.
  */
-const LONG_CALLS = new Set([
-  "AccountService.ConnectAccount",
-  "AccountSettingsService.GetAccountSettings",
-  "AccountSettingsService.UpdateAccountSettings",
-  "AuthorizationService.FinishAuthorization",
-  "AutomationService.CreateBackfill",
-  "AutomationService.PreviewBackfill",
-  "CommentService.ListComments",
-  "CommentService.RequestCommentAction",
-  "MediaService.CompleteUpload",
-  "MediaService.ImportMedia",
-  "MetricsService.RefreshMetrics",
+const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
+  AccountSettingsService.method.getAccountSettings,
+  AccountSettingsService.method.updateAccountSettings,
+  AuthorizationService.method.finishAuthorization,
+  AutomationService.method.createBackfill,
+  AutomationService.method.previewBackfill,
+  CommentService.method.listComments,
+  CommentService.method.requestCommentAction,
+  MediaService.method.completeUpload,
+  MediaService.method.importMedia,
+  MetricsService.method.refreshMetrics,
 ]);
 /**
  * Maximum ratio of the calls of one workspace to the calls that are free, so that a workspace whose calls are long gets a third of all
@@ -40,13 +46,12 @@ export function createCallPermits(): CallPermits {
     maxWaitingPerShare: MAX_WAITING_PER_WORKSPACE,
     maxWaitMs: MAX_WAIT_MS,
   });
-  return ({ name, parent }) => {
+  return async (method) => {
     const owner = findContext()?.workspaceId;
-    const isLong = LONG_CALLS.has(`${parent.name}.${name}`);
     const shares = [
       ...(owner === undefined ? [] : [{ key: owner, perFree: WORKSPACE_PER_FREE }]),
-      ...(isLong ? [{ key: "long", max: MAX_CALLS_IN_FLIGHT / 2 }] : []),
+      ...(LONG_CALLS.has(method) ? [{ key: "long", max: MAX_CALLS_IN_FLIGHT / 2 }] : []),
     ];
-    return permits.tryAcquire({ shares }) ?? permits.acquire({ shares });
+    return await permits.acquire({ shares });
   };
 }
