@@ -62,9 +62,12 @@ export function toPendingPost(checked: CheckedRequest, mayExhaust: boolean): Pen
   // The content, which decides on the claims, does not depend on the time.
   const built = buildPost(checked, isQueued ? { kind: "now" } : timing, mayExhaust);
   const { post, records } = built;
-  const source = AsyncLocalStorage.bind((slot: QueueSlot) =>
-    buildPost(checked, { kind: "chosen_slot", ...slot }, mayExhaust),
-  );
+  // The post is built in the context of its request, which becomes the cause of the post.
+  const source = isQueued
+    ? AsyncLocalStorage.bind((slot: QueueSlot) =>
+        buildPost(checked, { kind: "chosen_slot", ...slot }, mayExhaust),
+      )
+    : built;
   return {
     workspaceId,
     owner: workspaceId,
@@ -76,6 +79,6 @@ export function toPendingPost(checked: CheckedRequest, mayExhaust: boolean): Pen
       ...(isQueued ? [`slot ${workspaceId}`] : []),
     ],
     bytes: records.post.length + records.targets.length,
-    source: isQueued ? source : built,
+    source,
   };
 }
