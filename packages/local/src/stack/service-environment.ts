@@ -1,3 +1,4 @@
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
@@ -27,17 +28,6 @@ export interface StackPlan {
   readonly mediaDir: string;
   readonly mediaTempDir: string;
 }
-
-/** The platforms that the simulator replaces in a local stack. */
-const platforms = [
-  "instagram",
-  "x",
-  "facebook",
-  "tiktok",
-  "youtube",
-  "telegram",
-  "bluesky",
-] as const;
 
 /**
  * Builds the environment of one replica of a service. A service is given only the connection string of its own database
@@ -100,7 +90,7 @@ function databaseEnvironment(service: ServiceName, plan: StackPlan): Record<stri
 }
 
 function platformEnvironment(plan: StackPlan): Record<string, string> {
-  const baseUrls = platforms.map((platform) => [
+  const baseUrls = PLATFORM_IDS.map((platform) => [
     `${platform.toUpperCase()}_BASE_URL`,
     `${plan.simulatorUrl}/${platform}`,
   ]);
