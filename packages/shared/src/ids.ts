@@ -3,6 +3,9 @@ import { v7 } from "uuid";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** The id that sorts before every other id: a list after it begins with the first row. Nothing has this id. */
+export const NIL_ID = "00000000-0000-0000-0000-000000000000";
+
 /**
  * Returns a new UUIDv7 in lower case. UUIDv7 sorts by creation time, so that new rows are added at the end of an index.
  */

@@ -7,7 +7,7 @@ import type { EventHandler } from "#src/bus/event-handler.ts";
 import { describeError, type ParkedDirection } from "#src/bus/parking.ts";
 import { isTransientError } from "#src/bus/transient.ts";
 import { invalidRequest } from "#src/errors.ts";
-import { isId } from "#src/ids.ts";
+import { isId, NIL_ID } from "#src/ids.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 export interface ParkedEventsOptions {
@@ -83,7 +83,7 @@ interface RedriveResult {
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;
-  for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
+  for (let after: string = NIL_ID; ;) {
     const page: readonly { id: string }[] = await options.sql<{ id: string }[]>`
       select id
       from parked_events

@@ -1,8 +1,9 @@
+import { NIL_ID } from "@postrider/shared/ids";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { countStaleCredentials } from "#src/db/sealing-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
+import { resealPage } from "#src/operations/reseal-page.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
 

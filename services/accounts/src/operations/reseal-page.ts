@@ -14,8 +14,6 @@ type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys"
 
 /** Number of credentials that are encrypted again in one transaction. */
 const PAGE_SIZE = 200;
-/** An id that sorts before every account id. The first page starts after it. */
-export const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 const resealedTotal = createCounter(
   "credentials_resealed_total",

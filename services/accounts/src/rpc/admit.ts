@@ -5,7 +5,7 @@ import type {
   AdmitResponseSchema,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { isId, NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import {
   insertBudgets,
@@ -21,17 +21,13 @@ import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 const MAX_QUERIES = 500;
 /** Maximum number of requests in one admission query. The limit keeps the sum of a batch within an SQL `int`. */
 const MAX_REQUESTS_PER_QUERY = 1_000_000;
-/**
- * The workspace id that replaces a malformed one in an admission query. No workspace has this id, so only this query is
- * refused and not its whole batch.
- */
-const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 function clampRequests(requests: number): number {
   return Math.min(Math.max(requests, 0), MAX_REQUESTS_PER_QUERY);
 }
 
 function toBudgetQuery({ keyHash, workspaceId, want, giveBack }: AdmissionQuery): BudgetQuery {
+  // No workspace has this id, so only a query with a malformed id is refused and not its whole batch.
   const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
   return {
     hash: Buffer.from(keyHash).toString("hex"),

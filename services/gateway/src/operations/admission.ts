@@ -1,6 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
-import { isId } from "@postrider/shared/ids";
+import { isId, NIL_ID } from "@postrider/shared/ids";
 import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
@@ -23,11 +23,6 @@ import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/wor
  * service.
  */
 const SWEEP_MS = 500;
-/**
- * Replaces every workspace id of a request that is not a UUID, so that requests with different malformed ids share one
- * query to the accounts service. No workspace has this id.
- */
-const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 interface AdmissionRequest {
   /** The API key as the client sent it; undefined when the client sent none. */
@@ -107,6 +102,7 @@ class BatchedAdmission implements Admission {
     const { key, workspaceId, address } = request;
     const time = this.#now();
     if (key === undefined) return this.#answers.refuse(address, time);
+    // Requests with different malformed ids share one query to the accounts service.
     const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
     const record = this.#records.find(key, named);
     if (record === undefined) return this.#admitNewPair({ key, workspaceId: named }, address);

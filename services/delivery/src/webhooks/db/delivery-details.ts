@@ -45,9 +45,6 @@ interface Details {
 
 export interface DeliveryRow extends FoundDelivery, Details {}
 
-/** The smallest possible id, which sorts before the id of every webhook delivery. */
-export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 

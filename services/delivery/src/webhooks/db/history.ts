@@ -1,6 +1,6 @@
+import { NIL_ID } from "@postrider/shared/ids";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import {
-  FIRST_ID,
   readDetails,
   type DeliveryRow,
   type DeliveryStatus,
@@ -51,7 +51,7 @@ interface Range {
 /** Returns the smallest id of a webhook delivery or event of a time in ms. */
 function idOfTime(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}${FIRST_ID.slice(13)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}${NIL_ID.slice(13)}`;
 }
 
 function timeOfId(id: string): number {
@@ -172,7 +172,7 @@ export async function listDeliveries(
   page: Page,
 ): Promise<DeliveryPage> {
   const range = {
-    since: FIRST_ID,
+    since: NIL_ID,
     before: page.before ?? idOfTime(Date.now() + MAX_CLOCK_ERROR_MS),
     // One delivery beyond the page shows that another page follows.
     limit: page.limit + 1,

@@ -1,3 +1,4 @@
+import { NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -14,9 +15,6 @@ const EVERY_MS = 5_000;
 const MAX_SUBSCRIPTIONS = 100;
 /** Maximum number of webhook deliveries that one transaction cancels. */
 const PAGE_SIZE = 500;
-
-/** Smallest id, after which all deliveries are. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Cancels the waiting deliveries of a revoked webhook subscription whose ids follow `after`, one page of them. Returns the
@@ -54,7 +52,7 @@ export function startCancelDeliveries(options: {
       const revoked = await listRevoked(sql, MAX_SUBSCRIPTIONS);
       let hasMore = false;
       for (const subscriptionId of revoked) {
-        const after = positions.get(subscriptionId) ?? BEFORE_ALL;
+        const after = positions.get(subscriptionId) ?? NIL_ID;
         const last = await cancelPage(sql, subscriptionId, after);
         hasMore ||= last !== undefined;
         if (last !== undefined) positions.set(subscriptionId, last);

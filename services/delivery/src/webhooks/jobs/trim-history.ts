@@ -1,3 +1,4 @@
+import { NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -24,9 +25,6 @@ const MAX_WORKSPACES = 100;
 const PAGE_EVENTS = 5;
 /** How often the job looks again at the events of a workspace that it left because their deliveries waited. */
 const RESTART_MS = 5 * 60_000;
-
-/** Smallest id, after which all events are. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 const trimmedTotal = createCounter(
   "webhook_trimmed_deliveries_total",
@@ -107,7 +105,7 @@ export class HistoryTrimmer {
     const now = performance.now();
     const known = this.#positions.get(workspaceId);
     const isOld = known === undefined || now - known.since > RESTART_MS;
-    const position = isOld ? { after: BEFORE_ALL, since: now } : known;
+    const position = isOld ? { after: NIL_ID, since: now } : known;
     const next = to === undefined ? position : { ...position, after: to };
     this.#positions.set(workspaceId, next);
     return next.after;

@@ -1,4 +1,5 @@
 import { isTooSlow } from "@postrider/shared/bus/batch-size";
+import { NIL_ID } from "@postrider/shared/ids";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { findNextWorkspace, takeArrivals, type Arrival } from "#src/webhooks/db/arrivals.ts";
@@ -10,9 +11,6 @@ import { assign } from "./fan-out.ts";
 /** Maximum number of events of a workspace per turn: with 50 subscriptions, 1,000 deliveries. */
 const MAX_EVENTS = 20;
 
-/** Smallest id, after which all workspaces are. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
-
 interface AssignDeps {
   readonly sql: Sql;
   readonly logger: Logger;
@@ -22,7 +20,7 @@ interface AssignDeps {
 /** Assigns the webhook events that the consumer only stored to their subscriptions; the workspaces take turns. */
 export class EventAssigner {
   readonly #deps: AssignDeps;
-  #after = BEFORE_ALL;
+  #after = NIL_ID;
   #limit = MAX_EVENTS;
   /** Events that the database refuses; they delay no others, and are tried again after a restart. */
   readonly #refused = new Set<string>();
@@ -35,7 +33,7 @@ export class EventAssigner {
   async turn(): Promise<number | undefined> {
     const { sql } = this.#deps;
     const workspaceId = await findNextWorkspace(sql, this.#after);
-    this.#after = workspaceId ?? BEFORE_ALL;
+    this.#after = workspaceId ?? NIL_ID;
     if (workspaceId === undefined) return undefined;
     const startedAt = performance.now();
     let taken: readonly Arrival[] = [];

@@ -1,8 +1,7 @@
+import { NIL_ID } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import { listWaitingWorkspaces, releaseCompositions } from "#src/webhooks/db/compositions.ts";
 
-/** Smallest id, after which all workspaces are. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of workspaces whose webhook events are on one page. */
 const MAX_WORKSPACES = 200;
 
@@ -11,12 +10,12 @@ const MAX_WORKSPACES = 200;
  * could not end because the database failed.
  */
 export class ComposeTurn {
-  #after = BEFORE_ALL;
+  #after = NIL_ID;
   #unreleased: readonly string[] = [];
 
   /** Whether workspaces follow that had no turn since the first one. */
   get hasMore(): boolean {
-    return this.#after !== BEFORE_ALL;
+    return this.#after !== NIL_ID;
   }
 
   /** Returns the workspaces that have the next turn. */
@@ -25,7 +24,7 @@ export class ComposeTurn {
     const isLast = found.length < MAX_WORKSPACES;
     const last = isLast ? undefined : found.at(-1);
     const wasFirst = !this.hasMore;
-    this.#after = last ?? BEFORE_ALL;
+    this.#after = last ?? NIL_ID;
     return found.length === 0 && !wasFirst ? await this.next(sql) : found;
   }
 

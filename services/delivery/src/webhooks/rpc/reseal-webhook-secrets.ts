@@ -4,7 +4,7 @@ import type {
   ResealWebhookSecretsResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { isId, NIL_ID } from "@postrider/shared/ids";
 import { SealError } from "@postrider/shared/secrets/sealing";
 import {
   countStaleSecrets,
@@ -17,8 +17,6 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 
 /** Number of signing secrets that are encrypted again in one transaction. */
 const PAGE_SIZE = 200;
-/** An id that sorts before every id of a signing secret. */
-const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Encrypts a page of the signing secrets of webhooks with the newest key, in one transaction. A secret that cannot be
