@@ -1,5 +1,5 @@
-import type { Outcome } from "@postrider/platforms/publishing/outcome";
-import type { TaskEvent } from "./decision.ts";
+import type { CallOutcome } from "#src/calls/call.ts";
+import type { TaskEvent } from "./task.ts";
 
 /**
  * How a publish task ends if the decision that follows from an event about it could not be written, because of a fault in our
@@ -24,10 +24,11 @@ export interface FallbackEnd {
 }
 
 /** Outcomes of a publishing call after which the post is visible on the platform or may be. */
-const VISIBLE: ReadonlySet<Outcome["kind"]> = new Set<Outcome["kind"]>([
+const VISIBLE: ReadonlySet<CallOutcome["kind"]> = new Set<CallOutcome["kind"]>([
   "published",
   "unknown",
   "pending",
+  "done",
 ]);
 
 export function toFallbackEnd(event: TaskEvent): FallbackEnd {
@@ -42,11 +43,9 @@ export function toFallbackEnd(event: TaskEvent): FallbackEnd {
       return { status: "failed", callNumber: event.callNumber, fence: event.fence };
     case "looked":
       return { status: "unknown", fence: event.fence };
-    case "platform_held":
-    case "step_failed":
-    case "given_up":
-      return { status: "failed", fence: event.fence };
     case "not_wanted":
       return { status: "dropped", fence: event.fence };
+    default:
+      return { status: "failed", ...("fence" in event ? { fence: event.fence } : {}) };
   }
 }

@@ -4,14 +4,15 @@ import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres
 import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { NEVER_MARKED } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
-  decideDeletion,
-  nameHeldDeletion,
-  type DeletionDecision,
+  DELETIONS,
+  type DeletionEvent,
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
@@ -118,39 +119,42 @@ export class DeletionRecorder {
   }
 
   async #record(tries: readonly EndedTry[]): Promise<void> {
-    const decisions = await this.#write(tries);
-    if (decisions.length > 0) this.#deps.onEvents();
-    for (const { task } of decisions) {
-      const { platform, status, errorCode } = task;
+    const tasks = await this.#write(tries);
+    if (tasks.length > 0) this.#deps.onEvents();
+    for (const { platform, status, errorCode } of tasks)
       if (status !== "queued") deletionsTotal.inc({ platform, status, code: errorCode ?? "" });
-    }
   }
 
-  async #write(tries: readonly EndedTry[]): Promise<readonly DeletionDecision[]> {
+  async #write(tries: readonly EndedTry[]): Promise<readonly DeletionTask[]> {
     const { sql, settings, random } = this.#deps;
-    const results = new Map(tries.map(({ task, result }) => [nameHeldDeletion(task), result]));
+    const policy = { ...settings, heldMs: 0 };
     return await sql.begin(async (tx) => {
-      const held = await lockDeletions(
-        tx,
-        tries.map(({ task }) => task),
+      const held = tries.map(({ task }) => task);
+      const { tasks: stored, now } = await lockDeletions(tx, held);
+      const locked = { calls: stored.map((task) => ({ ...NEVER_MARKED, ...task })), now };
+      const decisions = decideInOrder(DELETIONS, locked, tries.map(toEvent), { policy, random });
+      const tasks = [...decisions.values()].flatMap(({ changes }) =>
+        changes.map(({ call }) => call),
       );
-      const decisions = held.tasks.flatMap((task) => {
-        const result = results.get(nameHeldDeletion(task));
-        if (result === undefined) return [];
-        return [decideDeletion(task, result, { now: held.now, random: random() }, settings)];
-      });
-      if (decisions.length === 0) return [];
-      const tasks = decisions.map(({ task }) => task);
+      if (tasks.length === 0) return [];
       await updateDeletions(tx, tasks);
       await appendEvents(
         tx,
         tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
       );
-      const holds = decisions.flatMap(({ task, holdUntil }) =>
-        holdUntil === undefined ? [] : [{ ...task, until: holdUntil }],
+      const holds = [...decisions.values()].flatMap(({ call, account }) =>
+        account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
       );
       if (holds.length > 0) await holdAccounts(tx, holds);
-      return decisions;
+      return tasks;
     });
   }
+}
+
+function toEvent({ task, result }: EndedTry): DeletionEvent {
+  const { targetId, deletion, fence } = task;
+  const key = { targetId, deletion, fence };
+  if (result.kind === "given_up") return { ...key, ...result };
+  const outcome = result.kind === "deleted" ? ({ kind: "done" } as const) : result;
+  return { ...key, kind: "tried", outcome };
 }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
+import { decideInOrder } from "#src/calls/decide.ts";
+import { withoutPlatformText } from "#src/calls/storable.ts";
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
-import { decideInOrder } from "#src/publishing/domain/decide.ts";
-import type { TargetUpdate, TaskEvent } from "#src/publishing/domain/decision.ts";
 import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
-import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
+import { TASKS, type TargetUpdate, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { attemptsTotal, publishLatency, refusedEventsTotal, targetsTotal } from "./metrics.ts";
 import {
@@ -187,7 +187,10 @@ export class EventRecorder {
     const { decisions, updates } = await sql.begin(async (tx) => {
       const keys = events.map(({ targetId, attemptNumber: number }) => ({ targetId, number }));
       const locked = await lockTargets(tx, keys);
-      const byEvent = decideInOrder(locked, events, settings, random);
+      const byEvent = decideInOrder(TASKS, locked, events, {
+        policy: { ...settings, heldMs: settings.probeMs[0] ?? 0 },
+        random,
+      });
       const made = [...byEvent.values()];
       const written = await writeDecisions(tx, made, causes);
       await writeHandles(tx, sealing, made);
@@ -207,12 +210,12 @@ export class EventRecorder {
  */
 function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
-    const { platform, publishedAt, dueAt } = task;
+    const { platform, finishedAt, dueAt } = task;
     if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });
-    if (attempt?.outcome === "published" && publishedAt !== null)
+    if (attempt?.outcome === "published" && finishedAt !== null)
       publishLatency.observe(
         { platform },
-        Math.max(0, publishedAt.getTime() - dueAt.getTime()) / 1000,
+        Math.max(0, finishedAt.getTime() - dueAt.getTime()) / 1000,
       );
     if (task.status === "published" || task.status === "failed")
       targetsTotal.inc({ platform, status: task.status, code: task.errorCode ?? "" });

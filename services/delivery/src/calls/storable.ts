@@ -1,13 +1,14 @@
 import { NOT_STORED, withoutText } from "#src/domain/without-text.ts";
-import type { TaskEvent } from "./decision.ts";
+import type { CallEvent } from "./call.ts";
 
 /**
  * Returns the event without the text that a platform wrote, so that the same decision can be recorded if the database
- * refuses that text. A post id is kept if it can be stored.
+ * refuses that text. An id is kept if it can be stored.
  */
-export function withoutPlatformText(event: TaskEvent): TaskEvent {
+export function withoutPlatformText<E extends CallEvent>(event: E): E {
   switch (event.kind) {
     case "called":
+    case "tried":
       return { ...event, outcome: withoutText(event.outcome) };
     case "step_failed":
       return { ...event, failure: withoutText(event.failure) };
@@ -15,10 +16,7 @@ export function withoutPlatformText(event: TaskEvent): TaskEvent {
       return { ...event, verdict: withoutText(event.verdict) };
     case "given_up":
       return { ...event, message: NOT_STORED };
-    case "call_lost":
-    case "mark_lost":
-    case "platform_held":
-    case "not_wanted":
+    default:
       return event;
   }
 }
