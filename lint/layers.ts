@@ -37,10 +37,14 @@ const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
 /**
- * Layers that only one service has: `http` in the gateway, and `inspection` in the media service, which inspects
- * uploaded files in a separate process.
+ * Layers that only one service has: `http` in the gateway, `inspection` in media, which inspects
+ * uploaded files in a separate process, and `calls` in delivery, which all its trades use.
  */
-const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
+const OWN_LAYERS: Readonly<Record<string, string>> = {
+  gateway: "http",
+  media: "inspection",
+  delivery: "calls",
+};
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
 const PURE_MODULES =
