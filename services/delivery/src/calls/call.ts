@@ -1,12 +1,7 @@
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import type {
-  Failure,
-  Outcome,
-  Published,
-  TargetErrorCode,
-} from "@postrider/platforms/publishing/outcome";
-import type { Verdict } from "@postrider/platforms/publishing/verdict";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import type { RetryWaits } from "#src/domain/retry-wait.ts";
+import type { CallKind } from "./kinds.ts";
 
 export type CallStatus =
   /** The call waits for its time `wakeAt`. */
@@ -116,128 +111,7 @@ export const NEVER_MARKED = {
   finishedAt: null,
 } as const satisfies Partial<Call>;
 
-/** In what the kinds of calls differ. Everything else is the same for all of them. */
-export interface CallKind {
-  readonly success: "published" | "succeeded" | "deleted";
-  /**
-   * Whether repeating the call has no effect that readers see. Then it is repeated instead of searched for when its
-   * outcome is unknown.
-   */
-  readonly isRepeatable: boolean;
-  /** How often a call that a search proved absent is sent again, if its connector names no other number. */
-  readonly maxResends: number;
-  /**
-   * Whether a call that its platform cannot carry out twice is repeated until it is too late to send it, and not only
-   * as often as a failed one.
-   */
-  readonly isRepeatedUntilTooLate: boolean;
-  /**
-   * Whether a refusal as a duplicate after an unknown outcome proves that the call took effect. Otherwise the platform
-   * is searched, because the duplicate can be another post.
-   */
-  readonly isProvedByDuplicate: boolean;
-  /**
-   * Whether a refusal of the content proves that earlier sendings with an unknown outcome failed, too: the platform
-   * refuses the same content each time. For a comment action, the comment may have been deleted in between.
-   */
-  readonly isDisprovedByContent: boolean;
-  /**
-   * Whether a late answer continues a call that was reported as failed. Only a target can tell whether its user has
-   * sent it again meanwhile, in another generation.
-   */
-  readonly mayReopen: boolean;
-}
-
-const ONCE = {
-  success: "succeeded",
-  isRepeatable: false,
-  maxResends: 1,
-  isRepeatedUntilTooLate: false,
-  isProvedByDuplicate: false,
-  isDisprovedByContent: false,
-  mayReopen: false,
-} as const satisfies CallKind;
-
-export const TARGET: CallKind = {
-  ...ONCE,
-  success: "published",
-  isRepeatedUntilTooLate: true,
-  isDisprovedByContent: true,
-  mayReopen: true,
-};
-export const REPLY: CallKind = ONCE;
-/** A comment gets at most one private reply, on the platform too. */
-export const PRIVATE_REPLY: CallKind = { ...ONCE, isProvedByDuplicate: true };
-/** Hiding and showing a comment. */
-export const VISIBILITY: CallKind = { ...ONCE, isRepeatable: true };
-/** Deleting again is harmless, so a deletion is never marked as begun: it is sent while its worker holds the lease. */
-export const DELETION: CallKind = { ...ONCE, success: "deleted", isRepeatable: true };
-
-/** A failure before the call. A refused access token is renewed by the worker, which repeats the step. */
-export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
-
-/** How a call ended; `done` if it took effect and created nothing that has an id. */
-export type CallOutcome = Outcome | { readonly kind: "done" };
-
-/**
- * What a worker learned about a call. The outcome of a marked call counts whichever worker reports it. Everything
- * else counts only while the reporting worker holds the call.
- */
-export type CallEvent =
-  /**
-   * A marked call ended. `isForeignHost`: its server is run by the owner of the account, so that the outcome says
-   * nothing about the platform.
-   */
-  | {
-      readonly kind: "called";
-      readonly callNumber: number;
-      readonly outcome: CallOutcome;
-      readonly isForeignHost?: boolean;
-    }
-  /** No worker reported how the call ended, although `callUntil` has passed. */
-  | { readonly kind: "call_lost"; readonly callNumber: number }
-  /**
-   * The database did not answer whether it recorded that the call begins, so the worker did not send it. `callNumber`
-   * is the number that the call would have.
-   */
-  | {
-      readonly kind: "mark_lost";
-      readonly fence: number;
-      readonly callNumber: number;
-      readonly isForeignHost?: boolean;
-    }
-  /** A call that is never marked ended. */
-  | { readonly kind: "tried"; readonly fence: number; readonly outcome: CallOutcome }
-  /** The calls to the platform are held, because it left the latest ones without an answer. */
-  | { readonly kind: "platform_held"; readonly fence: number }
-  /** A step before the call failed. */
-  | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
-  /** The platform was searched for what became of the call. */
-  | {
-      readonly kind: "looked";
-      readonly fence: number;
-      readonly verdict: Verdict;
-      readonly maxResends?: number;
-    }
-  /** The call fails for a reason that does not come from the platform. */
-  | {
-      readonly kind: "given_up";
-      readonly fence: number;
-      readonly code: CallErrorCode;
-      readonly message: string;
-    }
-  /** The posts service does not want the target published in this generation. */
-  | { readonly kind: "not_wanted"; readonly fence: number }
-  /** An operator states what became of a call with an unknown outcome. */
-  | {
-      readonly kind: "stated";
-      readonly published: Pick<Published, "externalId" | "permalink"> | undefined;
-    }
-  /**
-   * An operator declared the restore lossless that made the outcome uncertain. `firstCalledAt`: when the first call
-   * with an unknown outcome began; null if the restore alone made it uncertain.
-   */
-  | { readonly kind: "trusted"; readonly firstCalledAt: Date | null };
+export type Marks = keyof typeof NEVER_MARKED;
 
 export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
 

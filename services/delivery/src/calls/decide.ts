@@ -8,6 +8,7 @@ import type {
 } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import { DEFAULT_LIMIT_MS, nextRetryMs } from "#src/domain/retry-wait.ts";
+import type { CallEvent, CallOutcome } from "./call-event.ts";
 import {
   isFinal,
   type AccountEffect,
@@ -16,8 +17,6 @@ import {
   type Call,
   type CallChange,
   type CallErrorCode,
-  type CallEvent,
-  type CallKind,
   type CallPolicy,
   type CallStatus,
   type Decision,
@@ -98,6 +97,8 @@ const HELD_IN = {
  * its platform or given up. It is pure: the time and a random number are part of the snapshot.
  */
 export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent): Decision<C> {
+  if (isFenced(event))
+    return isHeld(snapshot.call, event) ? onWork(snapshot, event) : nothing(snapshot);
   switch (event.kind) {
     case "called":
       return onCalled(snapshot, event);
@@ -109,9 +110,11 @@ export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent):
       return onStated(snapshot, event.published);
     case "trusted":
       return onTrusted(snapshot, event.firstCalledAt);
-    default:
-      return isHeld(snapshot.call, event) ? onWork(snapshot, event) : nothing(snapshot);
   }
+}
+
+function isFenced(event: CallEvent): event is Fenced {
+  return event.kind in HELD_IN;
 }
 
 function isHeld({ fence, status }: Call, event: Fenced): boolean {
@@ -122,9 +125,7 @@ function isHeld({ fence, status }: Call, event: Fenced): boolean {
 function onWork<C extends Call>(snapshot: Snapshot<C>, event: Fenced): Decision<C> {
   switch (event.kind) {
     case "tried":
-      return event.outcome.kind === "published" || event.outcome.kind === "done"
-        ? onSuccess(snapshot, NO_IDS)
-        : onCurrentCall(snapshot, event.outcome);
+      return onTried(snapshot, event.outcome);
     case "looked": {
       const { verdict, maxResends = snapshot.kind.maxResends } = event;
       return onKnownAlready(snapshot) ?? onVerdict(snapshot, verdict, maxResends);
@@ -138,6 +139,12 @@ function onWork<C extends Call>(snapshot: Snapshot<C>, event: Fenced): Decision<
     case "not_wanted":
       return changed(snapshot, end(snapshot, "dropped"), { isReported: false });
   }
+}
+
+function onTried<C extends Call>(snapshot: Snapshot<C>, outcome: CallOutcome): Decision<C> {
+  return outcome.kind === "published" || outcome.kind === "done"
+    ? onSuccess(snapshot, NO_IDS)
+    : onCurrentCall(snapshot, outcome);
 }
 
 // --- The end of a call that was marked as begun
@@ -408,24 +415,28 @@ function onSuccess<C extends Call>(snapshot: Snapshot<C>, ids: Ids): Decision<C>
     const marked = winner.externalId === externalId ? winner : markDuplicate(winner, ids);
     return { call, changes: [change(dropped, false), change(marked)], ...attempt, account };
   }
-  const succeeded: C = {
-    ...end(snapshot, kind.success),
-    // A deletion keeps the id and the address of the post that it deletes.
-    ...(kind.success === "deleted" ? {} : { externalId }),
-    ...(kind.success === "published" ? { permalink } : {}),
-    openUnknowns: 0,
-    errorCode: caveat?.code ?? null,
-    errorMessage: caveat?.message ?? null,
-  };
   const superfluous = siblings
     .filter(({ status }) => status === "queued" || status === "working")
     .map((sibling) => change<C>({ ...closeAttempt(sibling), status: "dropped" }, false));
   return {
     call,
-    changes: [change(succeeded), ...superfluous],
+    changes: [change(succeed(snapshot, ids)), ...superfluous],
     ...attempt,
     account,
     ...(askLater === undefined ? {} : { askLater }),
+  };
+}
+
+function succeed<C extends Call>(snapshot: Snapshot<C>, { caveat, externalId, permalink }: Ids): C {
+  const { success } = snapshot.kind;
+  return {
+    ...end(snapshot, success),
+    // A deletion keeps the id and the address of the post that it deletes.
+    ...(success === "deleted" ? {} : { externalId }),
+    ...(success === "published" ? { permalink } : {}),
+    openUnknowns: 0,
+    errorCode: caveat?.code ?? null,
+    errorMessage: caveat?.message ?? null,
   };
 }
 
@@ -547,11 +558,14 @@ function isOpenQuestion<C extends Call>(
   { call, kind, siblings }: Snapshot<C>,
   callNumber: number,
 ): boolean {
-  const { generation = 0 } = call;
-  if (call.callNumber !== callNumber) return false;
-  if (siblings.some((sibling) => (sibling.generation ?? 0) > generation)) return false;
+  if (call.callNumber !== callNumber || isReplaced(call, siblings)) return false;
   if (call.status === "unknown" || call.status === "reconciling") return true;
   return kind.mayReopen && isFailedUnknown(call) && call.openUnknowns > 0;
+}
+
+/** Whether the user has sent the target again, in a newer generation. */
+function isReplaced({ generation = 0 }: Call, siblings: readonly Call[]): boolean {
+  return siblings.some((sibling) => (sibling.generation ?? 0) > generation);
 }
 
 function isFailedUnknown({ status, errorCode }: Call): boolean {
@@ -677,12 +691,10 @@ function onStated<C extends Call>(
  */
 function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | null): Decision<C> {
   const { call, kind, siblings, now } = snapshot;
-  const { generation = 0 } = call;
-  const isReplaced = siblings.some(
-    (sibling) => (sibling.generation ?? 0) > generation || sibling.status === kind.success,
-  );
   const isUncertain = call.openUnknowns > 1;
-  if (isReplaced && !(isUncertain && call.status === "unknown")) return nothing(snapshot);
+  const isSuperfluous =
+    isReplaced(call, siblings) || siblings.some(({ status }) => status === kind.success);
+  if (isSuperfluous && !(isUncertain && call.status === "unknown")) return nothing(snapshot);
   const certain: C = {
     ...call,
     unknownCount: call.unknownCount - 1,
@@ -693,18 +705,17 @@ function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | 
     // could find a post with the same text that a person published.
     firstUnknownAt: firstCalledAt ?? (isUncertain ? call.firstUnknownAt : null),
   };
+  const sent: C = { ...requeue(certain, now), isLimited: false };
+  return changed(snapshot, reopen(isUncertain ? searchAgain(certain, now) : sent, snapshot));
+}
+
+function searchAgain<C extends Call>(call: C, now: Date): C {
   // If the platform still processes the post, the attempt is open and the call has no error.
-  const isPending = call.isAttemptOpen === true;
-  const released: C = isUncertain
-    ? {
-        ...certain,
-        status: "unknown",
-        wakeAt: later(call.callUntil ?? now, now),
-        errorCode: isPending ? null : "outcome_unknown",
-        errorMessage: isPending ? null : UNKNOWN,
-      }
-    : { ...requeue(certain, now), isLimited: false };
-  return changed(snapshot, reopen(released, snapshot));
+  const error =
+    call.isAttemptOpen === true
+      ? { errorCode: null, errorMessage: null }
+      : ({ errorCode: "outcome_unknown", errorMessage: UNKNOWN } as const);
+  return { ...call, status: "unknown", wakeAt: later(call.callUntil ?? now, now), ...error };
 }
 
 // --- New states
@@ -790,60 +801,4 @@ function after(now: Date, ms: number): Date {
 
 function later(a: Date, b: Date): Date {
   return a > b ? a : b;
-}
-
-// --- Several events
-
-/** For statements of operators, after which nothing waits. */
-export const NO_WAITS = {
-  policy: { retryMs: [], leaseMs: 0, heldMs: 0 },
-  random: () => 0,
-};
-
-/** How the calls of a trade are told apart, and what belongs to a call. */
-export interface Trade<Key, C extends Key & Call, E extends Key & CallEvent> {
-  readonly name: (key: Key) => string;
-  readonly kindOf: (call: C) => CallKind;
-  /** Whether two calls are generations of one target. */
-  readonly isSibling?: (a: C, b: C) => boolean;
-  readonly isAttemptOf?: (attempt: Attempt, event: E) => boolean;
-}
-
-/** Locked calls, with their siblings and the attempts that the events are about. */
-export interface Locked<C extends Call> {
-  readonly calls: readonly C[];
-  readonly attempts?: readonly Attempt[];
-  readonly now: Date;
-}
-
-/**
- * Decides what follows from events, one after the other. Each decision takes into account what the earlier ones
- * changed.
- *
- * @returns The decisions by their events. An event has none if a restore removed its call.
- */
-export function decideInOrder<Key, C extends Key & Call, E extends Key & CallEvent>(
-  trade: Trade<Key, C, E>,
-  { calls: stored, attempts: storedAttempts = [], now }: Locked<C>,
-  events: readonly E[],
-  { policy, random }: { readonly policy: CallPolicy; readonly random: () => number } = NO_WAITS,
-): ReadonlyMap<E, Decision<C>> {
-  const { name, kindOf, isSibling, isAttemptOf } = trade;
-  const calls = new Map(stored.map((call) => [name(call), call]));
-  const attempts = [...storedAttempts];
-  const decisions = new Map<E, Decision<C>>();
-  for (const event of events) {
-    const call = calls.get(name(event));
-    if (call === undefined) continue;
-    const siblings = [...calls.values()].filter(
-      (other) => other !== call && isSibling?.(call, other) === true,
-    );
-    const index = attempts.findIndex((attempt) => isAttemptOf?.(attempt, event) === true);
-    const snapshot = { call, siblings, attempt: attempts[index], kind: kindOf(call), now, policy };
-    const decision = decide({ ...snapshot, random: random() }, event);
-    decisions.set(event, decision);
-    for (const changed of decision.changes) calls.set(name(changed.call), changed.call);
-    if (decision.attempt !== undefined) attempts[index] = decision.attempt;
-  }
-  return decisions;
 }

@@ -21,12 +21,8 @@ export async function lockActions(
   return { calls, now };
 }
 
-/** Writes the new states of locked actions. */
-export async function updateActions(
-  tx: TransactionSql,
-  actions: readonly CommentAction[],
-): Promise<void> {
-  const rows = actions.map((action) => ({
+function toRow(action: CommentAction) {
+  return {
     id: action.id,
     status: action.status,
     wake_at: action.wakeAt.toISOString(),
@@ -46,7 +42,14 @@ export async function updateActions(
     error_code: action.errorCode,
     error_message: action.errorMessage,
     finished_at: action.finishedAt?.toISOString() ?? null,
-  }));
+  };
+}
+
+/** Writes the new states of locked actions. */
+export async function updateActions(
+  tx: TransactionSql,
+  actions: readonly CommentAction[],
+): Promise<void> {
   await tx`
     update comment_actions a
     set status = k.status,
@@ -67,10 +70,10 @@ export async function updateActions(
       error_code = k.error_code,
       error_message = k.error_message,
       finished_at = k.finished_at
-    from jsonb_to_recordset(${tx.json(rows)}) as k(
+    from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as k(
       id uuid, status text, wake_at timestamptz, crash_count int, retry_count int, first_unknown_at timestamptz,
-      unknown_count int, open_unknowns int, resend_count int, looks int, is_limited boolean, is_restored boolean, call_until timestamptz, version bigint, external_id text,
-      further_ids text[], error_code text, error_message text, finished_at timestamptz
+      unknown_count int, open_unknowns int, resend_count int, looks int, is_limited boolean, is_restored boolean,
+      call_until timestamptz, version bigint, external_id text, further_ids text[], error_code text, error_message text, finished_at timestamptz
     )
     where a.id = k.id`;
 }

@@ -1,13 +1,7 @@
-import {
-  PRIVATE_REPLY,
-  REPLY,
-  VISIBILITY,
-  type Call,
-  type CallErrorCode,
-  type CallEvent,
-  type CallKind,
-} from "#src/calls/call.ts";
-import type { Trade } from "#src/calls/decide.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Call, CallErrorCode } from "#src/calls/call.ts";
+import type { Trade } from "#src/calls/decide-in-order.ts";
+import { PRIVATE_REPLY, REPLY, VISIBILITY, type CallKind } from "#src/calls/kinds.ts";
 
 /** What an action does: what users request (reply, hide, unhide), or the private reply of an automation. */
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";

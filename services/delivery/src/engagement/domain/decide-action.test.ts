@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallEvent, CallOutcome } from "#src/calls/call.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
 import { decide } from "#src/calls/decide.ts";
 import { ACTIONS, type CommentAction } from "./comment-action.ts";
 

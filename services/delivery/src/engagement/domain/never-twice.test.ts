@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CallEvent, CallOutcome } from "#src/calls/call.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
 import { decide } from "#src/calls/decide.ts";
 import { ACTIONS, type CommentAction } from "./comment-action.ts";
 

@@ -4,7 +4,7 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import type { CallOutcome } from "#src/calls/call.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";
 

@@ -3,7 +3,7 @@ import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { isUniqueViolation } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { CallOutcome } from "#src/calls/call.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import { explainUnmarked, markActionCall, type Unmarked } from "#src/engagement/db/action-marks.ts";
 import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";

@@ -2,15 +2,11 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  TARGET,
-  type Attempt,
-  type CallEvent,
-  type CallPolicy,
-  type CallStatus,
-  type Snapshot,
-} from "#src/calls/call.ts";
-import { decide, decideInOrder } from "#src/calls/decide.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Attempt, CallPolicy, CallStatus, Snapshot } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
+import { decide } from "#src/calls/decide.ts";
+import { TARGET } from "#src/calls/kinds.ts";
 import { TASKS, type Task } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
@@ -92,7 +88,12 @@ const ATTEMPT: Attempt = {
 
 function snapshot(task: Task, given: Partial<Snapshot<Task>> = {}): Snapshot<Task> {
   return {
-    ...{ call: task, kind: TARGET, siblings: [], attempt: ATTEMPT, now: NOW, random: 0.5 },
+    call: task,
+    kind: TARGET,
+    siblings: [],
+    attempt: ATTEMPT,
+    now: NOW,
+    random: 0.5,
     policy: POLICY,
     ...given,
   };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NEVER_MARKED, type CallEvent, type CallOutcome } from "#src/calls/call.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
+import { NEVER_MARKED } from "#src/calls/call.ts";
 import { decide } from "#src/calls/decide.ts";
 import { DELETIONS, type DeletionCall } from "./deletion.ts";
 
@@ -59,8 +60,12 @@ test("a deletion succeeds when the platform reports that the post is gone, whate
   expect(decideTry(task, { kind: "done" })).toEqual({
     task: {
       ...task,
-      ...{ status: "deleted", version: 8, errorCode: null, errorMessage: null },
-      ...{ crashCount: 0, finishedAt: NOW },
+      status: "deleted",
+      version: 8,
+      errorCode: null,
+      errorMessage: null,
+      crashCount: 0,
+      finishedAt: NOW,
     },
     holdUntil: undefined,
   });

@@ -1,12 +1,8 @@
 import type { DeletionOutcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import {
-  DELETION,
-  NEVER_MARKED,
-  type Call,
-  type CallErrorCode,
-  type CallEvent,
-} from "#src/calls/call.ts";
-import type { Trade } from "#src/calls/decide.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Call, CallErrorCode, Marks } from "#src/calls/call.ts";
+import type { Trade } from "#src/calls/decide-in-order.ts";
+import { DELETION } from "#src/calls/kinds.ts";
 
 /** Key of a request to delete a published target. */
 export interface DeletionKey {
@@ -23,7 +19,7 @@ export interface HeldDeletion extends DeletionKey {
 }
 
 /** The task of deleting one published target. */
-export interface DeletionTask extends Omit<Call, keyof typeof NEVER_MARKED>, HeldDeletion {
+export interface DeletionTask extends Omit<Call, Marks>, HeldDeletion {
   readonly postId: string;
   /** The id that the platform gave the published post; empty if it is not known. */
   readonly externalId: string;
@@ -40,7 +36,7 @@ export interface DeletionTask extends Omit<Call, keyof typeof NEVER_MARKED>, Hel
 }
 
 /** A deletion task as `decide` sees it. */
-export type DeletionCall = DeletionTask & Pick<Call, keyof typeof NEVER_MARKED>;
+export type DeletionCall = DeletionTask & Pick<Call, Marks>;
 
 export type DeletionEvent = DeletionKey & CallEvent;
 

@@ -1,4 +1,4 @@
-import type { CallOutcome } from "#src/calls/call.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { TaskEvent } from "./task.ts";
 
 /**
@@ -31,21 +31,17 @@ const VISIBLE: ReadonlySet<CallOutcome["kind"]> = new Set<CallOutcome["kind"]>([
   "done",
 ]);
 
+const STATUS: Readonly<Partial<Record<TaskEvent["kind"], FallbackEnd["status"]>>> = {
+  call_lost: "unknown",
+  looked: "unknown",
+  not_wanted: "dropped",
+};
+
 export function toFallbackEnd(event: TaskEvent): FallbackEnd {
-  switch (event.kind) {
-    case "called": {
-      const { callNumber, outcome } = event;
-      return { status: VISIBLE.has(outcome.kind) ? "unknown" : "failed", callNumber };
-    }
-    case "call_lost":
-      return { status: "unknown", callNumber: event.callNumber };
-    case "mark_lost":
-      return { status: "failed", callNumber: event.callNumber, fence: event.fence };
-    case "looked":
-      return { status: "unknown", fence: event.fence };
-    case "not_wanted":
-      return { status: "dropped", fence: event.fence };
-    default:
-      return { status: "failed", ...("fence" in event ? { fence: event.fence } : {}) };
-  }
+  const isVisible = event.kind === "called" && VISIBLE.has(event.outcome.kind);
+  return {
+    status: isVisible ? "unknown" : (STATUS[event.kind] ?? "failed"),
+    ...("callNumber" in event ? { callNumber: event.callNumber } : {}),
+    ...("fence" in event ? { fence: event.fence } : {}),
+  };
 }

@@ -1,5 +1,6 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import type { CallOutcome, Decision } from "#src/calls/call.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
+import type { Decision } from "#src/calls/call.ts";
 import type { Task, TaskEvent } from "./task.ts";
 
 /** Settings that decide when publishing calls to a platform are held (not sent) because earlier ones got no answer. */

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
-import { TARGET, type Attempt, type Call, type CallEvent, type Decision } from "#src/calls/call.ts";
-import type { Trade } from "#src/calls/decide.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Attempt, Call, Decision } from "#src/calls/call.ts";
+import type { Trade } from "#src/calls/decide-in-order.ts";
+import { TARGET } from "#src/calls/kinds.ts";
 
 /** Key of a publish task: the target, and the number of its publish request. */
 export interface TaskKey {

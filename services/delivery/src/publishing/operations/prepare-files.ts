@@ -3,7 +3,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { ServiceError } from "@postrider/shared/errors";
-import type { StepFailure } from "#src/calls/call.ts";
+import type { StepFailure } from "#src/calls/call-event.ts";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";

@@ -1,6 +1,6 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { causeOf } from "@postrider/shared/telemetry/cause";
-import { decideInOrder } from "#src/calls/decide.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { forgetDoubts, listTrustedDoubts } from "#src/publishing/db/trusted-restores.ts";
 import { TASKS } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "./write-decisions.ts";
@@ -34,8 +34,11 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
       const events = doubts.map(({ targetId, generation, firstCalledAt }) => ({
-        ...{ targetId, generation, attemptNumber: 0 },
-        ...{ kind: "trusted" as const, firstCalledAt },
+        targetId,
+        generation,
+        attemptNumber: 0,
+        kind: "trusted" as const,
+        firstCalledAt,
       }));
       const decisions = decideInOrder(TASKS, locked, events);
       const updates = await writeDecisions(tx, [...decisions.values()], causes);

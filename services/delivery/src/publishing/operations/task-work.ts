@@ -2,7 +2,8 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import type { CallErrorCode, CallEvent } from "#src/calls/call.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { CallErrorCode } from "#src/calls/call.ts";
 import type { ExternalAccount } from "#src/publishing/db/external-accounts.ts";
 import type { ClaimedTask, OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
 

@@ -3,7 +3,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
-import type { Locked } from "#src/calls/decide.ts";
+import type { Locked } from "#src/calls/decide-in-order.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
   countFailures,
