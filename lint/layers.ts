@@ -37,10 +37,12 @@ const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
 /**
- * Layers that only one service has: `http` in the gateway, and `inspection` in the media service, which inspects
- * uploaded files in a separate process.
+ * Layers that only one service has. `inspection` inspects uploaded files in a separate process.
  */
-const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
+const OWN_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  gateway: ["http", "admission"],
+  media: ["inspection"],
+};
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
 const PURE_MODULES =
@@ -92,7 +94,7 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
     OUTSIDE.has(layer) ||
     layer === "domain" ||
     layer === "operations" ||
-    OWN_LAYERS[name] === layer
+    OWN_LAYERS[name]?.includes(layer) === true
   );
 }
 

@@ -2,7 +2,7 @@ import { notFound, unavailable } from "@postrider/shared/errors";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { browserCookieOf } from "#src/routes/connect/browser-cookie.ts";
 import {
   ACCOUNT_ID,

@@ -6,7 +6,7 @@ import { setInterval as everyMs } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Admission } from "#src/operations/admission.ts";
+import type { Admission } from "#src/admission/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 

@@ -16,8 +16,8 @@ import type { MediaLinks } from "@postrider/rest/media/links";
 import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
-import type { Admission } from "#src/operations/admission.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
 import type { BodyLimits } from "#src/routes/body-limits.ts";
 
