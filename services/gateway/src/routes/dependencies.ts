@@ -28,7 +28,7 @@ export interface ServerDeps {
   readonly accountSettings: Client<typeof AccountSettingsService>;
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
-    "findTicket" | "openTicket" | "finishAuthorization"
+    "findConnectLink" | "openConnectLink" | "finishAuthorization"
   >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
