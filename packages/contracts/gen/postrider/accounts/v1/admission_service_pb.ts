@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/admission_service.proto.
  */
 export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJvCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEhEKCWdpdmVfYmFjaxgEIAEoBUIPCg1fd29ya3NwYWNlX2lkIkYKDUFkbWl0UmVzcG9uc2USNQoGZ3JhbnRzGAEgAygLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWlzc2lvbkdyYW50IsgBCg5BZG1pc3Npb25HcmFudBIvCgNrZXkYASABKAsyIi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXR0ZWRLZXkSOwoJd29ya3NwYWNlGAIgASgLMigucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkV29ya3NwYWNlEg8KB2dyYW50ZWQYAyABKAUSEQoJcmVtYWluaW5nGAQgASgFEhQKDGVtcHR5X2Zvcl9tcxgFIAEoBRIOCgZ0dGxfbXMYBiABKAUiiQEKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIXCg93b3Jrc3BhY2VfY291bnQYAyABKAUSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNd29ya3NwYWNlX2lkcxgFIAMoCSJOChFBZG1pdHRlZFdvcmtzcGFjZRIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFMmYKEEFkbWlzc2lvblNlcnZpY2USUgoFQWRtaXQSIy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXF1ZXN0GiQucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJcCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFQg8KDV93b3Jrc3BhY2VfaWQigwEKDUFkbWl0UmVzcG9uc2USNwoHYW5zd2VycxgBIAMoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25BbnN3ZXISOQoKd29ya3NwYWNlcxgCIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VHcmFudCJCCg9BZG1pc3Npb25BbnN3ZXISLwoDa2V5GAEgASgLMiIucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkS2V5InAKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJIoUBCg5Xb3Jrc3BhY2VHcmFudBIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFEg8KB2dyYW50ZWQYBCABKAUSEQoJcmVtYWluaW5nGAUgASgFEhQKDGVtcHR5X2Zvcl9tcxgGIAEoBTJmChBBZG1pc3Npb25TZXJ2aWNlElIKBUFkbWl0EiMucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVxdWVzdBokLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * AdmitRequest is a batch.
@@ -56,18 +56,11 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
   workspaceId?: string | undefined;
 
   /**
-   * Number of requests that wait for a grant; 0 = only resolve the key.
+   * Number of requests that the caller has to admit.
    *
    * @generated from field: int32 want = 3;
    */
   want: number;
-
-  /**
-   * Number of requests that were granted earlier, were not used, and are given back.
-   *
-   * @generated from field: int32 give_back = 4;
-   */
-  giveBack: number;
 };
 
 /**
@@ -78,7 +71,7 @@ export const AdmissionQuerySchema: GenMessage<AdmissionQuery> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 1);
 
 /**
- * AdmitResponse answers each query in order.
+ * AdmitResponse answers the queries, and grants requests to their workspaces.
  *
  * @generated from message postrider.accounts.v1.AdmitResponse
  */
@@ -86,9 +79,16 @@ export type AdmitResponse = Message<"postrider.accounts.v1.AdmitResponse"> & {
   /**
    * Same order and length as the queries.
    *
-   * @generated from field: repeated postrider.accounts.v1.AdmissionGrant grants = 1;
+   * @generated from field: repeated postrider.accounts.v1.AdmissionAnswer answers = 1;
    */
-  grants: AdmissionGrant[];
+  answers: AdmissionAnswer[];
+
+  /**
+   * Each workspace that a query with a valid key uses, once.
+   *
+   * @generated from field: repeated postrider.accounts.v1.WorkspaceGrant workspaces = 2;
+   */
+  workspaces: WorkspaceGrant[];
 };
 
 /**
@@ -99,59 +99,24 @@ export const AdmitResponseSchema: GenMessage<AdmitResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 2);
 
 /**
- * AdmissionGrant is the answer to one query.
+ * AdmissionAnswer is the answer to one query.
  *
- * @generated from message postrider.accounts.v1.AdmissionGrant
+ * @generated from message postrider.accounts.v1.AdmissionAnswer
  */
-export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
+export type AdmissionAnswer = Message<"postrider.accounts.v1.AdmissionAnswer"> & {
   /**
    * Absent when the key is unknown, expired or revoked.
    *
    * @generated from field: postrider.accounts.v1.AdmittedKey key = 1;
    */
   key?: AdmittedKey | undefined;
-
-  /**
-   * Absent when the key has several workspaces and the query names none, or when the key may not use the named workspace.
-   *
-   * @generated from field: postrider.accounts.v1.AdmittedWorkspace workspace = 2;
-   */
-  workspace?: AdmittedWorkspace | undefined;
-
-  /**
-   * Number of requests that the caller may use now. May exceed `want`, because some requests are prepaid, and may be 0.
-   *
-   * @generated from field: int32 granted = 3;
-   */
-  granted: number;
-
-  /**
-   * Number of requests left in the budget after this grant.
-   *
-   * @generated from field: int32 remaining = 4;
-   */
-  remaining: number;
-
-  /**
-   * Milliseconds until the budget has one more request; 0 while `remaining` is above 0.
-   *
-   * @generated from field: int32 empty_for_ms = 5;
-   */
-  emptyForMs: number;
-
-  /**
-   * Milliseconds for which the caller may reuse this answer (3,000).
-   *
-   * @generated from field: int32 ttl_ms = 6;
-   */
-  ttlMs: number;
 };
 
 /**
- * Describes the message postrider.accounts.v1.AdmissionGrant.
- * Use `create(AdmissionGrantSchema)` to create a new message.
+ * Describes the message postrider.accounts.v1.AdmissionAnswer.
+ * Use `create(AdmissionAnswerSchema)` to create a new message.
  */
-export const AdmissionGrantSchema: GenMessage<AdmissionGrant> = /*@__PURE__*/
+export const AdmissionAnswerSchema: GenMessage<AdmissionAnswer> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 3);
 
 /**
@@ -175,23 +140,17 @@ export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
   scopes: string[];
 
   /**
-   * Number of workspaces that the key may use.
-   *
-   * @generated from field: int32 workspace_count = 3;
-   */
-  workspaceCount: number;
-
-  /**
    * When the key expires; absent = never.
    *
-   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * UUIDs of the workspaces that the key may use. The caller answers requests that name another workspace by itself.
+   * UUIDs of all workspaces that the key may use. A request that names another one, or none when the key has several, is
+   * refused by the gateway.
    *
-   * @generated from field: repeated string workspace_ids = 5;
+   * @generated from field: repeated string workspace_ids = 4;
    */
   workspaceIds: string[];
 };
@@ -204,11 +163,11 @@ export const AdmittedKeySchema: GenMessage<AdmittedKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 4);
 
 /**
- * AdmittedWorkspace is what the gateway needs to know about a workspace.
+ * WorkspaceGrant is what the gateway needs to know about a workspace, and how many requests it may admit.
  *
- * @generated from message postrider.accounts.v1.AdmittedWorkspace
+ * @generated from message postrider.accounts.v1.WorkspaceGrant
  */
-export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace"> & {
+export type WorkspaceGrant = Message<"postrider.accounts.v1.WorkspaceGrant"> & {
   /**
    * UUID.
    *
@@ -229,13 +188,35 @@ export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace
    * @generated from field: int32 requests_per_minute = 3;
    */
   requestsPerMinute: number;
+
+  /**
+   * Number of requests that the caller may admit, for all queries together. It exceeds what they want when the budget is
+   * almost full, and is less when the budget is almost empty.
+   *
+   * @generated from field: int32 granted = 4;
+   */
+  granted: number;
+
+  /**
+   * Number of requests left in the budget after this grant.
+   *
+   * @generated from field: int32 remaining = 5;
+   */
+  remaining: number;
+
+  /**
+   * Milliseconds until the budget has one more request; 0 while `remaining` is above 0.
+   *
+   * @generated from field: int32 empty_for_ms = 6;
+   */
+  emptyForMs: number;
 };
 
 /**
- * Describes the message postrider.accounts.v1.AdmittedWorkspace.
- * Use `create(AdmittedWorkspaceSchema)` to create a new message.
+ * Describes the message postrider.accounts.v1.WorkspaceGrant.
+ * Use `create(WorkspaceGrantSchema)` to create a new message.
  */
-export const AdmittedWorkspaceSchema: GenMessage<AdmittedWorkspace> = /*@__PURE__*/
+export const WorkspaceGrantSchema: GenMessage<WorkspaceGrant> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 5);
 
 /**

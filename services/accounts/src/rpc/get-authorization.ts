@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
-  GetTicketRequest,
-  GetTicketResponseSchema,
+  GetAuthorizationRequest,
+  GetAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -20,10 +20,10 @@ function toProgress({ status, failure, isExpired }: AuthorizationRow) {
   return isExpired ? { status: "failed", failure: "expired" } : { status: "waiting" };
 }
 
-export async function getTicket(
+export async function getAuthorization(
   deps: Pick<Dependencies, "sql" | "features">,
-  { id }: GetTicketRequest,
-): Promise<MessageInitShape<typeof GetTicketResponseSchema>> {
+  { id }: GetAuthorizationRequest,
+): Promise<MessageInitShape<typeof GetAuthorizationResponseSchema>> {
   const authorization = isId(id) ? await findAuthorizationById(deps.sql, id) : undefined;
   if (authorization === undefined) throw notFound();
   const { workspaceId, accountIds } = authorization;

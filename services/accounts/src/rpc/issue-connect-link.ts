@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
-  IssueTicketRequest,
-  IssueTicketResponseSchema,
+  IssueConnectLinkRequest,
+  IssueConnectLinkResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
@@ -19,10 +19,10 @@ import { newSecret } from "#src/operations/new-secret.ts";
  * Starts an authorization. Only the answer of this RPC contains the connect link; the database contains the hash of the
  * link's secret.
  */
-export async function issueTicket(
+export async function issueConnectLink(
   deps: Dependencies,
-  { workspaceId, platform }: IssueTicketRequest,
-): Promise<MessageInitShape<typeof IssueTicketResponseSchema>> {
+  { workspaceId, platform }: IssueConnectLinkRequest,
+): Promise<MessageInitShape<typeof IssueConnectLinkResponseSchema>> {
   getAuthorizationFlow(deps, platform);
   if (!isId(workspaceId)) throw notFound();
   const id = newId();

@@ -1,27 +1,26 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
-  OpenTicketRequest,
-  OpenTicketResponseSchema,
+  OpenConnectLinkRequest,
+  OpenConnectLinkResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { openAuthorization } from "#src/db/authorizations.ts";
+import { openAuthorization, readConnectLink } from "#src/db/authorizations.ts";
 import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
 import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { findConnectLink } from "#src/operations/find-connect-link.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { sealAt } from "#src/operations/token-sealing.ts";
 
 /** Opens a connect link: binds the authorization to the browser, to a new state and to a new code verifier. */
-export async function openTicket(
+export async function openConnectLink(
   deps: Dependencies,
-  { ticket: secret, browser }: OpenTicketRequest,
-): Promise<MessageInitShape<typeof OpenTicketResponseSchema>> {
+  { linkSecret: secret, browser }: OpenConnectLinkRequest,
+): Promise<MessageInitShape<typeof OpenConnectLinkResponseSchema>> {
   const linkHash = hashSecret(secret);
-  const link = await findConnectLink(deps.sql, linkHash);
+  const link = await readConnectLink(deps.sql, linkHash);
   if (link.kind !== "open") return { outcome: link.kind };
   const { id, workspaceId, platform } = link.authorization;
   const flow = getAuthorizationFlow(deps, platform);
