@@ -98,11 +98,13 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
     const { caller, ip } = request;
     const key = caller?.workspaceId ?? networkOf(ip);
     const closed = new AbortController();
-    reply.raw.once("close", () => closed.abort());
+    const onClose = () => closed.abort();
+    reply.raw.once("close", onClose);
     const permits = caller === undefined ? ofOthers : ofWorkspaces;
     const shares = [{ key, max, perFree: CALLER_PER_FREE }];
     permits.acquire({ shares, amount, signal: closed.signal }).then(
       (permit) => {
+        reply.raw.off("close", onClose);
         finished(reply.raw, () => permit[Symbol.dispose]());
         watchBody(request, reply, rate);
         done(null, payload);
