@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkPost, type PostReferences } from "./check-post.ts";
 import type { PostAccount, PostContent, PostMedia } from "./post.ts";
+import { validatePost, type PostReferences } from "./validate-post.ts";
 
 const X = "0198c2f0-0000-7000-8000-00000000000a";
 const TELEGRAM = "0198c2f0-0000-7000-8000-00000000000b";
@@ -39,6 +39,14 @@ const known: PostReferences = {
   available: new Set(["x", "telegram", "youtube"]),
 };
 
+/** Runs all steps of `validatePost`. */
+function violationsOf(post: PostContent, references: PostReferences) {
+  const steps = validatePost(post, references);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
 const input = (change: Partial<PostContent>): PostContent => ({
   content: "hello",
   accountIds: [X],
@@ -51,12 +59,12 @@ test("a post that every platform accepts has no violation", () => {
   const options = { x: { content: "short" }, [TELEGRAM]: { content: "longer" } };
 
   expect(
-    checkPost(input({ accountIds: [X, TELEGRAM], mediaIds: [IMAGE], options }), known),
+    violationsOf(input({ accountIds: [X, TELEGRAM], mediaIds: [IMAGE], options }), known),
   ).toEqual([]);
 });
 
-test("checkPost reports all violations of a post at once, each with the path of the invalid value", () => {
-  const violations = checkPost(
+test("validatePost reports all violations of a post at once, each with the path of the invalid value", () => {
+  const violations = violationsOf(
     input({
       content: "a".repeat(281),
       accountIds: [X, UNKNOWN, TELEGRAM],
@@ -98,7 +106,7 @@ test("checkPost reports all violations of a post at once, each with the path of 
 
 test("the path of a violation in an option of a post points to that option", () => {
   const options = { x: { content: "a".repeat(300) }, [TELEGRAM]: { title: "no titles there" } };
-  const violations = checkPost(input({ accountIds: [X, TELEGRAM], options }), known);
+  const violations = violationsOf(input({ accountIds: [X, TELEGRAM], options }), known);
 
   expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
     { code: "content_too_long", path: "/options/x/content" },
@@ -107,7 +115,7 @@ test("the path of a violation in an option of a post points to that option", () 
 });
 
 test("the path of the violation for a missing field of a post points to the place where the field can be added", () => {
-  const violations = checkPost(input({ accountIds: [YOUTUBE] }), known);
+  const violations = violationsOf(input({ accountIds: [YOUTUBE] }), known);
 
   expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
     { code: "title_required", path: "/options/youtube/title" },
@@ -115,15 +123,15 @@ test("the path of the violation for a missing field of a post points to the plac
   ]);
 });
 
-test("checkPost reports media that are not ready, and then checks no media rules of platforms", () => {
+test("validatePost reports media that are not ready, and then checks no media rules of platforms", () => {
   const media = new Map([[IMAGE, { ...image, isReady: false }]]);
-  const violations = checkPost(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
+  const violations = violationsOf(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
 
   expect(violations).toEqual([{ code: "media_not_ready", path: "/mediaIds/0" }]);
 });
 
-test("checkPost reports a post option for a platform on which the post has no account", () => {
-  expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
+test("validatePost reports a post option for a platform on which the post has no account", () => {
+  expect(violationsOf(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
     { code: "unknown_option_key", path: "/options/bluesky" },
     { code: "unknown_option_key", path: "/options/constructor" },
   ]);
@@ -132,7 +140,7 @@ test("checkPost reports a post option for a platform on which the post has no ac
 test("the violation of a media item lists the media types that the platform accepts", () => {
   const animation = { ...image, contentType: "image/webp", frames: 2 };
   const media = new Map([[image.id, animation]]);
-  const violations = checkPost(
+  const violations = violationsOf(
     { content: "", accountIds: ["x-1"], mediaIds: [image.id], options: {} },
     { ...known, accounts: new Map([["x-1", account("x-1", "x")]]), media },
   );

@@ -2,6 +2,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import {
   conflict,
   notFound,
+  ServiceError,
   unavailable,
   unprocessable,
   wrongStatus,
@@ -12,20 +13,21 @@ import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { lockPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
 import { findRefusalReason, isDeadlock } from "#src/db/refusal.ts";
-import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/domain/plan-post.ts";
+import { placeUnpublishedPost, type ChangedTiming } from "#src/domain/plan-post.ts";
 import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
-import type { PostContent } from "#src/domain/post.ts";
+import type { PostContent, PostTiming } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
-import { hasShortTexts } from "./count-in-slices.ts";
 import type { PostsDeps } from "./dependencies.ts";
-import { explainLimit, toRefused, type Refused } from "./explain-refusal.ts";
+import { explainLimit } from "./explain-refusal.ts";
 import {
   accountIdsOf,
-  judgePost,
+  hasShortTexts,
   loadPostDependencies,
+  validateAtOnce,
+  validateRequest,
   type PostDependencies,
-} from "./judge-post.ts";
-import { replacePost } from "./replace-post.ts";
+} from "./validate-request.ts";
+import { writeUnpublishedPost } from "./write-unpublished-post.ts";
 
 type Deps = Pick<
   PostsDeps,
@@ -43,19 +45,19 @@ type Deps = Pick<
 export type ContentChanges = { readonly [K in keyof PostContent]?: PostContent[K] | undefined };
 
 /** An update or publish request for a draft or scheduled post. */
-export interface RewriteCommand {
+export interface PostCommand {
   readonly operation: "update" | "publish";
   /** The version that the post must have for the request to succeed; undefined for any version. */
   readonly ifVersion: bigint | undefined;
   /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   readonly changes: ContentChanges;
-  readonly timing: RewriteTiming;
+  readonly timing: ChangedTiming;
 }
 
 /** A changed post as it was before and after the request. */
-export interface Rewritten {
-  readonly kind: "rewritten";
+export interface PostChange {
+  readonly kind: "changed";
   readonly before: PostRow;
   readonly after: PostRow;
 }
@@ -73,7 +75,7 @@ interface Outdated {
  * the changed post from other services.
  */
 interface Prepared {
-  readonly command: RewriteCommand;
+  readonly command: PostCommand;
   readonly seen: PostRow;
   readonly known: PostDependencies;
   readonly limits: QuotaLimits;
@@ -91,23 +93,27 @@ const MAX_ROUNDS = 20;
  * then applied to the current version of the post and checked under the lock. Concurrent requests for one post
  * therefore run one after the other, and each succeeds.
  */
-export async function rewritePost(
+export async function changeUnpublishedPost(
   deps: Deps,
   ref: PostRef,
-  command: RewriteCommand,
-): Promise<Rewritten | Refused> {
+  command: PostCommand,
+): Promise<PostChange> {
   const claim = { workspaceId: ref.workspaceId, postId: ref.postId, claimId: newId() };
-  const outcome = await rewriteInRounds(deps, claim, command).catch(toRefused);
-  if (outcome.kind === "refused")
-    await releaseClaim(deps.media, claim, command.changes.mediaIds ?? []);
-  return outcome;
+  try {
+    return await changeInRounds(deps, claim, command);
+  } catch (error) {
+    // A `ServiceError` is only thrown before the commit.
+    if (error instanceof ServiceError)
+      await releaseClaim(deps.media, claim, command.changes.mediaIds ?? []);
+    throw error;
+  }
 }
 
-async function rewriteInRounds(
+async function changeInRounds(
   deps: Deps,
   claim: Omit<MediaClaim, "postVersion">,
-  command: RewriteCommand,
-): Promise<Rewritten> {
+  command: PostCommand,
+): Promise<PostChange> {
   const { workspaceId, postId } = claim;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const seen = await findPost(deps.sql, workspaceId, postId);
@@ -119,9 +125,12 @@ async function rewriteInRounds(
       deps.workspaces.findLimits(workspaceId),
       deps.assertRoom(),
     ]);
+    // Long texts are counted here, because under the lock nothing may wait for the slices of other requests.
+    if (!hasShortTexts(content))
+      await validateRequest(content, known, validatedTiming(seen, command.timing));
     const { missedAfterMs } = deps;
-    const outcome = await tryRewrite(deps.sql, { command, seen, known, limits, missedAfterMs });
-    if (outcome.kind === "rewritten") return outcome;
+    const outcome = await tryToChange(deps.sql, { command, seen, known, limits, missedAfterMs });
+    if (outcome.kind === "changed") return outcome;
   }
   throw unavailable();
 }
@@ -130,9 +139,9 @@ async function rewriteInRounds(
  * Changes a post in a transaction. Two requests that swap the contents of two posts may deadlock; the request whose
  * transaction Postgres aborts is tried again.
  */
-async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
+async function tryToChange(sql: Sql, prepared: Prepared): Promise<PostChange | Outdated> {
   try {
-    return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
+    return await sql.begin((tx) => changeUnderLock(tx, prepared));
   } catch (error) {
     if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
       return { kind: "outdated" };
@@ -145,31 +154,31 @@ async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Out
  *
  * @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then.
  */
-async function rewriteUnderLock(
+async function changeUnderLock(
   tx: TransactionSql,
   prepared: Prepared,
-): Promise<Rewritten | Outdated> {
+): Promise<PostChange | Outdated> {
   const { command, seen, known, limits, missedAfterMs } = prepared;
   const lock = await lockPost(tx, { workspaceId: seen.workspaceId, postId: seen.id });
   if (lock === undefined) throw notFound();
   const before = lock.version === seen.version ? seen : await getPost(tx, seen);
   assertAllowed(before, command);
   const content = applyChanges(before, command.changes);
-  const timing = judgedTiming(before, command.timing);
+  const timing = validatedTiming(before, command.timing);
   const isKnown = timing.kind === "draft" || isCounted(content, prepared);
   if (!isKnown || !isCovered(content, before, prepared)) return { kind: "outdated" };
-  const violations = judgePost(content, known, timing);
+  const violations = validateAtOnce(content, known, timing);
   if (violations.length > 0) throw unprocessable("validation_failed", violations);
   const { now } = lock;
-  const placement = placeRewrittenPost(before, command.timing, { now, missedAfterMs });
+  const placement = placeUnpublishedPost(before, command.timing, { now, missedAfterMs });
   const { force } = command;
-  await replacePost(tx, before, { content, placement, known, limits, force, now });
+  await writeUnpublishedPost(tx, before, { content, placement, known, limits, force, now });
   const { status } = placement;
   const { id, workspaceId } = before;
   const details = { status, changed: Object.keys(command.changes) };
   const subject = { type: "post", id } as const;
   await appendDeed(tx, { action: `post.${command.operation}`, subject, workspaceId, details });
-  return { kind: "rewritten", before, after: await getPost(tx, before) };
+  return { kind: "changed", before, after: await getPost(tx, before) };
 }
 
 async function getPost(tx: TransactionSql, { workspaceId, id }: PostRow): Promise<PostRow> {
@@ -178,7 +187,7 @@ async function getPost(tx: TransactionSql, { workspaceId, id }: PostRow): Promis
   return post;
 }
 
-function assertAllowed(post: PostRow, { operation, ifVersion }: RewriteCommand): void {
+function assertAllowed(post: PostRow, { operation, ifVersion }: PostCommand): void {
   if (ifVersion !== undefined && ifVersion !== BigInt(post.version))
     throw conflict("precondition_failed");
   const refusal = findRefusal(post.status, operation);
@@ -213,17 +222,17 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
  * Long texts are counted in slices, between which other requests are answered, and the lock would be held meanwhile.
  */
 function isCounted(content: PostContent, { command, seen }: Prepared): boolean {
+  if (hasShortTexts(content)) return true;
+  if (validatedTiming(seen, command.timing).kind === "draft") return false;
   const textsOf = (post: PostContent) => JSON.stringify([post.content, post.options]);
-  return (
-    hasShortTexts(content) || textsOf(content) === textsOf(applyChanges(seen, command.changes))
-  );
+  return textsOf(content) === textsOf(applyChanges(seen, command.changes));
 }
 
 /**
  * Returns the scheduled time that has to be checked when a post changes. An unchanged time is not checked again, so
  * that a client can change a scheduled post just before it is due.
  */
-function judgedTiming(post: PostRow, timing: RewriteTiming): PostTiming {
+function validatedTiming(post: PostRow, timing: ChangedTiming): PostTiming {
   if (timing.kind !== "unchanged") return timing;
   return post.status === "draft"
     ? { kind: "draft", scheduledAt: post.scheduledAt }

@@ -8,7 +8,12 @@ import type { PostRow } from "#src/db/posts.ts";
 import { replaceTargets } from "#src/db/replace-targets.ts";
 import { freeSlot } from "#src/db/slot-assignments.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
-import { planTargets, type Placement, type PlannedTarget } from "#src/domain/plan-post.ts";
+import {
+  placeTargets,
+  planTargets,
+  type Placement,
+  type PlannedTarget,
+} from "#src/domain/plan-post.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import {
   changeOfDemands,
@@ -19,7 +24,7 @@ import {
 } from "#src/domain/quota.ts";
 import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
-import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
+import { toStoredMedia, type PostDependencies } from "./validate-request.ts";
 
 /** New content that replaces a draft or scheduled post. */
 interface Replacement {
@@ -38,7 +43,7 @@ interface Replacement {
  *
  * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction must then roll back.
  */
-export async function replacePost(
+export async function writeUnpublishedPost(
   tx: TransactionSql,
   post: PostRow,
   replacement: Replacement,
@@ -49,7 +54,9 @@ export async function replacePost(
   const before = await lockTargetsOf(tx, [ref]);
   const ids = new Map(before.map(({ accountId, id }) => [accountId, id]));
   const idOf = (accountId: string) => ids.get(accountId) ?? newId();
-  const targets = planTargets(content, known.accounts, { due: placement.due, idOf });
+  const isDraft = placement.due === null;
+  const planned = planTargets(content, known.accounts, { isDraft, idOf });
+  const targets = placeTargets(planned, placement.due);
   await moveTargets(tx, before, { post, targets, ...replacement });
   if (post.queueSlotRuleId !== null && placement.queueSlotRuleId === null) await freeSlot(tx, ref);
   const demands = changeOfDemands(
@@ -115,7 +122,7 @@ async function writePost(
     content: content.content,
     options: content.options,
     mediaIds: content.mediaIds,
-    media: toStoredMedia(content.mediaIds, known.media),
+    media: toStoredMedia(content.mediaIds, known),
     platforms: [...new Set(targets.map(({ platform }) => platform))].toSorted(),
     startedAt: status === "publishing" ? now : null,
     notedAfter: known.now,

@@ -10,7 +10,7 @@ import type {
   TargetInput,
   TargetViolation,
 } from "./post.ts";
-import { validateTarget, validateTexts } from "./validate-target.ts";
+import { validateTarget } from "./validate-target.ts";
 
 /**
  * The accounts and media that a post refers to. An account or media item that does not exist, or belongs to another
@@ -21,49 +21,37 @@ export interface PostReferences {
   readonly media: ReadonlyMap<string, PostMedia>;
   /** Platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
-  /** A counter that has already counted the texts of the post, see `countTexts`; absent = they are counted now. */
+  /** Keeps the numbers that were counted in the texts of the post, so that a second validation counts nothing again. */
   readonly count?: TextCounter;
 }
 
 /**
- * Returns every reason to refuse a post: unknown accounts, invalid media and option keys, and everything that the
- * platform of a target would refuse. Paths are JSON Pointers into the request.
+ * Yields after each account, and returns every reason to refuse a post: unknown accounts, invalid media and option keys, and
+ * everything that the platform of a target would refuse. Paths are JSON Pointers into the request. The caller may do other work
+ * between two steps: texts of 256 KiB can take longer than other requests should wait.
  */
-export function checkPost(post: PostContent, known: PostReferences): Violation[] {
+export function* validatePost(
+  post: PostContent,
+  known: PostReferences,
+): Generator<void, Violation[]> {
   const accounts = post.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
-  const mediaFaults = checkMedia(post.mediaIds, known.media);
+  const mediaFaults = validateMediaIds(post.mediaIds, known.media);
   const media = post.mediaIds.flatMap((id) => known.media.get(id) ?? []);
   const counter = known.count ?? createTextCounter();
-  return [
-    ...checkAccounts(post.accountIds, known),
+  const violations = [
+    ...validateAccounts(post.accountIds, known),
     ...mediaFaults,
-    ...checkOptionKeys(post, accounts),
-    ...accounts.flatMap((account) =>
-      checkTarget(post, account, media, counter)
-        // When single media items have faults, the platform's rules for the whole list of media are not checked,
-        // because the list is incomplete.
-        .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
-        .map((violation) => toViolation(violation, post.options, account)),
-    ),
+    ...validateOptionKeys(post, accounts),
   ];
-}
-
-/**
- * Counts the texts of a post for the targets of one account after another, so that `checkPost` takes the numbers from the counter.
- * The caller may do other work between two steps: texts of 256 KiB can take longer than other requests should wait.
- */
-export function* countTexts(
-  post: PostContent,
-  { accounts, media }: Pick<PostReferences, "accounts" | "media">,
-  counter: TextCounter,
-): Generator<void> {
-  const attached = post.mediaIds.flatMap((id) => media.get(id) ?? []);
-  for (const id of post.accountIds) {
-    const account = accounts.get(id);
-    if (account === undefined) continue;
-    validateTexts(toTarget(post, account, attached), counter);
+  for (const account of accounts) {
+    const found = validateTarget(toTarget(post, account, media), counter)
+      // When single media items have faults, the platform's rules for the whole list of media are not checked,
+      // because the list is incomplete.
+      .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code));
+    violations.push(...found.map((violation) => toViolation(violation, post.options, account)));
     yield;
   }
+  return violations;
 }
 
 /**
@@ -72,7 +60,7 @@ export function* countTexts(
  *
  * @param known.accounts The accounts of the draft and the accounts that are keys of its options.
  */
-export function checkDraft(
+export function validateDraft(
   post: PostContent,
   known: Pick<PostReferences, "accounts" | "media">,
 ): Violation[] {
@@ -90,7 +78,26 @@ export function checkDraft(
   return [...unknownAccounts, ...unknownMedia, ...unknownKeys];
 }
 
-function checkAccounts(ids: readonly string[], known: PostReferences): Violation[] {
+/**
+ * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time, because clocks
+ * differ and requests take time.
+ */
+const GRACE_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;
+const MAX_AHEAD_DAYS = 366;
+
+/** Returns every reason why a post cannot be scheduled at a given time. */
+export function validateSchedule(scheduledAt: Date, now: Date): Violation[] {
+  const aheadMs = scheduledAt.getTime() - now.getTime();
+  const path = "/scheduledAt";
+  if (aheadMs < -GRACE_MS) return [{ code: "schedule_in_past", path }];
+  if (aheadMs <= MAX_AHEAD_DAYS * DAY_MS) return [];
+  return [
+    { code: "schedule_too_far", path, limit: MAX_AHEAD_DAYS, actual: Math.ceil(aheadMs / DAY_MS) },
+  ];
+}
+
+function validateAccounts(ids: readonly string[], known: PostReferences): Violation[] {
   return ids.flatMap((accountId, index): Violation[] => {
     const path = `/accountIds/${index}`;
     const account = known.accounts.get(accountId);
@@ -105,7 +112,10 @@ function checkAccounts(ids: readonly string[], known: PostReferences): Violation
   });
 }
 
-function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia>): Violation[] {
+function validateMediaIds(
+  ids: readonly string[],
+  known: ReadonlyMap<string, PostMedia>,
+): Violation[] {
   return ids.flatMap((id, index): Violation[] => {
     const path = `/mediaIds/${index}`;
     const media = known.get(id);
@@ -118,7 +128,7 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
  * Reports keys of a post's options that name no account and no platform of the post, because such an option would have
  * no effect.
  */
-function checkOptionKeys(post: PostContent, accounts: readonly PostAccount[]): Violation[] {
+function validateOptionKeys(post: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...post.accountIds, ...accounts.map(({ platform }) => platform)]);
   // When an account of the post does not exist, the option of a platform may be meant for that account, so the option
   // is not reported.
@@ -126,15 +136,6 @@ function checkOptionKeys(post: PostContent, accounts: readonly PostAccount[]): V
   return Object.keys(post.options)
     .filter((key) => !used.has(key) && !mayBeMeant(key))
     .map((key) => ({ code: "unknown_option_key", path: `/options/${escapePointer(key)}` }));
-}
-
-function checkTarget(
-  post: PostContent,
-  account: PostAccount,
-  media: readonly PostMedia[],
-  counter: TextCounter,
-): TargetViolation[] {
-  return validateTarget(toTarget(post, account, media), counter);
 }
 
 function toTarget(
