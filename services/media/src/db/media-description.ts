@@ -4,16 +4,15 @@ import { COLUMNS } from "#src/db/media.ts";
 import type { DescriptionChange } from "#src/domain/media-description.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Media, and whether a platform may already have received their description. */
 export interface DescribableMedia extends StoredMedia {
   readonly isPrepared: boolean;
-  /** The post with which a platform may have received the media first; null while none may have. */
+  /** The post with which a platform may have received the media first. */
   readonly preparedFor: string | null;
 }
 
 /**
- * Locks media whose description is about to change. PrepareMedia writes the row before it reads the description: either it
- * waits for this transaction and sends the new description, or this transaction sees that PrepareMedia was first.
+ * PrepareMedia writes the row before it reads the description: either it waits for this lock and
+ * sends the new description, or this transaction sees that PrepareMedia was first.
  */
 export async function lockDescribable(
   tx: TransactionSql,
@@ -28,7 +27,6 @@ export async function lockDescribable(
   return row;
 }
 
-/** Changes the description of locked media and returns them. */
 export async function updateDescription(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,

@@ -1,8 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/**
- * Records that platforms are about to receive ready media, after which their description and their cover do not change.
- */
 export async function markPrepared(
   sql: ISql,
   workspaceId: string,

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Returns those of the given object store keys that a row of media or of a rendition contains. */
+/** Returns those of the keys that a row of media or of a rendition contains. */
 export async function listNamedObjects(
   sql: ISql,
   keys: readonly string[],
@@ -20,7 +20,10 @@ export async function listNamedObjects(
   return rows.map(({ key }) => key);
 }
 
-/** Returns those of the given ids whose media are pending. Their direct upload may exist before a row names it. */
+/**
+ * Returns those of the ids whose media are pending: their direct upload may exist before a row
+ * names it.
+ */
 export async function listPendingIds(
   sql: ISql,
   ids: readonly string[],

@@ -1,4 +1,4 @@
-/** Codes of Node for names that the DNS does not know, or has no address for. */
+/** The DNS does not know the name, or has no address for it. */
 const NO_ADDRESS = new Set(["ENOTFOUND", "ENODATA", "EAI_NODATA", "EAI_NONAME", "ESERVFAIL"]);
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "the server refuses connections on this port"],
@@ -15,14 +15,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 const MAX_DEPTH = 5;
 
-/** Whether a host could not be reached because its name has no address. */
 export function hasNoAddress(error: unknown): boolean {
   return failuresOf(error).some(({ code, isLookup }) => isLookup && NO_ADDRESS.has(code));
 }
 
 /**
- * Returns why no connection to a public address was made, for customers; undefined when it is not known. A name without an address
- * and one with a private address are not told apart here, because the difference tells which internal names exist.
+ * Says why no connection was made, for customers. A name without an address and one with a private
+ * address are not told apart, because that would tell which internal names exist.
  */
 export function connectionReason(error: unknown): string | undefined {
   const failures = failuresOf(error);
@@ -40,11 +39,9 @@ export function connectionReason(error: unknown): string | undefined {
 
 interface Failure {
   readonly code: string;
-  /** Whether it happened while the addresses of a name were looked up. */
   readonly isLookup: boolean;
 }
 
-/** Returns the codes of an error, of its causes, and of the errors that it consists of. */
 function failuresOf(error: unknown, depth = 0): readonly Failure[] {
   if (typeof error !== "object" || error === null || depth > MAX_DEPTH) return [];
   const { code, syscall, cause, errors } = error as Readonly<Record<string, unknown>>;

@@ -5,25 +5,20 @@ const ALGORITHMS: ReadonlyMap<string, { readonly name: string; readonly bytes: n
   ["sha-512", { name: "sha512", bytes: 64 }],
 ]);
 
-/**
- * A member of a structured-field dictionary (RFC 8941) whose value is a byte sequence. The parameters of the member are
- * ignored.
- */
+/** A member of a structured-field dictionary (RFC 8941) whose value is a byte sequence. */
 const MEMBER = /^[\t ]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;[^,]*)?[\t ]*$/;
 
-/** A hash that the body of a request must have, according to its `Content-Digest` header. */
+/** A hash that the body of a request must have. */
 export interface BodyDigest {
   readonly algorithm: string;
   readonly expected: Buffer;
 }
 
 /**
- * Parses a `Content-Digest` header (RFC 9530). Unknown algorithms are ignored, as the RFC demands.
- *
- * @returns undefined when the header is malformed.
+ * Parses a `Content-Digest` header (RFC 9530); undefined when it is malformed. Unknown algorithms
+ * are ignored, and of two equal keys the last one counts, as the RFCs demand.
  */
 export function parseContentDigest(header: string): readonly BodyDigest[] | undefined {
-  // If several members of a `Content-Digest` header have the same key, the last one is used (RFC 8941).
   const digests = new Map<string, BodyDigest>();
   for (const member of header.split(",")) {
     const match = MEMBER.exec(member);
@@ -38,7 +33,7 @@ export function parseContentDigest(header: string): readonly BodyDigest[] | unde
   return [...digests.values()];
 }
 
-/** Compares a request body, which is passed in chunks, with the digests of its `Content-Digest` header. */
+/** Compares a body, passed in chunks, with its `Content-Digest` header. */
 export class DigestCheck {
   readonly #hashes: readonly { readonly hash: Hash; readonly expected: Buffer }[];
 
@@ -53,7 +48,7 @@ export class DigestCheck {
     for (const { hash } of this.#hashes) hash.update(chunk);
   }
 
-  /** Returns whether all digests match the body. Call this method once, after the last chunk of the body. */
+  /** Call it once, after the last chunk. */
   matches(): boolean {
     return this.#hashes.every(({ hash, expected }) => hash.digest().equals(expected));
   }

@@ -1,19 +1,14 @@
 import type { Violation } from "@postrider/shared/errors";
 import { textTypeOf } from "#src/domain/text-type.ts";
 
-/** What a server answered to the request for a file. */
 export interface Answered {
-  /** The URL that the client sent. */
   readonly url: string;
-  /** The header `Content-Type` of the answer; empty without one. */
   readonly contentType: string;
-  /** The first bytes of the answer. */
   readonly start: Uint8Array;
-  /** Whether the bytes have a known media type. */
   readonly isKnown: boolean;
 }
 
-/** For shares whose usual links lead to a page: the end of their host names, and which link leads to the file. */
+/** Shares whose usual links lead to a page, and which link leads to the file. */
 const SHARES: readonly (readonly [RegExp, string])[] = [
   [
     /(?:^|\.)(?:drive|docs)\.google\.com$|^drive\.usercontent\.google\.com$/,
@@ -26,16 +21,14 @@ const SHARES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Maximum number of characters of the server's header that an error repeats. */
 const MAX_FOUND = 100;
-/** Types that say nothing about an answer whose bytes have no known type. */
+/** Types that say nothing about an answer. */
 const UNTELLING =
   /^$|^(?:image|video|audio|binary)\/|^application\/(?:octet-stream|binary|x-download|force-download)$/;
 
 /**
- * Explains an answer that is a web page, JSON, or bytes of a type that only the server knows, instead of an image or video.
- *
- * @returns undefined for anything else.
+ * Explains an answer that is a web page, JSON, or of a type that only the server knows; undefined
+ * for anything else.
  */
 export function describeNotMedia({
   url,

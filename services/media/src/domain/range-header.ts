@@ -1,4 +1,3 @@
-/** A range of a stored object in bytes. */
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
@@ -7,10 +6,8 @@ export interface ByteRange {
 const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i;
 
 /**
- * Parses a `Range` header for an object of `total` bytes.
- *
- * @returns undefined for the whole object: the header is missing, or RFC 9110 allows the server to ignore it (its unit is not
- *   bytes, it has several ranges, or it is malformed).
+ * Parses a `Range` header; undefined for the whole object: no header, or one that RFC 9110 lets a
+ * server ignore.
  */
 export function parseRangeHeader(
   header: string | undefined,

@@ -4,7 +4,7 @@ const PAGE = /^<(?:!doctype\s+html|html|head|body|script)\b/i;
 const SVG = /^<svg\b/i;
 const JSON_START = /^(?:\{\s*["}]|\[\s*[{["\]])/;
 
-/** Returns the media type of a text that is often taken for an image or video, by its beginning; undefined for anything else. */
+/** Recognises texts that are often taken for an image or video. */
 export function textTypeOf(
   start: Uint8Array,
 ): "text/html" | "image/svg+xml" | "application/json" | undefined {

@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
 
-/** Processor time and memory that a process has used so far. */
 export interface ProcessUsage {
-  /** Processor time of all threads of the process since its start. */
   readonly cpuMs: number;
-  /** Current resident memory of the process. */
   readonly memoryBytes: number;
 }
 
@@ -14,11 +11,11 @@ const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
 
 /**
- * Reads the usage of a process from `/proc/<pid>/stat`: fields 14, 15 and 24 (man 5 proc_pid_stat). The second field,
- * the command's name in parentheses, may contain spaces, so counting starts after the last parenthesis.
+ * Fields 14, 15 and 24 of `/proc/<pid>/stat` (man 5 proc_pid_stat). The second field, in
+ * parentheses, may contain spaces.
  *
- * @returns undefined when the usage cannot be read, for example because the process has ended. On systems without `/proc` the time
- *   that has passed counts as processor time, and the memory as 0.
+ * @returns undefined when the process has ended. Without `/proc` the time that has passed counts as
+ *   processor time, and the memory as 0.
  */
 export const readProcessUsage: ReadProcessUsage = async (pid) => {
   if (process.platform !== "linux") return { cpuMs: performance.now(), memoryBytes: 0 };

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The processes that this process has started and that may still run. */
 const started = new Set<number>();
 
-/** Records a process that this process has started. Returns the function to call after the process has ended. */
+/** Returns the function to call after the process has ended. */
 export function trackProcess(pid: number | undefined): () => void {
   if (pid === undefined) return () => undefined;
   started.add(pid);
@@ -11,11 +10,9 @@ export function trackProcess(pid: number | undefined): () => void {
 }
 
 /**
- * Returns the child processes that this process has not started. The first process of a container inherits the processes
- * whose parent has ended. The processes that it has not started were therefore left behind by an inspection: only a file that
- * took over its inspection starts one.
- *
- * @returns No process where the kernel does not list them.
+ * The first process of a container inherits processes whose parent has ended. Those that it has not
+ * started were left behind by an inspection: only a file that took over its inspection starts one.
+ * None where the kernel does not list them.
  */
 export function listStrayProcesses(): readonly number[] {
   return listThreads()
@@ -31,7 +28,6 @@ function listThreads(): readonly string[] {
   }
 }
 
-/** Returns the child processes of a thread; none when the thread has ended. */
 function readChildren(thread: string): readonly number[] {
   try {
     const list = readFileSync(`/proc/self/task/${thread}/children`, "utf8");

@@ -4,8 +4,8 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { StoreGuard } from "#src/operations/store-guard.ts";
 
 /**
- * Asks regularly which deployment the data and the object store belong to: so a new store is marked before it is filled, and a
- * copy is reported even while nothing has to be deleted.
+ * So a new store is marked before it is filled, and a copy is reported even while nothing has to be
+ * deleted.
  */
 export function startWatchDeployment(guard: StoreGuard, logger: Logger): Loop {
   return startDeploymentWatch(guard.data, logger, async () => {

@@ -14,32 +14,27 @@ import {
 } from "#src/db/import-claims.ts";
 
 const LEASE_MS = 5000;
-/**
- * How long an import request waits while another import request holds the claim on the same idempotency key. Afterwards the
- * request fails with `idempotency_conflict`.
- */
+/** Then the request fails with `idempotency_conflict`. */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 
-/**
- * The request has claimed its idempotency key and carries out the import. Disposing of this object releases the claim.
- */
+/** Disposing of it releases the claim. */
 export interface HeldImport extends AsyncDisposable {
   readonly kind: "held";
 }
 
-/** An earlier import request with the same idempotency key has been answered with `response`. */
+/** The answer of an earlier request with the same key. */
 interface Replay {
   readonly kind: "replay";
   readonly response: Uint8Array;
 }
 
 /**
- * Claims the idempotency key of an import for this request, across all replicas, or finds the answer of an earlier
- * request with the key. A download takes too long for an open transaction, so the claim is a lease. If a request loses
- * its lease and two requests import, they still create one item of media, because the key can be stored only once.
+ * Claims the idempotency key across all replicas, or finds the answer of an earlier request. A
+ * download takes too long for an open transaction, so the claim is a lease; if two requests import
+ * after one lost it, they still create one item of media, because the key can be stored only once.
  *
- * @throws `idempotency_conflict` when another request holds the claim for over 2 seconds, `idempotency_key_reused`.
+ * @throws `idempotency_conflict`, `idempotency_key_reused`
  */
 export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport | Replay> {
   const claim = { workspaceId: keyed.workspaceId, key: keyed.key, token: newId() };
@@ -47,7 +42,7 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
   for (;;) {
     const isClaimed = await claimImport(sql, claim, LEASE_MS);
     try {
-      // The stored answer is read after claiming, because the previous request stores its answer before it releases its
+      // Read after claiming, because the previous request stores its answer before it releases its
       // claim.
       const response = await findReplay(sql, keyed);
       if (isClaimed && response === undefined) return holdClaim(sql, claim);
@@ -64,14 +59,14 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
 
 function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
   const timer = setInterval(() => {
-    // Losing the import claim is harmless, because the idempotency key can be stored only once.
+    // Harmless, because the key can be stored only once.
     renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
   }, LEASE_MS / 3);
   return {
     kind: "held",
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      // A failed release is ignored: the import has already ended, and the import claim expires by itself.
+      // The import has already ended, and the claim expires by itself.
       await releaseImportClaim(sql, claim).catch(() => undefined);
     },
   };

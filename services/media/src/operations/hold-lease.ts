@@ -1,12 +1,11 @@
-/** A lease that this process holds on rows of the database. */
 export interface HeldLease {
   readonly leaseMs: number;
-  /** Extends the lease; returns false when another process has taken it over. */
+  /** False when another process has taken over the lease. */
   readonly renew: () => Promise<boolean>;
   readonly release: () => Promise<void>;
 }
 
-/** Renews a lease until disposal. The returned `signal` aborts when this process has lost the lease. */
+/** Renews a lease until disposal. `signal` aborts when the lease is lost. */
 export function holdLease({
   leaseMs,
   renew,
@@ -16,8 +15,7 @@ export function holdLease({
   const timer = setInterval(() => {
     renew().then(
       (isHeld) => isHeld || lost.abort(new Error("another process has taken over the lease")),
-      // A failed renewal of the lease is harmless: the update that stores the result checks again whether this process
-      // holds the lease.
+      // Harmless: the update that stores the result checks the lease again.
       () => undefined,
     );
   }, leaseMs / 3);

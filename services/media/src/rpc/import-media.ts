@@ -29,7 +29,6 @@ type Deps = Pick<
   "sql" | "store" | "imports" | "storageBytes" | "storageTurns" | "assertRoom" | "nudgeRelay"
 >;
 
-/** Downloads and inspects a file and stores it as ready media. The media are not visible before that. */
 export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
   const { workspaceId, url } = request;
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
@@ -69,8 +68,7 @@ async function runImport(deps: Deps, request: Import): Promise<Response> {
 }
 
 /**
- * Stores the imported file and the file that platforms receive. After a crash or a failure the job remove-orphans
- * deletes both objects, because no row names them.
+ * After a crash or a failure remove-orphans deletes both objects.
  *
  * @throws `unavailable` when the object store fails or is too slow.
  */
@@ -89,10 +87,7 @@ async function putObjects({ store }: Deps, path: string, { delivery }: Inspected
   return keys;
 }
 
-/**
- * Thrown to roll back the transaction of an import, because another request with the same idempotency key has committed
- * first.
- */
+/** Rolls back the transaction, because another request with the same key has committed first. */
 class Replayed extends Error {
   readonly response: Uint8Array;
 
@@ -114,18 +109,15 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // After an error that is neither `Replayed` nor a ServiceError, the import may have been committed, so its objects are
-    // kept. If no row names them, the job remove-orphans deletes them.
+    // Any other error may follow a commit, so the objects are kept; remove-orphans deletes what no
+    // row names.
     if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
   }
 }
 
-/**
- * Inserts the row of the imported media and then the idempotency key: the response that is stored with the key contains
- * times of the row.
- */
+/** The key is stored after the row: its response contains times of the row. */
 async function insert(
   deps: Deps,
   { workspaceId, url, keyed }: Import,
@@ -149,18 +141,12 @@ async function insert(
   });
 }
 
-/**
- * Returns the number of bytes that an import stores: those of the imported file, and those of the file that platforms
- * receive if that file is stored separately.
- */
+/** The imported file, and that for platforms if it is stored separately. */
 function storedBytes({ bytes, delivery }: InspectedMedia): number {
   return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
 }
 
-/**
- * Deletes the stored objects of an import that was not committed. A failure is ignored, because the job remove-orphans
- * deletes objects that no row names.
- */
+/** A failure is ignored, because remove-orphans deletes objects that no row names. */
 async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
   await Promise.allSettled(present.map((key) => store.delete(key)));

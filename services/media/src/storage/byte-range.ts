@@ -1,9 +1,6 @@
 import type { ByteRange } from "#src/storage/object-store.ts";
 
-/**
- * Limits a byte range to the bytes that an object has, as [start, end). The result is empty when the range starts
- * beyond the end of the object.
- */
+/** As [start, end); empty when the range starts beyond the end. */
 export function clipRange(
   range: ByteRange | undefined,
   bytes: number,
@@ -13,9 +10,9 @@ export function clipRange(
 }
 
 /**
- * Refuses an invalid byte range.
+ * S3 would read a negative or fractional range as "from the end" or ignore it.
  *
- * @throws RangeError for a negative or fractional range, which S3 would read as "from the end" or ignore.
+ * @throws RangeError
  */
 export function requireRange(range: ByteRange | undefined): void {
   for (const value of [range?.start ?? 0, range?.length ?? 0])

@@ -3,25 +3,20 @@ import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { StoredObject } from "#src/storage/object-store.ts";
 
-/** Whether an error says that a file, or a folder on its path, does not exist. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Returns the metadata of a file; undefined when the file does not exist. */
 export async function findFile(path: string): Promise<BigIntStats | undefined> {
   return await stat(path, { bigint: true }).catch(undefinedIfMissing);
 }
 
-/**
- * Returns the names of the entries of a folder; an empty list when the folder does not exist. Files may be added and
- * deleted meanwhile.
- */
+/** Empty when the folder does not exist. Files may be added and deleted meanwhile. */
 export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** Handler for `catch`: returns undefined when the error says that a file is missing, and rethrows every other error. */
+/** For `catch`: only a missing file is undefined. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
   return undefined;
@@ -37,9 +32,9 @@ export function toStoredObject({ ino, mtimeNs, size }: BigIntStats): StoredObjec
 let lastMicroseconds = 0;
 
 /**
- * Returns a modification time for a file, in seconds, that is different for every write in this process and most likely
- * in all processes. The times of the kernel are only exact to milliseconds: with them, two versions of an object whose
- * files have the same inode number could look the same.
+ * A modification time in seconds, different for every write in this process and most likely in all.
+ * Times of the kernel are exact only to milliseconds: two versions of an object whose files have
+ * the same inode number could look the same.
  */
 export function nextWriteTime(): number {
   const now = Date.now() * 1000 + Math.floor(Math.random() * 1000);
@@ -47,7 +42,7 @@ export function nextWriteTime(): number {
   return lastMicroseconds / 1_000_000;
 }
 
-/** Makes the entries of a folder durable. Without this, a renamed file may be lost after a power failure. */
+/** Otherwise a renamed file may be lost after a power failure. */
 export async function syncFolder(folder: PathLike): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -57,10 +52,7 @@ export async function syncFolder(folder: PathLike): Promise<void> {
   }
 }
 
-/**
- * Creates a folder below `root` and makes the folders on its path durable. `done` contains the folders that are durable
- * already.
- */
+/** Makes the folders on the path durable; `done` contains those that are. */
 export async function makeDurableFolder(
   folder: string,
   root: string,

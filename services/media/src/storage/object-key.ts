@@ -1,23 +1,17 @@
-/**
- * A valid object key: a folder and a name, as in `uploads/0199…`; lower case only, because some file systems ignore
- * case.
- */
+/** Lower case only, because some file systems ignore case. */
 const KEY = /^[a-z][a-z0-9-]{0,31}\/[a-z0-9][a-z0-9._-]{0,127}$/;
 
 export function isObjectKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/**
- * Throws for an invalid object key, which is a defect of the media service. Every store calls this function before it
- * uses a key.
- */
+/** An invalid key is a defect of the media service. Every store checks before it uses a key. */
 export function requireObjectKey(key: string): void {
   if (!isObjectKey(key))
     throw new Error(`${JSON.stringify(key)} is not a valid key of the object store`);
 }
 
-/** Throws when both object keys are equal, because a move of an object onto itself would delete the object. */
+/** A move of an object onto itself would delete it. */
 export function requireMove(from: string, to: string): void {
   requireObjectKey(from);
   requireObjectKey(to);

@@ -1,6 +1,5 @@
 import { readBmpHeader, type BmpHeader } from "./bmp.ts";
 
-/** The pixels of an image in rows from top to bottom, as red, green and blue with 8 bits each. */
 export interface RgbPixels {
   readonly width: number;
   readonly height: number;
@@ -13,9 +12,7 @@ const PALETTE_DEPTHS = new Set([1, 4, 8]);
 const DIRECT_DEPTHS = new Set([24, 32]);
 
 /**
- * Decodes the pixels of a BMP that `readBmp` has accepted.
- *
- * @returns undefined for run-length encoded BMPs, and for those with 16 bits per pixel or masks of colours.
+ * Returns undefined for encodings that are not converted. `readBmp` must have accepted the file.
  */
 export function readBmpPixels(file: Buffer): RgbPixels | undefined {
   const header = readBmpHeader(file);
@@ -33,14 +30,13 @@ export function readBmpPixels(file: Buffer): RgbPixels | undefined {
   return { width, height, data };
 }
 
-/** Copies a colour, whose bytes are in the order blue, green, red. */
 function copyColour(file: Buffer, at: number, data: Buffer, to: number): void {
   data[to] = file[at + 2] ?? 0;
   data[to + 1] = file[at + 1] ?? 0;
   data[to + 2] = file[at] ?? 0;
 }
 
-/** Returns the offset of a pixel's colour: in the row, or in the colour table, which follows the header. */
+/** A colour lies in the row, or in the colour table, which follows the header. */
 function colourAt(
   file: Buffer,
   { depth, infoBytes }: BmpHeader,
@@ -50,7 +46,6 @@ function colourAt(
   return 14 + infoBytes + (infoBytes === CORE_BYTES ? 3 : 4) * indexAt(file, { rowAt, x, depth });
 }
 
-/** Returns the number of a pixel's colour in the colour table. */
 function indexAt(
   file: Buffer,
   { rowAt, x, depth }: { readonly rowAt: number; readonly x: number; readonly depth: number },

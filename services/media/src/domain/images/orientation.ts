@@ -1,4 +1,4 @@
-/** A rotation or a mirroring of a picture, which maps `(x, y)` to `(a x + b y, c x + d y)`; y grows downwards. */
+/** Maps `(x, y)` to `(a x + b y, c x + d y)`; y grows downwards. */
 export type Turn = readonly [a: number, b: number, c: number, d: number];
 
 export const MIRROR_HORIZONTALLY: Turn = [-1, 0, 0, 1];
@@ -6,8 +6,8 @@ export const MIRROR_VERTICALLY: Turn = [1, 0, 0, -1];
 export const ROTATE_LEFT: Turn = [0, 1, -1, 0];
 
 /**
- * The rotation or mirroring that makes a stored picture upright, for each of the EXIF orientations 1 to 8 (CIPA DC-008,
- * section 4.6.4).
+ * What makes a stored picture upright, for the EXIF orientations 1 to 8 (CIPA DC-008, section
+ * 4.6.4).
  */
 const ORIENTATIONS: readonly Turn[] = [
   [1, 0, 0, 1],
@@ -20,7 +20,7 @@ const ORIENTATIONS: readonly Turn[] = [
   [0, 1, -1, 0],
 ];
 
-/** Returns the EXIF orientation of a picture that these rotations and mirrorings, in this order, make upright. */
+/** The EXIF orientation of a picture that these turns, in this order, make upright. */
 export function toOrientation(turns: readonly Turn[]): number {
   const whole = turns.reduce<Turn>(
     ([a, b, c, d], [e, f, g, h]) => [e * a + f * c, e * b + f * d, g * a + h * c, g * b + h * d],

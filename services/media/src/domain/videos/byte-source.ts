@@ -1,9 +1,6 @@
-/** Reads any range of a video file, because videos are too large to be loaded into memory. */
+/** Random access, because videos are too large for memory. */
 export interface ByteSource {
   readonly bytes: number;
-  /**
-   * Returns up to `length` bytes of the file from `offset` on, fewer at the end of the file. The buffer is valid until
-   * the next call of `read`.
-   */
+  /** Fewer bytes at the end of the file. The buffer is valid until the next call. */
   readonly read: (offset: number, length: number) => Buffer;
 }

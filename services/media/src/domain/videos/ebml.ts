@@ -1,10 +1,6 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 
-/**
- * An EBML element of a WebM file: its offset, and the offsets of its payload and end. An element of unknown size ends
- * with its parent.
- */
 export interface Element {
   readonly id: number;
   readonly start: number;
@@ -13,15 +9,12 @@ export interface Element {
   readonly isUnknownSize: boolean;
 }
 
-/**
- * Number of EBML elements that may still be read from a file; after the last one the file is rejected. So millions of empty
- * elements cannot use up processor time.
- */
+/** Elements that may still be read, so that millions of empty ones cannot use up processor time. */
 export interface ElementBudget {
   left: number;
 }
 
-/** Reads the EBML element at `start`, which must end at `limit` or before (RFC 8794, sections 4 to 6). */
+/** RFC 8794, sections 4 to 6. An element of unknown size ends with its parent. */
 export function readElement(
   source: ByteSource,
   start: number,
@@ -50,8 +43,7 @@ export function readElement(
 }
 
 /**
- * Reads the size of an EBML element; undefined for an unknown size. A size field in which all bits are set means that
- * the writer did not know the size when it started the element.
+ * Undefined when all bits are set: the writer did not know the size when it started the element.
  */
 function readSize(head: Buffer, at: number, bytes: number): number | undefined {
   let value = (head[at] ?? 0) & (0xff >> bytes);
@@ -64,7 +56,6 @@ function readSize(head: Buffer, at: number, bytes: number): number | undefined {
   return isUnknown ? undefined : value;
 }
 
-/** Reads the children of an EBML element; each child must have a known size. */
 export function readChildren(
   source: ByteSource,
   parent: Pick<Element, "payload" | "end">,
@@ -81,7 +72,6 @@ export function readChildren(
   return children;
 }
 
-/** Reads an unsigned integer of up to eight bytes from an EBML element; undefined for a missing element. */
 export function readUnsigned(source: ByteSource, element: Element | undefined): number | undefined {
   if (element === undefined) return undefined;
   const bytes = element.end - element.payload;
@@ -91,7 +81,7 @@ export function readUnsigned(source: ByteSource, element: Element | undefined): 
   return value;
 }
 
-/** Reads a floating-point number of four or eight bytes from an EBML element; undefined for a missing element. */
+/** Four or eight bytes. */
 export function readFloat(source: ByteSource, element: Element | undefined): number | undefined {
   if (element === undefined) return undefined;
   const bytes = source.read(element.payload, element.end - element.payload);
@@ -100,7 +90,7 @@ export function readFloat(source: ByteSource, element: Element | undefined): num
   throw unreadable("A number of the video has a wrong length.");
 }
 
-/** Reads the text of an EBML element up to the first zero byte, at most 256 bytes. */
+/** Up to the first zero byte, at most 256 bytes. */
 export function readText(source: ByteSource, element: Element | undefined): string {
   if (element === undefined) return "";
   const bytes = source.read(element.payload, Math.min(256, element.end - element.payload));

@@ -10,10 +10,10 @@ const PROFILES: ReadonlyMap<number, string> = new Map([
   [122, "high 4:2:2"],
   [244, "high 4:4:4"],
 ]);
-/** Profiles whose sequence parameter set states the chroma format and the bits of a sample. */
+/** Profiles whose parameter set states chroma format and bits. */
 const DETAILED = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** Returns profile and pixel format from an `avcC` box's payload (ISO/IEC 14496-15, section 5.3.3). */
+/** Reads an `avcC` payload (ISO/IEC 14496-15, section 5.3.3). */
 export function readAvcConfiguration(configuration: Buffer): {
   readonly profile: string | null;
   readonly pixelFormat: string | null;
@@ -22,7 +22,8 @@ export function readAvcConfiguration(configuration: Buffer): {
   const profile = PROFILES.get(number) ?? null;
   if (!DETAILED.has(number)) return { profile, pixelFormat: profile && "yuv420p" };
   const count = (configuration[5] ?? 0) & 0x1f;
-  // The sequence parameter set follows its length of two bytes; its first four bytes are its header, profile, flags and level.
+  // The set follows its length of two bytes; its first four bytes are header, profile, flags and
+  // level.
   const set = configuration.subarray(8 + 4);
   return { profile, pixelFormat: count === 0 ? null : readFormat(set) };
 }
@@ -36,7 +37,10 @@ function readFormat(set: Buffer): string | null {
   return bits.isBeyondEnd ? null : pixelFormatOf(chroma, depth);
 }
 
-/** Removes the third byte of each 0, 0, 3, which keeps the data from containing a start code. Sixteen bytes are enough here. */
+/**
+ * Removes the third byte of each 0, 0, 3, which keeps the data from containing a start code.
+ * Sixteen bytes are enough.
+ */
 function withoutEmulation(bytes: Buffer): Buffer {
   const start = bytes.subarray(0, 16);
   return Buffer.from(

@@ -1,7 +1,6 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 
-/** A box of an ISO base media file: its offset and the offsets of its payload and end. */
 export interface Box {
   readonly type: string;
   readonly start: number;
@@ -9,15 +8,12 @@ export interface Box {
   readonly end: number;
 }
 
-/**
- * Number of MP4 boxes that may still be read from a file; after the last one the file is rejected. So millions of empty boxes
- * cannot use up processor time.
- */
+/** Boxes that may still be read, so that millions of empty ones cannot use up processor time. */
 export interface BoxBudget {
   left: number;
 }
 
-/** Reads the MP4 boxes of a range. The boxes must fill the range exactly (ISO/IEC 14496-12, section 4.2). */
+/** The boxes must fill the range exactly (ISO/IEC 14496-12, section 4.2). */
 export function readBoxes(
   source: ByteSource,
   range: { readonly payload: number; readonly end: number },
@@ -53,14 +49,14 @@ function readBox(source: ByteSource, start: number, limit: number): Box {
   return { type, start, payload, end: start + bytes };
 }
 
-/** Reads `bytes` bytes of an MP4 box's payload from `skip` on. A file whose payload is too short is rejected. */
+/** A file whose payload is too short is rejected. */
 export function payloadOf(source: ByteSource, box: Box, bytes: number, skip = 0): Buffer {
   if (box.payload + skip + bytes > box.end)
     throw unreadable(`The box ${nameOf(box)} is too short.`);
   return Buffer.from(source.read(box.payload + skip, bytes));
 }
 
-/** Returns the type of an MP4 box for messages, with printable characters only. */
+/** With printable characters only, for messages. */
 export function nameOf({ type }: Pick<Box, "type">): string {
   return type.replace(/[^ -~]/g, "?");
 }

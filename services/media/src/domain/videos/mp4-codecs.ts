@@ -4,7 +4,7 @@ import { readAvcConfiguration } from "./h264-sequence.ts";
 import { nameOf, payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import { pixelFormatOf, type VideoFacts } from "./video-facts.ts";
 
-/** Names of codecs by the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
+/** By the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
 const CODECS: ReadonlyMap<string, string> = new Map([
   ...["avc1", "avc2", "avc3", "avc4", "dva1", "dvav"].map((type) => [type, "h264"] as const),
   ...["hvc1", "hev1", "dvh1", "dvhe"].map((type) => [type, "hevc"] as const),
@@ -23,7 +23,7 @@ const CODECS: ReadonlyMap<string, string> = new Map([
   ["ec-3", "eac3"],
   ["samr", "amr"],
 ]);
-/** Names of codecs by the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
+/** By the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
 const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
   [0x20, "mpeg4"],
   [0x21, "h264"],
@@ -42,10 +42,10 @@ const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
   [0xdd, "vorbis"],
 ]);
 const MAX_CONFIGURATION_BYTES = 4096;
-/** Bytes of a video sample entry before its boxes, without its header (ISO/IEC 14496-12, section 12.1.3). */
+/** Fields before the boxes of a sample entry (ISO/IEC 14496-12, section 12.1.3). */
 const VIDEO_FIELDS = 78;
 const AUDIO_FIELDS = 28;
-/** Bytes that versions 1 and 2 of QuickTime's sound description add to the fields of an audio sample entry. */
+/** What versions 1 and 2 of QuickTime's sound description add to an audio entry. */
 const QUICKTIME_EXTRA: readonly number[] = [0, 16, 36];
 
 interface Parts {
@@ -53,7 +53,7 @@ interface Parts {
   readonly budget: BoxBudget;
 }
 
-/** Reads the codec of a video track from its `stsd` box. What the box does not say, or says wrongly, is null. */
+/** What the `stsd` box does not say, or says wrongly, is null. */
 export function readVideoCodec(
   parts: Parts,
   description: Box,
@@ -66,14 +66,13 @@ export function readVideoCodec(
   return { codec, profile: null, pixelFormat: null, ...readConfiguration(configuration) };
 }
 
-/** Reads the codec of an audio track from its `stsd` box. */
 export function readAudioCodec(parts: Parts, description: Box): string {
   const entry = readEntry(parts, description);
   if (entry === undefined) return "unknown";
   return nameOfCodec(entry, readPayload(parts, readAudioBoxes(parts, entry), "esds"));
 }
 
-/** Returns the boxes in an audio sample entry. QuickTime files wrap them into a box `wave`. */
+/** QuickTime wraps them into a box `wave`. */
 function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
   const version = tryRead(() => payloadOf(parts.source, entry, 2, 8).readUInt16BE(0)) ?? 0;
   const sizes = new Set([AUDIO_FIELDS + (QUICKTIME_EXTRA[version] ?? 0), AUDIO_FIELDS]);
@@ -86,7 +85,6 @@ function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
   return [];
 }
 
-/** Returns the first sample entry of an `stsd` box. */
 function readEntry({ source, budget }: Parts, description: Box): Box | undefined {
   const range = { payload: description.payload + 8, end: description.end };
   return tryRead(() => readBoxes(source, range, budget))?.[0];
@@ -113,7 +111,7 @@ function nameOfCodec(entry: Box, descriptor: Buffer | undefined): string {
   return objectType === undefined ? fallback : (OBJECT_TYPES.get(objectType) ?? "unknown");
 }
 
-/** Returns the object type of an `esds` box: the first byte of its DecoderConfigDescriptor (ISO/IEC 14496-1, section 7.2.6). */
+/** The first byte of the DecoderConfigDescriptor (ISO/IEC 14496-1, section 7.2.6). */
 function readObjectType(descriptor: Buffer): number | undefined {
   let at = skipHeader(descriptor, 4);
   if (descriptor[4] === 0x03) {
@@ -124,7 +122,7 @@ function readObjectType(descriptor: Buffer): number | undefined {
   return descriptor[at] === 0x04 ? descriptor[skipHeader(descriptor, at)] : undefined;
 }
 
-/** Returns the offset behind the tag and the length of a descriptor. A length has one to four bytes. */
+/** A length has one to four bytes. */
 function skipHeader(bytes: Buffer, at: number): number {
   let end = at + 1;
   while (end < at + 4 && ((bytes[end] ?? 0) & 0x80) !== 0) end += 1;
@@ -146,20 +144,20 @@ function readConfiguration(
 
 const HEVC_PROFILES = [null, "main", "main 10", "main still picture", "range extensions"] as const;
 
-/** Reads an `hvcC` box's payload (ISO/IEC 14496-15, section 8.3.3). */
+/** ISO/IEC 14496-15, section 8.3.3. */
 function readHevcConfiguration(bytes: Buffer) {
   const profile = HEVC_PROFILES[(bytes[1] ?? 0) & 0x1f] ?? null;
   return { profile, pixelFormat: pixelFormatOf((bytes[16] ?? 0) & 3, 8 + ((bytes[17] ?? 0) & 7)) };
 }
 
-/** Reads a `vpcC` box's payload (webmproject.org, VP Codec ISO Media File Format Binding). */
+/** webmproject.org, VP Codec ISO Media File Format Binding. */
 function readVpConfiguration(bytes: Buffer) {
   const packed = bytes[6] ?? 0;
   const chroma = Math.max(1, (packed >> 1) & 7);
   return { profile: `profile ${bytes[4] ?? 0}`, pixelFormat: pixelFormatOf(chroma, packed >> 4) };
 }
 
-/** Reads an `av1C` box's payload (AV1 Codec ISO Media File Format Binding, section 2.3.3). */
+/** AV1 Codec ISO Media File Format Binding, section 2.3.3. */
 function readAv1Configuration(bytes: Buffer) {
   const flags = bytes[2] ?? 0;
   const has = (bit: number) => (flags & bit) !== 0;

@@ -4,10 +4,7 @@ import { type Box, type BoxBudget, payloadOf, readBoxes } from "./mp4-box.ts";
 import { chunkOffsets, type Mp4Track } from "./mp4-track.ts";
 import type { BlankedRange } from "./video-layout.ts";
 
-/**
- * Maximum number of samples of a metadata track. A video with more is rejected. It suffices for a day at a hundred samples per
- * second.
- */
+/** Enough for a day at a hundred samples per second; a video with more is rejected. */
 const MAX_SAMPLES = 10_000_000;
 
 interface SampleRange {
@@ -15,7 +12,7 @@ interface SampleRange {
   readonly bytes: number;
 }
 
-/** Yields the file range of each chunk of a track's samples, so that the samples can be blanked. */
+/** The range of each chunk, so that its samples can be blanked. */
 export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generator<SampleRange> {
   const chunks = track.tables.get("stco") ?? track.tables.get("co64");
   const perChunk = track.tables.get("stsc");
@@ -39,10 +36,7 @@ export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generato
   }
 }
 
-/**
- * Reads the `stsz` sample sizes of a track. Returns a function that gives the size of the next sample at each call, and
- * 0 after the last sample.
- */
+/** The returned function gives the size of the next `stsz` sample, and 0 after the last one. */
 function readSizes(source: ByteSource, box: Box): () => number {
   const head = payloadOf(source, box, 12);
   const uniform = head.readUInt32BE(4);
@@ -64,8 +58,7 @@ function readSizes(source: ByteSource, box: Box): () => number {
 }
 
 /**
- * Reads the `stsc` table of a track. Returns a function that gives the number of samples of a chunk. Call this function
- * with ascending chunk numbers.
+ * The returned function gives the number of samples of a chunk (`stsc`); chunk numbers must ascend.
  */
 function readSamplesPerChunk(source: ByteSource, box: Box): (chunk: number) => number {
   const count = payloadOf(source, box, 8).readUInt32BE(4);
@@ -77,9 +70,9 @@ function readSamplesPerChunk(source: ByteSource, box: Box): (chunk: number) => n
   };
 }
 
-/** Types of MP4 metadata entries that only name the program that wrote the video, or contain only padding. */
+/** Entries that only name the program, or contain only padding. */
 const HARMLESS = new Set(["\u00a9too", "\u00a9enc", "\u00a9swr", "free", "skip"]);
-/** `uuid` boxes that players need: spherical video (github.com/google/spatial-media, v1). */
+/** Spherical video (github.com/google/spatial-media, v1), which players need. */
 const NEEDED_UUIDS = new Set(["ffcc826388554a938814587a02521fdd"]);
 
 interface Parts {
@@ -91,16 +84,16 @@ interface Parts {
 }
 
 /**
- * Finds the ranges to blank so that an MP4 contains no data about a person, place or device. The `udta` and `meta`
- * boxes of the file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes
- * of zeros. A box that only names the program stays, so that a video without metadata is delivered unchanged.
+ * Finds what is about a person, place or device: `udta` and `meta` boxes, `uuid` boxes such as XMP,
+ * and timed-metadata tracks become `free` boxes of zeros. A box that only names the program stays,
+ * so that a video without metadata is delivered unchanged.
  */
 export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
   const { source, top, inMovie, tracks, budget } = parts;
   const boxes = [...top, ...inMovie, ...tracks.flatMap((track) => track.boxes)];
   const personal = boxes.filter((box) => isPersonal(source, box, budget));
   const metadataTracks = tracks.filter(({ isMetadata }) => isMetadata);
-  // A metadata box inside a metadata track needs no patch of its own, because the whole track is blanked.
+  // The whole metadata track is blanked.
   const alone = personal.filter(
     ({ start }) => !metadataTracks.some(({ box }) => box.start < start && start < box.end),
   );
@@ -119,7 +112,7 @@ function isPersonal(source: ByteSource, box: Box, budget: BoxBudget): boolean {
   try {
     return !isHarmless(source, box, budget, 0);
   } catch (error) {
-    // A metadata list that cannot be parsed may contain personal data, so it is blanked.
+    // What cannot be parsed may contain personal data, so it is blanked.
     if (error instanceof MediaRejected && budget.left >= 0) return true;
     throw error;
   }
@@ -136,8 +129,8 @@ function isHarmless(source: ByteSource, box: Box, budget: BoxBudget, depth: numb
 }
 
 /**
- * Returns the offset at which the boxes inside a metadata box start. In MP4 files a `meta` box begins with four bytes
- * of version and flags; in QuickTime files its `hdlr` box follows immediately.
+ * In MP4 a `meta` box begins with four bytes of version and flags; in QuickTime its `hdlr` box
+ * follows immediately.
  */
 function listStart(source: ByteSource, box: Box): number {
   if (box.type !== "meta" || box.end - box.payload < 8) return box.payload;
@@ -146,8 +139,7 @@ function listStart(source: ByteSource, box: Box): number {
 }
 
 function blankBox({ start, payload, end }: Box): BlankedRange[] {
-  // A long MP4 box has a 64-bit length between its type and its payload. The length is kept, so that the file stays
-  // valid.
+  // A long box has a 64-bit length before its payload, which is kept, so that the file stays valid.
   return [
     { offset: start + 4, bytes: Buffer.from("free", "latin1"), zeros: 0 },
     { offset: payload, bytes: new Uint8Array(), zeros: end - payload },

@@ -3,7 +3,7 @@ import { payloadOf, type Box } from "./mp4-box.ts";
 
 const UNKNOWN_32 = 0xffff_ffff;
 
-/** Reads the timescale and duration of an `mvhd` or `mdhd` box of an MP4; an unknown duration is 0. */
+/** An unknown duration is 0. */
 export function readTimes(source: ByteSource, box: Box): { timescale: number; duration: number } {
   const isLong = payloadOf(source, box, 1)[0] === 1;
   const header = payloadOf(source, box, isLong ? 32 : 20);

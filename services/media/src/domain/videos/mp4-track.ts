@@ -3,10 +3,7 @@ import type { ByteSource } from "./byte-source.ts";
 import { nameOf, payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import { readTimes } from "./mp4-times.ts";
 
-/**
- * The sample tables of an MP4 track, by box type: the bytes per entry, and the offset of the entry count in the
- * payload.
- */
+/** Bytes per entry of a sample table, and the offset of its entry count. */
 const TABLES: Readonly<Record<string, { readonly entry: number; readonly countAt: number }>> = {
   stts: { entry: 8, countAt: 4 },
   ctts: { entry: 8, countAt: 4 },
@@ -17,25 +14,21 @@ const TABLES: Readonly<Record<string, { readonly entry: number; readonly countAt
   stsz: { entry: 4, countAt: 8 },
 };
 
-/** One track of an MP4 or QuickTime video. */
 export interface Mp4Track {
   readonly box: Box;
   readonly id: number;
   readonly isVideo: boolean;
   readonly isAudio: boolean;
-  /** Whether the track contains timed metadata, for example the positions of a camera. */
   readonly isMetadata: boolean;
   readonly width: number;
   readonly height: number;
   readonly timescale: number;
   readonly duration: number;
-  /** The direct children of the track's `trak` box. */
   readonly boxes: readonly Box[];
-  /** The sample tables of the track, by box type. */
   readonly tables: ReadonlyMap<string, Box>;
 }
 
-/** Reads a `trak` box of an MP4. The lengths of the sample tables are checked, but the tables are not loaded. */
+/** The lengths of the sample tables are checked, but the tables are not loaded. */
 export function readMp4Track(
   source: ByteSource,
   box: Box,
@@ -90,7 +83,7 @@ function checkHasSamples(source: ByteSource, tables: ReadonlyMap<string, Box>): 
     if (offset >= source.bytes) throw unreadable("The video is truncated: frames are missing.");
 }
 
-/** Yields the file offset of each chunk of a track, from its `stco` or `co64` box. */
+/** From a `stco` or `co64` box. */
 export function* chunkOffsets(source: ByteSource, box: Box): Generator<number> {
   const entry = box.type === "co64" ? 8 : 4;
   const end = box.payload + 8 + entry * payloadOf(source, box, 8).readUInt32BE(4);
@@ -111,10 +104,7 @@ function readHeader(source: ByteSource, header: Box, description: Box | undefine
   return { id, ...rotate(payload.subarray(40 + shift), readFrameSize(source, description)) };
 }
 
-/**
- * Swaps the width and height of a video when the track matrix {a b u, c d v, x y w} is a quarter rotation: b and c
- * outweigh a and d.
- */
+/** The matrix {a b u, c d v, x y w} is a quarter rotation when b and c outweigh a and d. */
 function rotate(matrix: Buffer, { width, height }: { width: number; height: number }) {
   const isRotated =
     Math.abs(matrix.readInt32BE(4)) > Math.abs(matrix.readInt32BE(0)) &&
@@ -123,7 +113,7 @@ function rotate(matrix: Buffer, { width, height }: { width: number; height: numb
 }
 
 function readFrameSize(source: ByteSource, description: Box): { width: number; height: number } {
-  // The width and height follow 24 bytes after the header of the first sample entry of the `stsd` box.
+  // Width and height follow 24 bytes after the header of the first sample entry.
   const payload = payloadOf(source, description, 44);
   const count = payload.readUInt32BE(4);
   const entryBytes = payload.readUInt32BE(8);

@@ -1,7 +1,6 @@
 import type { ByteSource } from "./byte-source.ts";
 import { readBoxes, type Box } from "./mp4-box.ts";
 
-/** A box of the index of a video, in memory. */
 export interface HeldBox {
   readonly type: string;
   readonly payload: Buffer;
@@ -9,7 +8,6 @@ export interface HeldBox {
 
 const MAX_BOXES = 10_000;
 
-/** Encodes a box of an MP4. */
 export function writeBox(type: string, ...parts: readonly Uint8Array[]): Buffer {
   const payload = Buffer.concat(parts);
   const head = Buffer.alloc(8);
@@ -18,7 +16,6 @@ export function writeBox(type: string, ...parts: readonly Uint8Array[]): Buffer 
   return Buffer.concat([head, payload]);
 }
 
-/** Returns the boxes that bytes in memory contain. @throws MediaRejected */
 export function heldBoxes(bytes: Buffer): readonly HeldBox[] {
   const source: ByteSource = {
     bytes: bytes.length,
@@ -31,12 +28,10 @@ export function heldBoxes(bytes: Buffer): readonly HeldBox[] {
   }));
 }
 
-/** Returns the first box of a type; undefined without one. */
 export function findBox(boxes: readonly HeldBox[], type: string): HeldBox | undefined {
   return boxes.find((box) => box.type === type);
 }
 
-/** Encodes a box again without a change. */
 export function copyBox({ type, payload }: HeldBox): Buffer {
   return writeBox(type, payload);
 }

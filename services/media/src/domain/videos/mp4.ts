@@ -8,7 +8,6 @@ import { type Mp4Track, readMp4Track } from "./mp4-track.ts";
 import { toFps, type VideoFacts } from "./video-facts.ts";
 import { MAX_DURATION_MS, type VideoLayout } from "./video-layout.ts";
 
-/** The MP4 boxes and the video track from which the duration is read. */
 interface Mp4Parts {
   readonly source: ByteSource;
   readonly top: readonly Box[];
@@ -17,10 +16,7 @@ interface Mp4Parts {
   readonly budget: BoxBudget;
 }
 
-/**
- * Returns the end of the last fragment of an MP4 in ticks of the track's timescale, for videos whose header does not
- * state the duration.
- */
+/** The end of the last fragment in ticks, for videos whose header does not state the duration. */
 function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): number {
   const extension = inMovie.find(({ type }) => type === "mvex");
   if (extension === undefined) return 0;
@@ -39,7 +35,6 @@ function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): nu
   return end;
 }
 
-/** Returns the time that the first sample of the first fragment takes, in ticks; 0 when it is not known. */
 function readSampleDuration({ source, top, inMovie, video, budget }: Mp4Parts): number {
   const extension = inMovie.find(({ type }) => type === "mvex");
   const first = top.find(({ type }) => type === "moof");
@@ -58,7 +53,7 @@ function readSampleDuration({ source, top, inMovie, video, budget }: Mp4Parts): 
   return header.sampleDuration ?? trackDefault?.readUInt32BE(12) ?? 0;
 }
 
-/** Reads the header of a track's fragment, and the time that its first sample takes, if the fragment states it. */
+/** `sampleDuration`: of the first sample, if the fragment states it. */
 function readFragmentHeader(source: ByteSource, boxes: readonly Box[]) {
   const header = boxes.find(({ type }) => type === "tfhd");
   if (header === undefined) return [];
@@ -125,7 +120,7 @@ const MAX_BOXES = 100_000;
 const MAX_FACT_BOXES = 1_000;
 const UNKNOWN = { codec: "unknown", profile: null, pixelFormat: null } as const;
 
-/** Parses an MP4 or QuickTime video without reading its samples (ISO/IEC 14496-12; QuickTime File Format). */
+/** Parses a video without its samples (ISO/IEC 14496-12; QuickTime File Format). */
 export function readMp4(source: ByteSource): VideoLayout {
   const budget: BoxBudget = { left: MAX_BOXES };
   const top = readBoxes(source, { payload: 0, end: source.bytes }, budget);
@@ -157,7 +152,7 @@ function readFacts(parts: Mp4Parts, tracks: readonly Mp4Track[]): VideoFacts {
   const { source, top, inMovie, video } = parts;
   const audio = tracks.find(({ isAudio }) => isAudio);
   const fragmented = inMovie.some(({ type }) => type === "mvex");
-  // A movie whose boxes are odd costs the file only its facts, so that they have a budget of their own.
+  // Odd boxes cost the file only its facts, so that they have a budget of their own.
   const own = { source, budget: { left: MAX_FACT_BOXES } };
   const descriptionOf = ({ tables }: Mp4Track) => tables.get("stsd");
   const soundDescription = audio && descriptionOf(audio);
@@ -172,7 +167,7 @@ function readFacts(parts: Mp4Parts, tracks: readonly Mp4Track[]): VideoFacts {
   };
 }
 
-/** Returns the mean number of frames per second: the number of samples in the time that they take together. */
+/** The number of samples in the time that they take together. */
 function readFps(source: ByteSource, { tables, duration, timescale }: Mp4Track): number | null {
   const sizes = tables.get("stsz") ?? tables.get("stz2");
   if (sizes === undefined || duration === 0) return null;

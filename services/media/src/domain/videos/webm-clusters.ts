@@ -7,7 +7,7 @@ const TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
-/** Ids of the direct children of a WebM segment. Each of them ends a cluster of unknown size. */
+/** Direct children of a segment; each ends a cluster of unknown size. */
 const SEGMENT_LEVEL = new Set([
   CLUSTER,
   0x114d9b74,
@@ -21,16 +21,14 @@ const SEGMENT_LEVEL = new Set([
 const VOID = 0xec;
 const CRC_32 = 0xbf;
 
-/** The children of a WebM segment. */
 export interface Clusters {
   readonly count: number;
-  /** All children of the WebM segment that are not clusters. */
   readonly others: readonly Element[];
-  /** Reads the headers of all blocks of a WebM and returns the time of the latest frame in ticks. */
+  /** The time of the latest frame in ticks. */
   readonly lastTimestamp: () => number;
 }
 
-/** Reads the children of a WebM segment. The end of a cluster of unknown size is found by reading its blocks. */
+/** The end of a cluster of unknown size is found by reading its blocks. */
 export function readClusters(
   source: ByteSource,
   segment: Element,
@@ -77,13 +75,13 @@ function clusterTime(source: ByteSource, cluster: Element, budget: ElementBudget
     if (child.id === TIMESTAMP) time = readUnsigned(source, child) ?? 0;
     const isBlock = child.id === SIMPLE_BLOCK || child.id === BLOCK;
     if (isBlock) last = Math.max(last, blockTime(source, child));
-    // The block with the time is the first child inside a WebM block group, so the next element to read is that child.
+    // The block with the time is the first child inside a group.
     at = child.id === BLOCK_GROUP ? child.payload : child.end;
   }
   return time + last;
 }
 
-/** Reads the time of a WebM block in ticks relative to its cluster: a signed 16-bit number after the track number. */
+/** Ticks relative to the cluster: a signed 16-bit number after the track number. */
 function blockTime(source: ByteSource, block: Element): number {
   const head = source.read(block.payload, Math.min(10, block.end - block.payload));
   const trackBytes = Math.clz32(head[0] ?? 0) - 23;

@@ -14,8 +14,8 @@ import { MAX_DURATION_MS, type BlankedRange, type VideoLayout } from "./video-la
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
 /**
- * Maximum number of EBML elements of a WebM file. It is enough for a live recording of four hours, in which each block
- * is an element, and reading as many takes under a second.
+ * Enough for a live recording of four hours, in which each block is an element; reading as many
+ * takes under a second.
  */
 const MAX_ELEMENTS = 2_000_000;
 const EBML = 0x1a45dfa3;
@@ -45,9 +45,7 @@ const ATTACHMENTS = 0x1941a469;
 const CRC_32 = 0xbf;
 const HARMLESS_TAGS = new Set(["ENCODER", "DURATION", "ENCODER_OPTIONS"]);
 
-/**
- * Parses a WebM file without its frames (RFC 9559; webmproject.org/docs/container). Other Matroska files are rejected.
- */
+/** RFC 9559; webmproject.org/docs/container. Other Matroska files are rejected. */
 export function readWebm(source: ByteSource): VideoLayout {
   const budget: ElementBudget = { left: MAX_ELEMENTS };
   const header = readElement(source, 0, source.bytes, budget);
@@ -101,7 +99,7 @@ function readVideoTrack(
   };
 }
 
-/** Returns the name of a codec, for example `vp9` for `V_VP9` and `h264` for `V_MPEG4/ISO/AVC` (RFC 9559, section 5.1.4.1.21). */
+/** `vp9` for `V_VP9` and `h264` for `V_MPEG4/ISO/AVC` (RFC 9559, section 5.1.4.1.21). */
 function readCodec(source: ByteSource, track: readonly Element[]): string {
   const id = readText(source, find(track, CODEC_ID));
   return CODECS.get(id) ?? (id.replace(/^[AV]_/, "").toLowerCase() || "unknown");
@@ -123,7 +121,7 @@ function readDuration(source: ByteSource, clusters: Clusters, budget: ElementBud
   const inInfo = info === undefined ? [] : readChildren(source, info, budget);
   const scale = readUnsigned(source, find(inInfo, TIMESTAMP_SCALE)) ?? 1_000_000;
   if (scale === 0) throw unreadable("The video has a timescale of zero.");
-  // Live WebM recordings contain no duration, so the time of the last frame serves as their duration.
+  // Live recordings contain no duration.
   const ticks = readFloat(source, find(inInfo, DURATION)) ?? clusters.lastTimestamp();
   const durationMs = Math.round((ticks * scale) / 1_000_000);
   if (!(durationMs <= MAX_DURATION_MS))
@@ -137,9 +135,7 @@ function find(elements: readonly Element[], id: number): Element | undefined {
   return elements.find((element) => element.id === id);
 }
 
-/**
- * Finds the ranges of a WebM to blank: tags other than the encoder's, attachments and the title become `Void` elements.
- */
+/** Tags other than the encoder's, attachments and the title become `Void` elements. */
 function findMetadata(
   source: ByteSource,
   { others }: Clusters,
@@ -149,7 +145,7 @@ function findMetadata(
     .filter(({ id }) => id === INFO)
     .map((info) => readChildren(source, info, budget))
     .filter((children) => children.some(({ id }) => id === TITLE))
-    // The checksum of a changed EBML element is no longer valid, so the checksum is blanked, too.
+    // The checksum of a changed element is no longer valid.
     .flatMap((children) => children.filter(({ id }) => id === TITLE || id === CRC_32));
   const wholes = others.filter(
     (element) =>
@@ -170,10 +166,7 @@ function areHarmless(source: ByteSource, tags: Element, budget: ElementBudget): 
   });
 }
 
-/**
- * Returns a `Void` element with the length of the given element: one byte of identifier, one or eight bytes of size,
- * then zeros.
- */
+/** One byte of identifier, one or eight bytes of size, then zeros. */
 function toVoid({ start, end }: Element): BlankedRange {
   const bytes = end - start;
   const head = Buffer.alloc(bytes < 128 ? 2 : 9);

@@ -5,14 +5,10 @@ const PROGRESS_BYTES = 32 * 1024 * 1024;
 
 export interface HashedFile {
   readonly bytes: number;
-  /** SHA-256 of the file, in lower-case hexadecimal. */
   readonly sha256: string;
 }
 
-/**
- * Hashes a file and calls `onProgress` every 32 MiB, so that the hashing of a large file does not exceed the time
- * limit.
- */
+/** Reports progress every 32 MiB, so that a large file does not exceed the time limit. */
 export async function hashFile(file: {
   readonly fd: number;
   readonly onProgress: () => void;

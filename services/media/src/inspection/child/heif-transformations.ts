@@ -13,7 +13,6 @@ const ROTATE = fourCharacters("irot");
 const MIRROR = fourCharacters("imir");
 const MAX_TRANSFORMATIONS = 8;
 
-/** The part of the stored picture that is shown, in pixels. */
 export interface Crop {
   readonly left: number;
   readonly top: number;
@@ -21,22 +20,21 @@ export interface Crop {
   readonly height: number;
 }
 
-/** An item of a HEIF file: an image and its properties. */
 interface Item {
   readonly memory: HeifMemory;
   readonly context: number;
   readonly id: number;
 }
 
-/** Returns the name of a box as libheif represents it. */
+/** As libheif represents the name of a box. */
 export function fourCharacters(text: string): number {
   return Buffer.from(text, "latin1").readUInt32BE();
 }
 
 /**
- * Reads which part of the stored picture is shown, and the EXIF orientation that makes it upright. The transformations apply in
- * the order in which the file lists them. Most files crop before they rotate (ISO/IEC 23000-22, section 7.3.6.7); a crop that
- * follows a rotation is turned back into one of the stored picture.
+ * Reads the shown part and the EXIF orientation. Transformations apply in the order of the file.
+ * Most files crop before they rotate (ISO/IEC 23000-22, section 7.3.6.7); a crop that follows a
+ * rotation is turned back into one of the stored picture.
  *
  * @throws MediaRejected
  */
@@ -89,7 +87,6 @@ interface Size {
   readonly height: number;
 }
 
-/** The number of pixels that a crop removes at each side. */
 interface Borders {
   readonly left: number;
   readonly top: number;
@@ -97,7 +94,6 @@ interface Borders {
   readonly bottom: number;
 }
 
-/** Crops the shown part of a picture that was turned before. */
 function cropTurned(crop: Crop, turns: readonly Turn[], readFor: (size: Size) => Borders): Crop {
   const isOnItsSide = turns.filter((turn) => turn === ROTATE_LEFT).length % 2 === 1;
   const { width, height } = crop;
@@ -112,7 +108,6 @@ function cropTurned(crop: Crop, turns: readonly Turn[], readFor: (size: Size) =>
   };
 }
 
-/** Returns the borders that a turned picture had before it was turned. */
 function turnBack({ left, top, right, bottom }: Borders, turn: Turn): Borders {
   if (turn === MIRROR_HORIZONTALLY) return { left: right, top, right: left, bottom };
   if (turn === MIRROR_VERTICALLY) return { left, top: bottom, right, bottom: top };

@@ -1,16 +1,10 @@
 import { readSync } from "node:fs";
 import type { ByteSource } from "#src/domain/videos/byte-source.ts";
 
-/**
- * Size of the read buffer of a video file. Most reads are a few bytes long and close to the previous read, so they are answered
- * from this buffer.
- */
+/** Most reads are a few bytes long and close to the previous read. */
 const WINDOW_BYTES = 64 * 1024;
 
-/**
- * Gives the video parsers random access to a file. Reads are synchronous, because the inspection process has nothing
- * else to do.
- */
+/** Reads are synchronous, because the process has nothing else to do. */
 export function openByteSource(fd: number, bytes: number): ByteSource {
   const window = Buffer.alloc(WINDOW_BYTES);
   let start = 0;

@@ -1,11 +1,10 @@
 import { writeSync } from "node:fs";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 
-/** The file that this process writes, to which the files of several renditions are appended. */
+/** The files of several renditions are appended to it. */
 export class OutputFile {
   #end = 0;
 
-  /** Appends the file of a rendition to the output file. */
   append(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;)
       at += writeSync(OUTPUT_FD, bytes, at, bytes.length - at, this.#end + at);

@@ -6,7 +6,6 @@ type Attempt<T> =
   | { readonly kind: "ok"; readonly value: T }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Does a part of the work on a rendition, and returns why the file is refused, if it is. */
 export async function refusing<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { kind: "ok", value: await work() };

@@ -14,8 +14,8 @@ import { refusing } from "./refusing.ts";
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Writes the video that this process was given to `OUTPUT_FD` as an MP4 with unchanged streams and its index in front, once for
- * each plan. Only the index is held in memory.
+ * Writes an MP4 with unchanged streams and its index in front, once for each plan. Only the index
+ * is held in memory.
  */
 export async function remuxFile(
   { plans }: RenderRequest,

@@ -1,6 +1,5 @@
 import type { Refusal } from "#src/domain/rendition-plan.ts";
 
-/** Thrown when a rendition cannot be made from an image. */
 export class RenderRefused extends Error {
   readonly refusal: Refusal;
 
