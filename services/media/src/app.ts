@@ -4,7 +4,7 @@ import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { describeHold } from "@postrider/shared/deployment/guard";
+import { describeHold, startDeploymentWatch } from "@postrider/shared/deployment/guard";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import {
   createServiceChecks,
@@ -32,7 +32,6 @@ import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
-import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
@@ -215,7 +214,11 @@ function startJobs(
   },
 ): AsyncDisposable[] {
   return [
-    startWatchDeployment(deps.guard, deps.logger),
+    // So a new store is marked before it is filled, and a copy is reported even while nothing has
+    // to be deleted.
+    startDeploymentWatch(deps.guard.data, deps.logger, async () => {
+      await deps.guard.mayDelete();
+    }),
     startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),

@@ -1,5 +1,11 @@
+import { createHash } from "node:crypto";
 import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** The token is random, so it needs no slow, salted hash. */
+export function hashUploadToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
 
 /**
  * The time at which an upload to a signed URL must have ended if it began before the URL expired.

@@ -1,4 +1,4 @@
-import type { VideoFacts } from "./videos/video-facts.ts";
+import type { VideoFacts } from "./videos/video-layout.ts";
 
 export interface InspectedMedia {
   readonly kind: "image" | "video";

@@ -1,4 +1,18 @@
-import { textTypeOf } from "#src/domain/text-type.ts";
+const MARK = /^\ufeff/;
+const COMMENTS = /^(?:\s*(?:<\?xml[^>]*>|<!--[^]*?-->|<!doctype\s+svg[^>]*>))*\s*/i;
+const PAGE = /^<(?:!doctype\s+html|html|head|body|script)\b/i;
+const SVG = /^<svg\b/i;
+const JSON_START = /^(?:\{\s*["}]|\[\s*[{["\]])/;
+
+/** Recognises texts that are often taken for an image or video. */
+export function textTypeOf(
+  start: Uint8Array,
+): "text/html" | "image/svg+xml" | "application/json" | undefined {
+  const text = Buffer.from(start).toString("utf8").replace(MARK, "").replace(COMMENTS, "");
+  if (PAGE.test(text)) return "text/html";
+  if (SVG.test(text)) return "image/svg+xml";
+  return JSON_START.test(text) ? "application/json" : undefined;
+}
 
 const UNKNOWN = "application/octet-stream";
 
@@ -60,4 +74,35 @@ function movieType(start: Uint8Array): "video/mp4" | "video/quicktime" {
   // Files older than QuickTime 7 have no brand.
   if (!text.startsWith("ftyp")) return "video/quicktime";
   return text.slice(4) === "qt  " ? "video/quicktime" : "video/mp4";
+}
+
+export const VIDEO_START_BYTES = 12;
+
+const FIRST_BOXES = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
+
+/** Images that have the box structure of MP4. */
+const IMAGE_BRANDS = new Set([
+  "avif",
+  "avis",
+  "heic",
+  "heix",
+  "heim",
+  "heis",
+  "mif1",
+  "mif2",
+  "msf1",
+]);
+
+const EBML = 0x1a_45_df_a3;
+
+/**
+ * So the size limit of videos applies to a download; the inspection later finds the real type.
+ * `start`: the first `VIDEO_START_BYTES`, or the whole file when it is shorter.
+ */
+export function startsLikeVideo(start: Uint8Array): boolean {
+  if (start.length < VIDEO_START_BYTES) return false;
+  const view = new DataView(start.buffer, start.byteOffset, start.length);
+  if (view.getUint32(0) === EBML) return true;
+  const text = String.fromCharCode(...start.subarray(4, 12));
+  return FIRST_BOXES.has(text.slice(0, 4)) && !IMAGE_BRANDS.has(text.slice(4));
 }

@@ -1,6 +1,6 @@
 import { ACCEPTED_TYPES } from "#src/domain/accepted-types.ts";
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
-import type { VideoFacts } from "./videos/video-facts.ts";
+import type { VideoFacts } from "./videos/video-layout.ts";
 
 /** Why a file was rejected, as it is stored and as callers receive it: without the message. */
 export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual" | "found"> & {

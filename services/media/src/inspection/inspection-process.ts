@@ -5,14 +5,18 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  type ProcessUsage,
+  readProcessUsage,
+  type ReadProcessUsage,
+  trackProcess,
+} from "./child-processes.ts";
+import {
   deliveryBytesOf,
   type Inspection,
   type InspectionEnd,
   type InspectionLimits,
 } from "./inspection-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
-import { readProcessUsage, type ProcessUsage, type ReadProcessUsage } from "./process-usage.ts";
-import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
@@ -52,7 +56,7 @@ export interface InspectionProcessOptions {
  *   compose only one that it shares with media). The kernel lets it read neither memory nor
  *   environment of another process, because no user may read the program `node` of our images. It
  *   can still end these processes, and use up CPU and disk, until its inspection ends. The
- *   container starts again if it leaves a process behind (`stray-processes.ts`).
+ *   container starts again if it leaves a process behind (`child-processes.ts`).
  * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {

@@ -6,7 +6,7 @@ import type {
   Patch,
 } from "#src/domain/inspected-media.ts";
 import { isRefusal, isRenditionType, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
-import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
+import type { VideoFacts } from "#src/domain/videos/video-layout.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
 
 /** Clients see names of codecs, profiles and pixel formats. */

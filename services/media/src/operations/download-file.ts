@@ -9,8 +9,8 @@ import { OutboundError } from "@postrider/shared/http/outbound-error";
 import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
 import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
-import { connectionReason, hasNoAddress } from "#src/domain/connection-failure.ts";
-import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
+import { connectionReason, hasNoAddress } from "#src/domain/download-failure.ts";
+import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/real-content-type.ts";
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
 

@@ -22,7 +22,7 @@ const RENDER_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
 const POLL_INTERVAL_MS = 200;
 
 export interface RenditionOptions extends MakingDependencies {
-  /** How long after its last renewal a lease keeps other processes away. */
+  /** How long after its last renewal a lease protects the renditions. */
   readonly leaseMs: number;
 }
 

@@ -10,14 +10,14 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   countStorePass,
+  type DeploymentState,
   findDeployment,
   insertDeployment,
   recordRestore,
-  type DeploymentState,
 } from "#src/db/deployment.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { readMarker, writeMarker, type StoreMarker } from "#src/storage/store-marker.ts";
+import { readMarker, type StoreMarker, writeMarker } from "#src/storage/store-marker.ts";
 
 /** How long a marker that was read counts for files that the database names. */
 const MARKER_MS = 60_000;

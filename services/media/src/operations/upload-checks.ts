@@ -34,7 +34,7 @@ export interface UploadCheckOptions {
   readonly store: ObjectStore;
   readonly inspect: InspectFile;
   readonly space: TempSpace;
-  /** How long after its last renewal a lease keeps other replicas away. */
+  /** How long after its last renewal a lease protects the media. */
   readonly leaseMs: number;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;

@@ -11,7 +11,6 @@ import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { findRendition } from "#src/db/renditions.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
-import { parseRangeHeader, type ByteRange } from "#src/domain/range-header.ts";
 import {
   isFileName,
   toStoredFile,
@@ -19,6 +18,7 @@ import {
   type StoredFile,
 } from "#src/domain/stored-file.ts";
 import { toStoredRendition } from "#src/domain/stored-rendition.ts";
+import { parseRangeHeader, type ByteRange } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /**

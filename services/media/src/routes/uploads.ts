@@ -15,11 +15,10 @@ import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { findGrant, type Grant, spendGrant } from "#src/db/upload-grants.ts";
+import { findGrant, type Grant, hashUploadToken, spendGrant } from "#src/db/upload-grants.ts";
 import { agreesWith, foldContentType } from "#src/domain/accepted-types.ts";
-import { type BodyDigest, DigestCheck, parseContentDigest } from "#src/domain/content-digest.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken } from "#src/domain/upload-token.ts";
+import { type BodyDigest, DigestCheck, parseContentDigest } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /** What the body must have, by the grant and the request's headers. */

@@ -9,10 +9,9 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
-import { insertGrant } from "#src/db/upload-grants.ts";
+import { hashUploadToken, insertGrant } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
 

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
-import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type {
   ImportMediaRequest,
@@ -9,18 +10,87 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
-import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import type { Sql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  type KeyedRequest,
+  keyInProgress,
+  takeKeyOrReplay,
+} from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import {
+  claimImport,
+  type ImportClaim,
+  releaseImportClaim,
+  renewImportClaim,
+} from "#src/db/import-claims.ts";
 import { insertReadyMedia, type ObjectKeys } from "#src/db/media.ts";
-import { fileNameOf } from "#src/domain/file-name.ts";
 import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
-import { claimOrReplay } from "#src/operations/claim-import.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { checkStorage, storeWithinLimit } from "#src/operations/storage-limit.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
+
+const LEASE_MS = 5000;
+/** Then the request fails with `idempotency_conflict`. */
+const WAIT_MS = 2000;
+const POLL_INTERVAL_MS = 100;
+
+/** Disposing of it releases the claim. */
+interface HeldImport extends AsyncDisposable {
+  readonly kind: "held";
+}
+
+/** The answer of an earlier request with the same key. */
+interface Replay {
+  readonly kind: "replay";
+  readonly response: Uint8Array;
+}
+
+/**
+ * Claims the idempotency key across all replicas, or finds the answer of an earlier request. A
+ * download takes too long for an open transaction, so the claim is a lease; if two requests import
+ * after one lost it, they still create one item of media, because the key can be stored only once.
+ *
+ * @throws `idempotency_conflict`, `idempotency_key_reused`
+ */
+async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport | Replay> {
+  const claim = { workspaceId: keyed.workspaceId, key: keyed.key, token: newId() };
+  const endsAt = performance.now() + WAIT_MS;
+  for (;;) {
+    const isClaimed = await claimImport(sql, claim, LEASE_MS);
+    try {
+      // Read after claiming, because the previous request stores its answer before it releases its
+      // claim.
+      const response = await findReplay(sql, keyed);
+      if (isClaimed && response === undefined) return holdClaim(sql, claim);
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      if (response !== undefined) return { kind: "replay", response };
+    } catch (error) {
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      throw error;
+    }
+    if (performance.now() >= endsAt) throw keyInProgress();
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
+  const timer = setInterval(() => {
+    // Harmless, because the key can be stored only once.
+    renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
+  }, LEASE_MS / 3);
+  return {
+    kind: "held",
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      // The import has already ended, and the claim expires by itself.
+      await releaseImportClaim(sql, claim).catch(() => undefined);
+    },
+  };
+}
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
@@ -150,4 +220,25 @@ function storedBytes({ bytes, delivery }: InspectedMedia): number {
 async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
   await Promise.allSettled(present.map((key) => store.delete(key)));
+}
+
+const MAX_CHARACTERS = 255;
+
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu;
+
+/** The last path segment of a URL, decoded, at most 255 characters; `file` when it is empty. */
+export function fileNameOf(url: string): string {
+  const segments = URL.parse(url)?.pathname.split("/") ?? [];
+  const segment = segments.findLast((part) => part !== "") ?? "";
+  const characters = Array.from(decode(segment).replaceAll(FORBIDDEN, "_"));
+  const name = characters.slice(0, MAX_CHARACTERS).join("");
+  return name.trim() === "" ? "file" : name;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

@@ -3,7 +3,6 @@ import { constants } from "node:fs";
 import { access, type FileHandle, link, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { abortable } from "#src/storage/abortable.ts";
-import { clipRange, requireRange } from "#src/storage/byte-range.ts";
 import {
   findFile,
   listNames,
@@ -13,9 +12,15 @@ import {
   toStoredObject,
   undefinedIfMissing,
 } from "#src/storage/disk-files.ts";
-import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
-import { writeBatched } from "./write-batched.ts";
+import {
+  clipRange,
+  isObjectKey,
+  requireMove,
+  requireObjectKey,
+  requireRange,
+} from "#src/storage/store-arguments.ts";
+import { writeBatched } from "./disk-files.ts";
 
 /** Keys cannot collide with it, because none starts with a dot. */
 const UNFINISHED = ".unfinished";

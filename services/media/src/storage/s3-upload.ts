@@ -10,9 +10,9 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { abortable } from "#src/storage/abortable.ts";
-import { isObjectKey } from "#src/storage/object-key.ts";
 import type { StoredObject } from "#src/storage/object-store.ts";
 import { deadline } from "#src/storage/s3-client.ts";
+import { isObjectKey } from "#src/storage/store-arguments.ts";
 import { isBefore, toStoredObject, undefinedIfNotFound } from "./s3-responses.ts";
 
 export interface S3Location {

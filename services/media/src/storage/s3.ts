@@ -10,8 +10,6 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { requireRange } from "#src/storage/byte-range.ts";
-import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type {
   ByteRange,
   DirectUpload,
@@ -25,6 +23,12 @@ import {
   type S3Config,
 } from "#src/storage/s3-client.ts";
 import { removeUnfinishedUploads, type S3Location, uploadStream } from "#src/storage/s3-upload.ts";
+import {
+  isObjectKey,
+  requireMove,
+  requireObjectKey,
+  requireRange,
+} from "#src/storage/store-arguments.ts";
 import {
   isBefore,
   isPreconditionFailed,

@@ -1,5 +1,5 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
-import { copyBox, findBox, type HeldBox, heldBoxes, writeBox } from "./mp4-written.ts";
+import { copyBox, findBox, type HeldBox, heldBoxes, writeBox } from "./mp4-box.ts";
 
 const VIDEO_FIELDS = 78;
 const AUDIO_FIELDS = 28;
@@ -105,7 +105,7 @@ interface Track {
 
 function readTrack({ payload }: HeldBox): Track {
   const boxes = heldBoxes(payload);
-  const inMedia = heldBoxes(findBox(boxes, "mdia")?.payload ?? Buffer.alloc(0));
+  const inMedia = heldBoxes(findBox(boxes, "mdia")?.payload);
   const handler = findBox(inMedia, "hdlr")?.payload.toString("latin1", 8, 12) ?? "";
   return { boxes, inMedia, handler };
 }
@@ -120,8 +120,8 @@ function writeMovieHeader({ payload }: HeldBox): Buffer {
 function writeTrack({ boxes, inMedia, handler }: Track, options: IndexOptions): Buffer | undefined {
   const header = findBox(boxes, "tkhd");
   const times = findBox(inMedia, "mdhd");
-  const information = heldBoxes(findBox(inMedia, "minf")?.payload ?? Buffer.alloc(0));
-  const table = heldBoxes(findBox(information, "stbl")?.payload ?? Buffer.alloc(0));
+  const information = heldBoxes(findBox(inMedia, "minf")?.payload);
+  const table = heldBoxes(findBox(information, "stbl")?.payload);
   const isVideo = handler === "vide";
   const samples = writeTable(table, isVideo, options);
   if (header === undefined || times === undefined || samples === undefined) return undefined;
@@ -145,7 +145,7 @@ const FLAG = Buffer.from([0, 0, 0, 1]);
 
 /** A file of QuickTime may refer to samples in other files. */
 function isSelfContained(information: readonly HeldBox[]): boolean {
-  const place = heldBoxes(findBox(information, "dinf")?.payload ?? Buffer.alloc(0));
+  const place = heldBoxes(findBox(information, "dinf")?.payload);
   const references = findBox(place, "dref")?.payload.subarray(8);
   if (references === undefined) return true;
   return heldBoxes(references).every(({ payload }) => ((payload[3] ?? 0) & 1) === 1);

@@ -1,7 +1,6 @@
-import type { ByteSource } from "./byte-source.ts";
-import { readBoxes, type Box } from "./mp4-box.ts";
+import { type Box, BoxReader, isType, writeBox } from "./mp4-box.ts";
 import { writeIndex } from "./mp4-index.ts";
-import { writeBox } from "./mp4-written.ts";
+import type { ByteSource } from "./video-layout.ts";
 
 export interface RemuxedMp4 {
   readonly head: Buffer;
@@ -22,10 +21,10 @@ const MAX_32_BITS = 0xffff_ffff;
  * @throws MediaRejected
  */
 export function remuxMp4(source: ByteSource): RemuxedMp4 | undefined {
-  const top = readBoxes(source, { payload: 0, end: source.bytes }, { left: MAX_BOXES });
-  const movie = top.find(({ type }) => type === "moov");
+  const top = new BoxReader(source, MAX_BOXES).boxes({ payload: 0, end: source.bytes });
+  const movie = top.find(isType("moov"));
   const data = top.filter(({ type, payload, end }) => type === "mdat" && end > payload);
-  const isFragmented = top.some(({ type }) => type === "moof");
+  const isFragmented = top.some(isType("moof"));
   if (movie === undefined || data.length === 0 || isFragmented) return undefined;
   if (movie.end - movie.payload > MAX_INDEX_BYTES) return undefined;
   const index = Buffer.from(source.read(movie.payload, movie.end - movie.payload));

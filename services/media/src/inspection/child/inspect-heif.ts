@@ -5,12 +5,10 @@ import { createTiffHeader } from "#src/domain/images/tiff-header.ts";
 import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { decoding, imageOptions } from "./decode-image.ts";
-import { hashFile } from "./hash-file.ts";
 import { HeifImage } from "./heif-image.ts";
 import { pixelBudget } from "./image-layouts.ts";
 import { openImage } from "./inspect-image.ts";
-import type { OpenFile } from "./open-file.ts";
-import { OutputFile } from "./output-file.ts";
+import { hashFile, type OpenFile, OutputFile } from "./open-file.ts";
 
 /** The image library can open a file only by its path. */
 const DECODED = `/dev/fd/${OUTPUT_FD}`;

@@ -5,9 +5,8 @@ import type { ImageLayout, ImagePart } from "#src/domain/images/image-layout.ts"
 import type { Delivery, InspectedMedia } from "#src/domain/inspected-media.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { type DecodedImage, decodeImage, imageOptions } from "./decode-image.ts";
-import { type HashedFile, hashFile } from "./hash-file.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
-import type { OpenFile, OpenImage } from "./open-file.ts";
+import { type HashedFile, hashFile, type OpenFile, type OpenImage } from "./open-file.ts";
 
 /** The image library can save a file only by its path. */
 const TARGET = `/dev/fd/${OUTPUT_FD}`;

@@ -6,10 +6,7 @@ import { readMp4 } from "#src/domain/videos/mp4.ts";
 import type { BlankedRange, VideoLayout } from "#src/domain/videos/video-layout.ts";
 import { readWebm } from "#src/domain/videos/webm.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
-import { hashFile } from "./hash-file.ts";
-import { openByteSource } from "./open-byte-source.ts";
-import type { OpenFile } from "./open-file.ts";
-import { readChunks } from "./read-chunks.ts";
+import { hashFile, openByteSource, type OpenFile, readChunks } from "./open-file.ts";
 
 /**
  * The database stores the patches, and every download applies them. A video that needs more gets a

@@ -1,4 +1,4 @@
-import { readBmpPixels } from "#src/domain/images/bmp-pixels.ts";
+import { readBmpPixels } from "#src/domain/images/bmp.ts";
 import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { createTiffHeader } from "#src/domain/images/tiff-header.ts";
 import type { Refusal } from "#src/domain/rendition-plan.ts";

@@ -1,6 +1,15 @@
 import { MediaRejected } from "#src/domain/media-rejected.ts";
 import type { Refusal } from "#src/domain/rendition-plan.ts";
-import { RenderRefused } from "./render-refused.ts";
+
+export class RenderRefused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal, options?: ErrorOptions) {
+    super(refusal, options);
+    this.name = "RenderRefused";
+    this.refusal = refusal;
+  }
+}
 
 type Attempt<T> =
   | { readonly kind: "ok"; readonly value: T }

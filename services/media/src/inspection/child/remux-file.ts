@@ -7,8 +7,7 @@ import {
   type RenderRequest,
   type RenderResult,
 } from "#src/inspection/inspection-protocol.ts";
-import { openByteSource } from "./open-byte-source.ts";
-import { OutputFile } from "./output-file.ts";
+import { openByteSource, OutputFile } from "./open-file.ts";
 import { refusing } from "./refusing.ts";
 
 const CHUNK_BYTES = 1024 * 1024;

@@ -7,10 +7,9 @@ import {
 } from "#src/inspection/inspection-protocol.ts";
 import { decoding } from "./decode-image.ts";
 import { openImage } from "./inspect-image.ts";
+import { OutputFile } from "./open-file.ts";
 import { openRenderSource, type RenderSource } from "./open-render-source.ts";
-import { OutputFile } from "./output-file.ts";
-import { refusing } from "./refusing.ts";
-import { RenderRefused } from "./render-refused.ts";
+import { refusing, RenderRefused } from "./refusing.ts";
 import { openResized, type Size } from "./resized-image.ts";
 
 /** `lastRatio`: about the length in the lowest quality, divided by the length in this one. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
+import { listStrayProcesses } from "#src/inspection/child-processes.ts";
 import { InspectionPool } from "#src/inspection/inspection-pool.ts";
 import type { InspectionRequest, InspectionRunner } from "#src/inspection/inspection-protocol.ts";
 import {
@@ -10,7 +11,6 @@ import {
   INSPECTIONS_PATH,
   REQUEST_HEADER,
 } from "#src/inspection/inspector-protocol.ts";
-import { listStrayProcesses } from "#src/inspection/stray-processes.ts";
 
 /** Further files are refused. All replicas of media together send fewer. */
 const MAX_WAITING = 100;
