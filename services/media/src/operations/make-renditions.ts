@@ -24,7 +24,7 @@ import {
 import { type StoredFile, toRenderSource } from "#src/domain/stored-file.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { discardObjects, type ObjectStore } from "#src/storage/object-store.ts";
 
 const renditionsTotal = createCounter(
   "media_renditions_total",
@@ -121,7 +121,10 @@ async function makeAtOnce(
     return end;
   } finally {
     // What is left in `files` is named by no row.
-    await Promise.allSettled([...files.values()].map((file) => store.delete(file.objectKey)));
+    await discardObjects(
+      store,
+      [...files.values()].map(({ objectKey }) => objectKey),
+    );
   }
 }
 

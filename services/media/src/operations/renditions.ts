@@ -14,7 +14,7 @@ import {
 import { describePlan, type RenditionPlan } from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { toStoredRenditions, type StoredRendition } from "#src/domain/stored-rendition.ts";
-import { holdLease } from "./hold-lease.ts";
+import { holdLease, within } from "./long-work.ts";
 import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
 
 /** Media of which this process makes renditions at the same time. */
@@ -117,16 +117,5 @@ export class Renditions implements AsyncDisposable {
     const mine = plans.filter((plan) => claimed.includes(describePlan(plan)));
     const signal = AbortSignal.any([this.#stopping.signal, held.signal]);
     return await makeRenditions(this.#options, { media, lease, plans: mine, signal });
-  }
-}
-
-async function within(making: Promise<Outcome>, ms: number): Promise<Outcome> {
-  const stop = new AbortController();
-  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
-  try {
-    return await Promise.race([making, late]);
-  } finally {
-    late.catch(() => undefined);
-    stop.abort();
   }
 }

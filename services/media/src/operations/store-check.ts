@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { newId } from "@postrider/shared/ids";
 import type { StoreGuard, StoreOwner } from "#src/operations/store-guard.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
 const PROBE = Buffer.from("postrider doctor");
 
@@ -16,10 +16,6 @@ export function createStoreCheck(store: ObjectStore, kind: "disk" | "s3"): Diagn
     guide: "operations.md",
     run: (signal) => checkStore(store, kind, signal),
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }
 
 async function checkStore(store: ObjectStore, kind: "disk" | "s3", signal: AbortSignal) {

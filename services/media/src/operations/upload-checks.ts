@@ -24,8 +24,8 @@ import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
-import { holdLease } from "./hold-lease.ts";
 import { locateUpload } from "./locate-upload.ts";
+import { holdLease } from "./long-work.ts";
 
 const CHECK_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
 

@@ -10,6 +10,7 @@ import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { within } from "#src/operations/long-work.ts";
 import type { CheckOutcome } from "#src/operations/upload-checks.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
@@ -49,15 +50,4 @@ function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is S
 function throwIfNotRetryable(outcome: CheckOutcome): void {
   if (outcome === "missing") throw conflict("media_not_uploaded");
   if (outcome === "unavailable") throw unavailable();
-}
-
-async function within(check: Promise<CheckOutcome>, ms: number): Promise<CheckOutcome> {
-  const stop = new AbortController();
-  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
-  try {
-    return await Promise.race([check, late]);
-  } finally {
-    late.catch(() => undefined);
-    stop.abort();
-  }
 }

@@ -9,18 +9,13 @@ import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
-import {
-  deleteAwaited,
-  deleteUnready,
-  lockMedia,
-  markDeleting,
-  type DeletedMedia,
-} from "#src/db/media-deletion.ts";
+import { deleteAwaited, deleteUnready, lockMedia, markDeleting } from "#src/db/media-deletion.ts";
 import { deleteUsages, hasUsages, listUsages, type MediaRef } from "#src/db/media-usages.ts";
 import { findMedia } from "#src/db/media.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { blocksDeletion } from "#src/domain/usage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { discardObjects } from "#src/storage/object-store.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store">;
 
@@ -56,7 +51,8 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
     const deleted = await deps.sql.begin((tx) => deletePending(deps, tx, ref));
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
-    await removeObjects(deps, deleted);
+    const { id, objectKey, deliveryKey } = deleted;
+    await discardObjects(deps.store, [objectKey, deliveryKey, directUploadKey(id)]);
     return { kind: "deleted", gone: true };
   }
   await deleteEndedUsages(deps, ref);
@@ -76,13 +72,6 @@ async function deletePending({ store }: Deps, tx: TransactionSql, ref: MediaRef)
 async function recordDeed(tx: TransactionSql, { workspaceId, mediaId }: MediaRef): Promise<void> {
   const subject = { type: "media", id: mediaId } as const;
   await appendDeed(tx, { action: "media.delete", subject, workspaceId });
-}
-
-/** A failure is ignored, because remove-orphans deletes objects that no row names. */
-async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void> {
-  const { id, objectKey, deliveryKey } = media;
-  const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
-  await Promise.allSettled(keys.map((key) => store.delete(key)));
 }
 
 /**

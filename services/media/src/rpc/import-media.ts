@@ -30,24 +30,15 @@ import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { holdLease } from "#src/operations/long-work.ts";
 import { checkStorage, storeWithinLimit } from "#src/operations/storage-limit.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
+import { discardObjects } from "#src/storage/object-store.ts";
 
 const LEASE_MS = 5000;
 /** Then the request fails with `idempotency_conflict`. */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
-
-/** Disposing of it releases the claim. */
-interface HeldImport extends AsyncDisposable {
-  readonly kind: "held";
-}
-
-/** The answer of an earlier request with the same key. */
-interface Replay {
-  readonly kind: "replay";
-  readonly response: Uint8Array;
-}
 
 /**
  * Claims the idempotency key across all replicas, or finds the answer of an earlier request. A
@@ -56,7 +47,10 @@ interface Replay {
  *
  * @throws `idempotency_conflict`, `idempotency_key_reused`
  */
-async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport | Replay> {
+async function claimOrReplay(
+  sql: Sql,
+  keyed: KeyedRequest,
+): Promise<{ readonly held: AsyncDisposable } | { readonly replay: Response }> {
   const claim = { workspaceId: keyed.workspaceId, key: keyed.key, token: newId() };
   const endsAt = performance.now() + WAIT_MS;
   for (;;) {
@@ -65,9 +59,9 @@ async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport 
       // Read after claiming, because the previous request stores its answer before it releases its
       // claim.
       const response = await findReplay(sql, keyed);
-      if (isClaimed && response === undefined) return holdClaim(sql, claim);
+      if (isClaimed && response === undefined) return { held: holdClaim(sql, claim) };
       if (isClaimed) await releaseImportClaim(sql, claim);
-      if (response !== undefined) return { kind: "replay", response };
+      if (response !== undefined) return { replay: toReplay(response) };
     } catch (error) {
       if (isClaimed) await releaseImportClaim(sql, claim);
       throw error;
@@ -77,19 +71,17 @@ async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport 
   }
 }
 
-function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
-  const timer = setInterval(() => {
-    // Harmless, because the key can be stored only once.
-    renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
-  }, LEASE_MS / 3);
-  return {
-    kind: "held",
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      // The import has already ended, and the claim expires by itself.
-      await releaseImportClaim(sql, claim).catch(() => undefined);
+function holdClaim(sql: Sql, claim: ImportClaim): AsyncDisposable {
+  return holdLease({
+    leaseMs: LEASE_MS,
+    renew: async () => {
+      await renewImportClaim(sql, claim, LEASE_MS);
+      // Losing the claim is harmless, because the key can be stored only once.
+      return true;
     },
-  };
+    // The import has already ended, and the claim expires by itself.
+    release: () => releaseImportClaim(sql, claim).catch(() => undefined),
+  });
 }
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
@@ -105,8 +97,8 @@ export async function importMedia(deps: Deps, request: ImportMediaRequest): Prom
   const keyed = toKeyed(request);
   if (keyed === undefined) return await runImport(deps, { workspaceId, url, keyed });
   const claimed = await claimOrReplay(deps.sql, keyed);
-  if (claimed.kind === "replay") return toReplay(claimed.response);
-  await using _held = claimed;
+  if ("replay" in claimed) return claimed.replay;
+  await using _held = claimed.held;
   return await runImport(deps, { workspaceId, url, keyed });
 }
 
@@ -181,7 +173,8 @@ async function accept(
   } catch (error) {
     // Any other error may follow a commit, so the objects are kept; remove-orphans deletes what no
     // row names.
-    if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
+    if (error instanceof Replayed || error instanceof ServiceError)
+      await discardObjects(deps.store, [keys.objectKey, keys.deliveryKey]);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
   }
@@ -214,12 +207,6 @@ async function insert(
 /** The imported file, and that for platforms if it is stored separately. */
 function storedBytes({ bytes, delivery }: InspectedMedia): number {
   return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
-}
-
-/** A failure is ignored, because remove-orphans deletes objects that no row names. */
-async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
-  const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
-  await Promise.allSettled(present.map((key) => store.delete(key)));
 }
 
 const MAX_CHARACTERS = 255;

@@ -64,3 +64,17 @@ export interface ObjectStore extends AsyncDisposable {
   /** @throws When the store does not answer. */
   check(): Promise<void>;
 }
+
+/** A failure is ignored, because remove-orphans deletes objects that no row names. */
+export async function discardObjects(
+  store: Pick<ObjectStore, "delete">,
+  keys: readonly (string | null)[],
+): Promise<void> {
+  const known = keys.filter((key) => key !== null);
+  await Promise.allSettled(known.map((key) => store.delete(key)));
+}
+
+/** The source of a short object. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}

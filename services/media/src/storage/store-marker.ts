@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Deployment } from "@postrider/shared/deployment/ownership";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
 /** Not below a prefix under which files of media are stored. */
 const MARKER_KEY = "deployment/owner.json";
@@ -46,8 +46,4 @@ export async function writeMarker(store: ObjectStore, marker: StoreMarker): Prom
   const { deploymentId, systemIdentifier, databaseOid, pass } = marker;
   const text = JSON.stringify({ deploymentId, systemIdentifier, databaseOid, pass });
   await store.put(MARKER_KEY, once(Buffer.from(text)));
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }

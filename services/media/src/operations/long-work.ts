@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 export interface HeldLease {
   readonly leaseMs: number;
   /** False when another process has taken over the lease. */
@@ -26,4 +28,16 @@ export function holdLease({
       await release();
     },
   };
+}
+
+/** Waits up to `ms` for work that continues afterwards, so that a later request finds its result. */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T | "unavailable"> {
+  const stop = new AbortController();
+  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    late.catch(() => undefined);
+    stop.abort();
+  }
 }
