@@ -37,8 +37,8 @@ function toConnectError(error: ServiceError): ConnectError {
 }
 
 /**
- * Converts an error of an RPC handler to a Connect error. A `ServiceError` keeps its reason, a failure of the database
- * becomes `unavailable`, and any other error, also damaged data, is logged and becomes `internal` without its text.
+ * A `ServiceError` keeps its reason, a failure of the database becomes `unavailable`, and any other
+ * error, also damaged data, is logged and becomes `internal` without its text.
  */
 export function mapServerError(error: unknown, rpc: string, logger: Logger): ConnectError {
   if (error instanceof ServiceError) return toConnectError(error);
@@ -54,7 +54,7 @@ export function mapServerError(error: unknown, rpc: string, logger: Logger): Con
   return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
 }
 
-/** Applies `mapServerError` to RPCs that Connect's own server answers. */
+/** For RPCs that Connect's own server answers. */
 export function createServerErrorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
     try {
@@ -65,7 +65,7 @@ export function createServerErrorInterceptor(logger: Logger): Interceptor {
   };
 }
 
-/** Converts every failure of an RPC to a `ServiceError`, so that callers never see Connect's codes. */
+/** Callers never see Connect's codes. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const connectError = ConnectError.from(error);

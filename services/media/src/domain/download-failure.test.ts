@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeNotMedia } from "./not-media.ts";
+import { connectionReason, describeNotMedia, hasNoAddress } from "./download-failure.ts";
 
 const describe = (text: string, contentType = "", url = "https://example.com/a.png") =>
   describeNotMedia({
@@ -52,4 +52,28 @@ test.each([
 
 test("a host whose name only contains that of a share gets no advice about it", () => {
   expect(describe("<html>", "", "https://notdropbox.com/a")).not.toHaveProperty("expected");
+});
+
+const coded = (code: string, more: object = {}) =>
+  Object.assign(new Error(code), { code, ...more });
+
+test.each([
+  [coded("ECONNREFUSED"), "refuses"],
+  [new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH")]), "refuses"],
+  [coded("CERT_HAS_EXPIRED"), "expired"],
+  [coded("ERR_TLS_CERT_ALTNAME_INVALID"), "another name"],
+  [coded("ERR_SSL_WRONG_VERSION_NUMBER"), "TLS"],
+  [coded("CERT_SIGNATURE_FAILURE"), "not valid"],
+])("the failure %o to connect has a reason that says %s", (cause, words) => {
+  expect(connectionReason(new Error("unreachable", { cause }))).toContain(words);
+});
+
+test("a name without an address is told apart from a name server that does not answer", () => {
+  const lookup = { syscall: "queryA" };
+  expect(hasNoAddress(new Error("x", { cause: coded("ENOTFOUND", lookup) }))).toBe(true);
+  expect(hasNoAddress(new Error("x", { cause: coded("ECONNREFUSED", lookup) }))).toBe(false);
+  expect(
+    connectionReason(new Error("x", { cause: coded("ECONNREFUSED", lookup) })),
+  ).toBeUndefined();
+  expect(hasNoAddress(coded("ECONNREFUSED"))).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileNameOf } from "#src/domain/file-name.ts";
+import { fileNameOf } from "#src/rpc/import-media.ts";
 
 test.each([
   ["https://example.com/a/cat.png", "cat.png"],

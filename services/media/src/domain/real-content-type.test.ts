@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textTypeOf } from "#src/domain/text-type.ts";
+import { textTypeOf } from "#src/domain/real-content-type.ts";
 
 test.each([
   ["<!DOCTYPE html><title>Sign in</title>", "text/html"],
