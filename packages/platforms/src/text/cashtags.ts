@@ -6,5 +6,7 @@ const CASHTAG =
   /(?<=^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?=$|\s|[!'#%&()*+,\\\-./:;<=>?@[\]^_{|}~$])/gi;
 
 export function countCashtags(text: string): number {
-  return text.match(CASHTAG)?.length ?? 0;
+  // The pattern looks behind each character, which takes a hundred times as long as a search for
+  // `$`.
+  return text.includes("$") ? (text.match(CASHTAG)?.length ?? 0) : 0;
 }
