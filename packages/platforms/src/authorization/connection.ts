@@ -1,6 +1,6 @@
 import type {
-  ConnectResult,
   Connection,
+  ConnectResult,
   ExchangeResult,
   Refused,
   Unavailable,

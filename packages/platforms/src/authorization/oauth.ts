@@ -3,13 +3,13 @@ import { INCOMPLETE, unavailable } from "./call.ts";
 import { toExchangeResult } from "./connection.ts";
 import type {
   AuthorizationConnector,
+  AuthorizeRequest,
   CodeGrant,
   ConnectResult,
   EnteredCredentials,
   ExchangeResult,
   RefreshResult,
   Refused,
-  AuthorizeRequest,
   RevokedTokens,
   RevokeResult,
   Tokens,
@@ -18,9 +18,9 @@ import type {
 import {
   listMissingEssentials,
   listPermissions,
-  splitPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
+  splitPermissions,
 } from "./permissions.ts";
 
 export function readScopes(json: unknown): Pick<Tokens, "scopes"> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { toAnswer, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, toAnswer } from "#src/http/platform-answer.ts";
 import { isMissing, toStepFailure, toVisibleFailure } from "./failures.ts";
 
 function answer(

@@ -7,8 +7,7 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./call-graph.ts";
-import { type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
+import { callGraph, type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 export interface GraphList {
   readonly kind: "list";

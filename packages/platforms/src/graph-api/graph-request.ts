@@ -1,3 +1,5 @@
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { bearer, type PlatformRequest, type RequestBody } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
@@ -32,4 +34,13 @@ export function toGraphRequest(
     ...limits,
   };
   return body === undefined ? call : { ...call, body };
+}
+
+export function callGraph(
+  api: GraphApi,
+  account: AccountAccess,
+  call: GraphCall,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  return callPlatform(toGraphRequest(api, account, call), signal);
 }

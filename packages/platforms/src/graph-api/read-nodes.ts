@@ -3,9 +3,8 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./call-graph.ts";
 import { type GraphMeanings, isMissing, toStepFailure } from "./failures.ts";
-import type { GraphApi } from "./graph-request.ts";
+import { callGraph, type GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 

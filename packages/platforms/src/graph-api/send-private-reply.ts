@@ -1,4 +1,3 @@
-import { readGraphError } from "#src/graph-api/graph-error.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
@@ -7,8 +6,8 @@ import type { Failure, Outcome, TargetErrorCode } from "#src/publishing/outcome.
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { forComments } from "./comment-calls.ts";
-import { type GraphMeanings, toVisibleFailure } from "./failures.ts";
-import { toGraphRequest, type GraphApi } from "./graph-request.ts";
+import { type GraphMeanings, readGraphError, toVisibleFailure } from "./failures.ts";
+import { type GraphApi, toGraphRequest } from "./graph-request.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -15,8 +15,8 @@ import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-o
 import { object, text } from "#src/http/platform-answer.ts";
 import {
   createInstagramLogin,
-  refreshInstagramToken,
   type InstagramLoginUrls,
+  refreshInstagramToken,
 } from "./instagram-login.ts";
 
 export interface InstagramApp extends GraphApp {

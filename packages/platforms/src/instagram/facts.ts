@@ -1,6 +1,12 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { SETTINGS } from "./settings.ts";
+import { flag } from "#src/settings/field.ts";
+import { imageFit } from "#src/settings/image-fit.ts";
+
+export const SETTINGS = {
+  imageFit,
+  shareToFeed: flag(true, "Whether reels also appear in the feed of the profile."),
+};
 
 /**
  * The rules of Instagram, an image-sharing network. Every post needs media.

@@ -1,22 +1,73 @@
-import { askPlatform, unavailable } from "#src/authorization/call.ts";
-import { toConnectResult, type Profile } from "#src/authorization/connection.ts";
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { type Profile, toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
   ConnectResult,
+  RevokedTokens,
+  RevokeResult,
   Tokens,
+  Unavailable,
 } from "#src/authorization/connector.ts";
-import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
-import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
-import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import {
-  askForTokens,
-  isGrantRefused,
-  revokeTokens,
-  toTokens,
-  UNUSED_REFRESH_TOKEN_MS,
-  type YoutubeApp,
-} from "./token-endpoint.ts";
+  createOAuthConnector,
+  readScopes,
+  toAuthorizeUrl,
+  toPkceQuery,
+} from "#src/authorization/oauth.ts";
+import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
+import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+
+export interface YoutubeApp {
+  readonly baseUrl: string;
+  readonly oauthBaseUrl: string;
+  readonly authorizeUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+function isGrantRefused({ status, json }: PlatformAnswer): boolean {
+  return status < 500 && text(json, "error") === "invalid_grant";
+}
+
+/** Of a refresh token that is not used: six months. */
+const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
+
+function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
+  const accessToken = text(json, "access_token");
+  const refreshToken = text(json, "refresh_token") ?? kept;
+  const seconds = number(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
+    return undefined;
+  const refreshLifetimeMs = UNUSED_REFRESH_TOKEN_MS;
+  const lifetimeMs = seconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
+}
+
+/** Google's refresh tokens stay the same. */
+async function askForTokens(
+  { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
+  grant: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  const fields = { ...grant, client_id: clientId, client_secret: clientSecret };
+  return await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/token`, fields), signal);
+}
+
+/** Either token can be used for the call. A token that is already invalid counts as revoked. */
+async function revokeTokens(
+  { oauthBaseUrl }: YoutubeApp,
+  { accessToken, refreshToken }: RevokedTokens,
+  signal: AbortSignal,
+): Promise<RevokeResult> {
+  const fields = { token: refreshToken ?? accessToken };
+  const answer = await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/revoke`, fields), signal);
+  if (answer.kind !== "answer") return answer;
+  if (answer.status === 200) return { kind: "confirmed" };
+  if (answer.status === 400 && text(answer.json, "error") === "invalid_token")
+    return { kind: "refused", message: "the token was already invalid" };
+  return unavailable(`the revocation endpoint answered ${answer.status}`);
+}
 
 const SCOPE = "https://www.googleapis.com/auth";
 /**

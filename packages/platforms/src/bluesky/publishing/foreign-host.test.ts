@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { EnvReader } from "@postrider/shared/config";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { afterAll, beforeAll, expect, test } from "vitest";

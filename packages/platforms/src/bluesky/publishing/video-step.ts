@@ -1,8 +1,8 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
-import { waitForProcessing } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
   runAgain,
@@ -14,10 +14,10 @@ import { toUploadFailure } from "./failures.ts";
 import {
   askJob,
   askServiceToken,
-  readJob,
-  sendVideo,
   type BlueskyUrls,
   type Job,
+  readJob,
+  sendVideo,
   type VideoContext,
 } from "./video-calls.ts";
 

@@ -1,6 +1,5 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";

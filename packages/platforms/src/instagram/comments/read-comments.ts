@@ -1,6 +1,5 @@
 import type { CommentRef, Missing, PlatformComment } from "#src/comments/connector.ts";
-import { callGraph } from "#src/graph-api/call-graph.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { toReadFailure } from "#src/graph-api/read-failure.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";

@@ -1,5 +1,5 @@
 import { isMissing } from "#src/graph-api/failures.ts";
-import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";

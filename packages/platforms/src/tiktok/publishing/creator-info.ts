@@ -3,7 +3,7 @@ import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/hand
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "#src/tiktok/facts.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 

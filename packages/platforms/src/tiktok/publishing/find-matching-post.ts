@@ -6,7 +6,7 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { isPublic } from "./creator-info.ts";
-import { kindOf, toPermalink } from "./post-links.ts";
+import { kindOf, toPermalink } from "./publish-status.ts";
 
 const MINUTE_MS = 60_000;
 /** TikTok's list of posts is delayed. */

@@ -1,6 +1,6 @@
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "#src/tiktok/facts.ts";
 import type { CreatorInfo } from "./creator-info.ts";
 
 /**

@@ -8,18 +8,18 @@ import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/p
 import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import {
+  type ChunkPlan,
+  type ChunkSizes,
   countRefusedPlans,
   isSizeRefused,
   planChunks,
   toRefusedPlans,
-  type ChunkPlan,
-  type ChunkSizes,
 } from "./chunk-plan.ts";
 import {
   askForCreatorInfo,
+  type CreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
-  type CreatorInfo,
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
 import { toVideoFlags } from "./post-flags.ts";

@@ -9,8 +9,8 @@ import {
 } from "#src/http/platform-answer.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toRepeatableFailure } from "../publishing/failures.ts";
-import { noteOf, readPosts } from "../read-posts.ts";
+import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { noteOf, readPosts } from "#src/x/read-posts.ts";
 
 const MAX_LIST_BYTES = maxListBytes(50, 25_000);
 const ID = /^\d{1,19}$/;

@@ -3,8 +3,8 @@ import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { noteOf, readPosts, referencedPosts } from "../read-posts.ts";
-import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
+import { noteOf, readPosts, referencedPosts } from "#src/x/read-posts.ts";
+import { type ComparableText, compareShown, type ShortLink } from "./timeline-text.ts";
 
 const PAGE_SIZE = 100;
 /**

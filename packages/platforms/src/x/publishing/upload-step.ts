@@ -1,7 +1,7 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
   runAgain,

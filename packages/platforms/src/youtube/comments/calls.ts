@@ -3,7 +3,7 @@ import { type JsonObject, maxListBytes } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { reasonOf, toStepFailure } from "../publishing/failures.ts";
+import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
 
 export type YoutubeRead =
   | { readonly kind: "result"; readonly json: JsonObject }

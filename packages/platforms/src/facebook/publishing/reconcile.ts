@@ -1,18 +1,37 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
 import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
+import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { MEANINGS } from "./error-meanings.ts";
-import { toPermalink } from "./permalink.ts";
-import { type FacebookKind, mayStayDraft } from "./post-kind.ts";
-import { preparedId } from "./publish-prepared.ts";
+import { listMatchingPosts, readPagePosts, toPermalink } from "./page-posts.ts";
+import { type FacebookKind, mayStayDraft, preparedId } from "./post-kind.ts";
+import { photoIds } from "./post-steps.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
 import { uploadedVideo } from "./video-step.ts";
+
+/**
+ * A post with photos is recognized by the photo ids only, because the photos were uploaded for it
+ * alone; a post without photos by its text.
+ */
+export async function reconcileDirect(
+  api: GraphApi,
+  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const read = await readPagePosts(api, publication, call, signal);
+  if ("verdict" in read) return read.verdict;
+  const hasPhotos = photoIds(publication, handles).length > 0;
+  const posts = listMatchingPosts(publication, handles, read.posts).filter(
+    ({ isProven }) => isProven === true || !hasPhotos,
+  );
+  return await judgeMatchingPosts(posts, publication, call);
+}
 
 const MINUTE_MS = 60_000;
 /** The post or video itself says that no call has published it. */
