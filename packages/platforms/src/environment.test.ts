@@ -1,6 +1,6 @@
 import { type EnvReader, loadConfig } from "@postrider/shared/config";
 import { expect, test } from "vitest";
-import { readAuthorizationSettings, readPublishingSettings } from "./platforms.ts";
+import { readAuthorizationSettings, readPublishingSettings } from "#src/platforms.ts";
 
 const read = (env: Readonly<Record<string, string>>) =>
   loadConfig(env, (reader: EnvReader) => ({

@@ -4,7 +4,7 @@ import type {
   ExchangeResult,
   Refused,
   Unavailable,
-} from "./connector.ts";
+} from "#src/authorization/connector.ts";
 
 export interface Profile {
   readonly externalId: string | undefined;
@@ -28,10 +28,10 @@ export function toConnectResult(
     externalId,
     username,
     displayName: displayName ?? username,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
+    avatarUrl,
     tokens,
     attributes,
-    ...(traits === undefined ? {} : { traits }),
+    traits,
   };
   return { kind: "connected", connection };
 }

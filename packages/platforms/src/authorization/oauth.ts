@@ -1,6 +1,5 @@
-import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { INCOMPLETE, unavailable } from "./call.ts";
-import { toExchangeResult } from "./connection.ts";
+import { INCOMPLETE, unavailable } from "#src/authorization/call.ts";
+import { toExchangeResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
   AuthorizeRequest,
@@ -14,18 +13,30 @@ import type {
   RevokeResult,
   Tokens,
   Unavailable,
-} from "./connector.ts";
+} from "#src/authorization/connector.ts";
 import {
   listMissingEssentials,
   listPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
   splitPermissions,
-} from "./permissions.ts";
+} from "#src/authorization/permissions.ts";
+import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
-export function readScopes(json: unknown): Pick<Tokens, "scopes"> {
+/** `kept` = the refresh token that stays in use when the answer contains no new one. */
+export function readTokens(json: unknown, kept?: string): Tokens | undefined {
+  const accessToken = text(json, "access_token");
+  const refreshToken = text(json, "refresh_token") ?? kept;
+  const seconds = number(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
+    return undefined;
+  const tokens = { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
   const scope = text(json, "scope");
-  return scope === undefined ? {} : { scopes: splitPermissions(scope) };
+  return scope === undefined ? tokens : { ...tokens, scopes: splitPermissions(scope) };
+}
+
+export function isInvalidGrant({ status, json }: PlatformAnswer): boolean {
+  return status < 500 && text(json, "error") === "invalid_grant";
 }
 
 export interface OAuthPlatform {

@@ -1,4 +1,7 @@
 import type { ReplyRequest } from "#src/comments/connector.ts";
+import { type GraphMeanings, isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
+import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
@@ -6,9 +9,6 @@ import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { type GraphMeanings, isMissing, toGraphFailure } from "./failures.ts";
-import { type ListCall, readGraphList } from "./graph-list.ts";
-import type { GraphApi } from "./graph-request.ts";
 
 interface OwnReply {
   readonly id: string;

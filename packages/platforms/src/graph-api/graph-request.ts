@@ -1,6 +1,12 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer, type PlatformRequest, type RequestBody } from "#src/http/platform-request.ts";
+import {
+  bearer,
+  type PlatformRequest,
+  type Query,
+  type RequestBody,
+  toSearch,
+} from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export interface GraphApi {
@@ -13,7 +19,7 @@ export interface GraphApi {
 export interface GraphCall {
   readonly method: PlatformRequest["method"];
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Query;
   readonly body?: RequestBody;
   readonly maxAnswerBytes?: number;
 }
@@ -24,12 +30,11 @@ export const MAX_COMMENT_LENGTH = 8_000;
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,
-  { method, path, query, body, ...limits }: GraphCall,
+  { method, path, query = {}, body, ...limits }: GraphCall,
 ): PlatformRequest {
-  const search = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
   const call = {
     method,
-    url: `${baseUrl}/${version}/${path}${search}`,
+    url: `${baseUrl}/${version}/${path}${toSearch(query)}`,
     headers: bearer(accessToken),
     ...limits,
   };

@@ -1,8 +1,8 @@
 import type { Missing } from "#src/comments/connector.ts";
+import { type GraphMeanings, isMissing, toStepFailure } from "#src/graph-api/failures.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
-import { type GraphMeanings, isMissing, toStepFailure } from "./failures.ts";
 
 /**
  * The Graph API gives the same answer for an object that does not exist and for one of another

@@ -3,9 +3,9 @@ import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, text } from "#src/http/platform-answer.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { MEANINGS } from "./publishing/error-meanings.ts";
 
 export interface MediaPage {
   readonly kind: "page";

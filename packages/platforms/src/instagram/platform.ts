@@ -9,19 +9,19 @@ import { type PlatformEnvironment, readClient, readPlace } from "#src/environmen
 import { toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { readGraphVersion } from "#src/graph-api/read-graph-version.ts";
 import { list, number, object } from "#src/http/platform-answer.ts";
-import type { Platform } from "#src/platform.ts";
-import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
 import {
   createInstagramAuthorizationConnector,
   type InstagramApp,
   PERMISSIONS,
-} from "./authorization.ts";
-import { createInstagramCommentsConnector } from "./comments/connector.ts";
-import { instagram as facts } from "./facts.ts";
-import { PERMISSIONS as INSTAGRAM_LOGIN } from "./instagram-login.ts";
-import { createInstagramMetricsConnector } from "./metrics/connector.ts";
-import { createInstagramPrivateRepliesConnector } from "./private-replies/connector.ts";
-import { createInstagramPublishingConnector } from "./publishing/connector.ts";
+} from "#src/instagram/authorization.ts";
+import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
+import { instagram as facts } from "#src/instagram/facts.ts";
+import { PERMISSIONS as INSTAGRAM_LOGIN } from "#src/instagram/instagram-login.ts";
+import { createInstagramMetricsConnector } from "#src/instagram/metrics/connector.ts";
+import { createInstagramPrivateRepliesConnector } from "#src/instagram/private-replies/connector.ts";
+import { createInstagramPublishingConnector } from "#src/instagram/publishing/connector.ts";
+import type { Platform } from "#src/platform.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://graph.facebook.com");
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { NotSent } from "#src/http/send-once.ts";
-import type { Handles } from "./handles.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 
 export type TargetErrorCode =
   | "content_rejected"

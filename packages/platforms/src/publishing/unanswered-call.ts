@@ -1,6 +1,6 @@
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { NotSent, SendResult } from "#src/http/send-once.ts";
-import { type Failure, platformUnavailable, type Unknown } from "./outcome.ts";
+import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
 
 /** For platforms whose protocol gives no further information. */
 export function toUnanswered(

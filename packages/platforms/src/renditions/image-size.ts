@@ -1,5 +1,5 @@
+import type { ImageFault, ImageFit, Size } from "#src/renditions/image-plan.ts";
 import type { ImageRules } from "#src/rules.ts";
-import type { ImageFault, ImageFit, Size } from "./image-plan.ts";
 
 /**
  * How far an aspect ratio may be outside a platform's limits, as a share of the limit, before an

@@ -1,6 +1,13 @@
+import type {
+  ImageFacts,
+  ImageFault,
+  ImageFit,
+  ImagePlan,
+  Rendition,
+  Size,
+} from "#src/renditions/image-plan.ts";
+import { isSizeTaken, ratioFault, renditionSize } from "#src/renditions/image-size.ts";
 import type { AnimationRules, ImageRules } from "#src/rules.ts";
-import type { ImageFacts, ImageFault, ImageFit, ImagePlan, Rendition, Size } from "./image-plan.ts";
-import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
 
 const JPEG = "image/jpeg";
 const PNG = "image/png";

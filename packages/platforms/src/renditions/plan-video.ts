@@ -1,6 +1,6 @@
+import type { Rendition } from "#src/renditions/image-plan.ts";
+import { isReel, type VideoSize } from "#src/renditions/is-reel.ts";
 import type { VideoRules } from "#src/rules.ts";
-import type { Rendition } from "./image-plan.ts";
-import { isReel, type VideoSize } from "./is-reel.ts";
 
 export interface VideoEncoding {
   readonly codec: string;

@@ -1,4 +1,4 @@
-import { choice } from "./field.ts";
+import { choice } from "#src/settings/field.ts";
 
 export const imageFit = choice(
   ["refuse", "pad", "crop"],

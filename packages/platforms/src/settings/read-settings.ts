@@ -1,4 +1,4 @@
-import type { ListField, SettingField, SettingFields, SettingsOf } from "./field.ts";
+import type { ListField, SettingField, SettingFields, SettingsOf } from "#src/settings/field.ts";
 
 export function parseSettings(text: string): Readonly<Record<string, unknown>> {
   return text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);

@@ -8,7 +8,8 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
-import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
+import { toSearch } from "#src/http/platform-request.ts";
+import { formatChatAddress, parseChatAddress } from "#src/telegram/chat-address.ts";
 
 const UNKNOWN_TOKEN =
   "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";
@@ -35,7 +36,7 @@ type Ask = (
 
 function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   return async (method, query = {}) => {
-    const url = `${baseUrl}/bot${botToken}/${method}?${new URLSearchParams(query).toString()}`;
+    const url = `${baseUrl}/bot${botToken}/${method}${toSearch(query)}`;
     const answer = await askPlatform({ method: "GET", url, secrets: [botToken] }, signal);
     if (answer.kind !== "answer") return answer;
     const result = object(answer.json, "result");

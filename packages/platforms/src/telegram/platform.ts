@@ -3,14 +3,15 @@ import { isSimulated, type PlatformAuthorization } from "#src/authorization/conf
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
 import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
+import { toSearch } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import { createTelegramAuthorizationConnector, maySend } from "./authorization.ts";
-import { parseChatAddress } from "./chat-address.ts";
-import { telegram as facts } from "./facts.ts";
+import { createTelegramAuthorizationConnector, maySend } from "#src/telegram/authorization.ts";
+import { parseChatAddress } from "#src/telegram/chat-address.ts";
+import { telegram as facts } from "#src/telegram/facts.ts";
 import {
   createTelegramPublishingConnector,
   type TelegramSettings,
-} from "./publishing/connector.ts";
+} from "#src/telegram/publishing/connector.ts";
 
 interface TelegramBot {
   readonly baseUrl: string;
@@ -41,7 +42,7 @@ function createTelegramAccountChecks({ baseUrl }: { readonly baseUrl: string }):
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
         const ask = async (method: string, query: Readonly<Record<string, string>> = {}) => {
-          const url = `${baseUrl}/bot${accessToken}/${method}?${new URLSearchParams(query).toString()}`;
+          const url = `${baseUrl}/bot${accessToken}/${method}${toSearch(query)}`;
           const call = { method: "GET", url, secrets: [accessToken] } as const;
           const { json } = await readAccount("Telegram", call, signal);
           return object(json, "result") ?? {};

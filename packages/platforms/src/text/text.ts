@@ -1,6 +1,6 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
-import { findLongMarkRun } from "./normalize-text.ts";
-import { LONGEST_WEIGHT, weightedLength } from "./weighted-length.ts";
+import { findLongMarkRun } from "#src/text/normalize-text.ts";
+import { LONGEST_WEIGHT, weightedLength } from "#src/text/weighted-length.ts";
 
 /**
  * A cashtag as X recognizes it: `$`, one to six letters, and possibly a suffix of one or two

@@ -9,7 +9,12 @@ import type {
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { createOAuthConnector, readScopes, toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import {
+  createOAuthConnector,
+  isInvalidGrant,
+  readTokens,
+  toAuthorizeUrl,
+} from "#src/authorization/oauth.ts";
 import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
@@ -21,23 +26,14 @@ export interface TiktokApp {
   readonly clientSecret: string;
 }
 
-function isGrantRefused({ status, json }: PlatformAnswer): boolean {
-  return status < 500 && text(json, "error") === "invalid_grant";
-}
-
 /** When the answer does not state it (TikTok's page of November 2026). */
 const REFRESH_TOKEN_MS = 180 * 86_400_000;
 
 function toTokens(json: unknown): Tokens | undefined {
-  const accessToken = text(json, "access_token");
-  const refreshToken = text(json, "refresh_token");
-  const seconds = number(json, "expires_in");
-  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
-    return undefined;
-  const refreshSeconds = number(json, "refresh_expires_in") ?? REFRESH_TOKEN_MS / 1000;
-  const refreshLifetimeMs = refreshSeconds * 1000;
-  const lifetimeMs = seconds * 1000;
-  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
+  const tokens = readTokens(json);
+  const seconds = number(json, "refresh_expires_in");
+  const refreshLifetimeMs = seconds === undefined ? REFRESH_TOKEN_MS : seconds * 1000;
+  return tokens && { ...tokens, refreshLifetimeMs };
 }
 
 async function ask(
@@ -127,7 +123,7 @@ export function createTiktokAuthorizationConnector(app: TiktokApp): Authorizatio
     toTokens,
     permissions: PERMISSIONS,
     features: [],
-    isGrantRefused,
+    isGrantRefused: isInvalidGrant,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -10,7 +10,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import {
   createOAuthConnector,
-  readScopes,
+  readTokens,
   toAuthorizeUrl,
   toPkceQuery,
 } from "#src/authorization/oauth.ts";
@@ -19,7 +19,7 @@ import {
   type PermissionsByFeature,
   type PlatformFeature,
 } from "#src/authorization/permissions.ts";
-import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 
 export interface XApp {
@@ -41,15 +41,6 @@ function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   const description = text(json, "error_description") ?? "";
   if (error === "invalid_grant") return true;
   return error === "invalid_request" && INVALID_GRANT_TEXT.test(description);
-}
-
-function toTokens(json: unknown): Tokens | undefined {
-  const accessToken = text(json, "access_token");
-  const refreshToken = text(json, "refresh_token");
-  const seconds = number(json, "expires_in");
-  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
-    return undefined;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, ...readScopes(json) };
 }
 
 async function ask(
@@ -136,7 +127,7 @@ export function createXAuthorizationConnector(
         toPkceQuery(request, { clientId: app.clientId, permissions }),
       ),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
-    toTokens,
+    toTokens: (json) => readTokens(json),
     permissions: PERMISSIONS,
     features,
     isGrantRefused,

@@ -5,11 +5,11 @@ import { type PlatformEnvironment, readClient, readPlace } from "#src/environmen
 import { header, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import { createXAuthorizationConnector, PERMISSIONS, type XApp } from "./authorization.ts";
-import { createXCommentsConnector } from "./comments/connector.ts";
-import { x as facts } from "./facts.ts";
-import { createXMetricsConnector } from "./metrics/connector.ts";
-import { createXPublishingConnector, type XSettings } from "./publishing/connector.ts";
+import { createXAuthorizationConnector, PERMISSIONS, type XApp } from "#src/x/authorization.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
+import { x as facts } from "#src/x/facts.ts";
+import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
+import { createXPublishingConnector, type XSettings } from "#src/x/publishing/connector.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://api.x.com");
 

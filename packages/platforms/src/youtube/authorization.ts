@@ -10,12 +10,13 @@ import type {
 } from "#src/authorization/connector.ts";
 import {
   createOAuthConnector,
-  readScopes,
+  isInvalidGrant,
+  readTokens,
   toAuthorizeUrl,
   toPkceQuery,
 } from "#src/authorization/oauth.ts";
 import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
-import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 
 export interface YoutubeApp {
@@ -26,22 +27,12 @@ export interface YoutubeApp {
   readonly clientSecret: string;
 }
 
-function isGrantRefused({ status, json }: PlatformAnswer): boolean {
-  return status < 500 && text(json, "error") === "invalid_grant";
-}
-
 /** Of a refresh token that is not used: six months. */
 const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
 
 function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
-  const accessToken = text(json, "access_token");
-  const refreshToken = text(json, "refresh_token") ?? kept;
-  const seconds = number(json, "expires_in");
-  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
-    return undefined;
-  const refreshLifetimeMs = UNUSED_REFRESH_TOKEN_MS;
-  const lifetimeMs = seconds * 1000;
-  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
+  const tokens = readTokens(json, kept);
+  return tokens && { ...tokens, refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS };
 }
 
 /** Google's refresh tokens stay the same. */
@@ -138,7 +129,7 @@ export function createYoutubeAuthorizationConnector(app: YoutubeApp): Authorizat
     toTokens,
     permissions: PERMISSIONS,
     features: [],
-    isGrantRefused,
+    isGrantRefused: isInvalidGrant,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -1,3 +1,11 @@
+import { readThreadgate, setHidden, type Threadgate } from "#src/bluesky/comments/set-hidden.ts";
+import {
+  missingIn,
+  positionOf,
+  readThread,
+  recordKeyOf,
+  type ThreadReply,
+} from "#src/bluesky/comments/thread.ts";
 import { createFacets } from "#src/bluesky/publishing/facets.ts";
 import { resolveMentions } from "#src/bluesky/publishing/mentions.ts";
 import { putPost } from "#src/bluesky/publishing/put-post.ts";
@@ -18,8 +26,6 @@ import type { SendGuard } from "#src/http/send-once.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
-import { readThreadgate, setHidden, type Threadgate } from "./set-hidden.ts";
-import { missingIn, positionOf, readThread, recordKeyOf, type ThreadReply } from "./thread.ts";
 
 /**
  * A reply may only be sent shortly after its intent was recorded, so a longer read would be

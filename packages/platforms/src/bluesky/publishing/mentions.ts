@@ -1,9 +1,9 @@
+import { findMentions } from "#src/bluesky/publishing/facets.ts";
+import { hostOf, isForeign } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { findMentions } from "./facets.ts";
-import { hostOf, isForeign } from "./xrpc.ts";
 
 export async function resolveMentions(
   baseUrl: string,

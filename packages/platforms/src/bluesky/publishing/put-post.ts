@@ -1,3 +1,5 @@
+import { toFailure } from "#src/bluesky/publishing/failures.ts";
+import { COLLECTION, toPermalink, toRequest } from "#src/bluesky/publishing/xrpc.ts";
 import {
   describeStatus,
   type JsonObject,
@@ -9,8 +11,6 @@ import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { toFailure } from "./failures.ts";
-import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
 
 function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string): Outcome {
   if (answer.status === 200 && text(answer.json, "uri") !== undefined)

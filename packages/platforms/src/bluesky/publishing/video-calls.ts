@@ -1,9 +1,9 @@
+import { hostOf, isForeign } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
-import { hostOf, isForeign } from "./xrpc.ts";
 
 export interface BlueskyUrls {
   readonly baseUrl: string;

@@ -1,3 +1,14 @@
+import { isFresh, toBlobHandle } from "#src/bluesky/publishing/blob-state.ts";
+import { toUploadFailure } from "#src/bluesky/publishing/failures.ts";
+import {
+  askJob,
+  askServiceToken,
+  type BlueskyUrls,
+  type Job,
+  readJob,
+  sendVideo,
+  type VideoContext,
+} from "#src/bluesky/publishing/video-calls.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
@@ -9,17 +20,6 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { isFresh, toBlobHandle } from "./blob-state.ts";
-import { toUploadFailure } from "./failures.ts";
-import {
-  askJob,
-  askServiceToken,
-  type BlueskyUrls,
-  type Job,
-  readJob,
-  sendVideo,
-  type VideoContext,
-} from "./video-calls.ts";
 
 interface Upload {
   readonly jobId: string;

@@ -1,9 +1,9 @@
+import type { LeastVisible } from "#src/diagnosis/live/least-visible.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall } from "#src/publishing/verdict.ts";
-import type { LeastVisible } from "./least-visible.ts";
 
 /**
  * How one step of a live check ended: `ok` = the platform behaved as Postrider assumes · `warning`

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LiveCall, LiveCheckContext } from "#src/diagnosis/live/check-context.ts";
 import type { FindPublication } from "#src/publishing/connector.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
-import type { LiveCall, LiveCheckContext } from "./check-context.ts";
 
 const LOOK_MS = 60_000;
 const MAX_WAIT_MS = 5_000;

@@ -1,8 +1,13 @@
+import type {
+  LiveCall,
+  LiveCheckContext,
+  LivePost,
+  StepFinding,
+} from "#src/diagnosis/live/check-context.ts";
+import { isNotThere, lookUntil } from "#src/diagnosis/live/look.ts";
 import type { FindPublication } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
-import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
-import { isNotThere, lookUntil } from "./look.ts";
 
 export interface Looked {
   readonly finding: StepFinding;

@@ -1,7 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure, Outcome } from "#src/publishing/outcome.ts";
-import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
 import {
   keepingPost,
   type LiveCall,
@@ -11,14 +8,14 @@ import {
   recordFinding,
   recordStep,
   type StepFinding,
-} from "./check-context.ts";
+} from "#src/diagnosis/live/check-context.ts";
 import {
   DELETE_STEP,
   deleteAgain,
   deletePost,
   lookAfterDeletion,
   nameRest,
-} from "./delete-steps.ts";
+} from "#src/diagnosis/live/delete-steps.ts";
 import {
   askForId,
   checkPermalink,
@@ -26,7 +23,10 @@ import {
   lookAtUnpublished,
   lookByContent,
   type Looked,
-} from "./read-steps.ts";
+} from "#src/diagnosis/live/read-steps.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
 
 interface Prepared {
   readonly finding: StepFinding;

@@ -1,3 +1,7 @@
+import { pagePath } from "#src/facebook/publishing/calls.ts";
+import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
+import { kindOf, preparedId } from "#src/facebook/publishing/post-kind.ts";
+import { photoIds } from "#src/facebook/publishing/post-steps.ts";
 import { toGraphFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
@@ -8,10 +12,6 @@ import { type MatchingPost, searchStart } from "#src/publishing/matching-posts.t
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { pagePath } from "./calls.ts";
-import { MEANINGS } from "./error-meanings.ts";
-import { kindOf, preparedId } from "./post-kind.ts";
-import { photoIds } from "./post-steps.ts";
 
 const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";

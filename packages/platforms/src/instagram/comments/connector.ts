@@ -13,9 +13,6 @@ import { toReadFailure } from "#src/graph-api/read-failure.ts";
 import { readNodes } from "#src/graph-api/read-nodes.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
-import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import {
   FIELDS,
   isOwnComment,
@@ -23,7 +20,10 @@ import {
   readComment,
   SINGLE_FIELDS,
   toComment,
-} from "./read-comments.ts";
+} from "#src/instagram/comments/read-comments.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /**
  * Instagram refuses media of other accounts, and leaves hidden comments out; `readComments` still

@@ -39,7 +39,7 @@ export async function listAccountMedia(
     const query = {
       fields: "id,caption,timestamp,permalink,media_type",
       limit: String(PAGE_SIZE),
-      ...(after === undefined ? {} : { after }),
+      after,
     };
     const path = `${encodeURIComponent(account.externalId)}/media`;
     const call = toGraphRequest(api, account, { method: "GET", path, query });

@@ -9,6 +9,28 @@ import {
   type InstagramSettings,
   usesInstagramLogin,
 } from "#src/instagram/api-of-account.ts";
+import {
+  findPermalink,
+  listAccountMedia,
+  listMatchingMedia,
+} from "#src/instagram/publishing/account-media.ts";
+import { advanceContainer } from "#src/instagram/publishing/advance-container.ts";
+import {
+  type ContainerPlace,
+  findFinal,
+  isUsable,
+  listPlaces,
+  readContainer,
+  wasSent,
+} from "#src/instagram/publishing/container-state.ts";
+import { deletePost } from "#src/instagram/publishing/delete-post.ts";
+import {
+  findQuotaFailure,
+  MEANINGS,
+  toInstagramFailure,
+  toQuotaFailure,
+} from "#src/instagram/publishing/error-meanings.ts";
+import { reconcile } from "#src/instagram/publishing/reconcile.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
@@ -24,24 +46,6 @@ import {
 } from "#src/publishing/steps.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { findPermalink, listAccountMedia, listMatchingMedia } from "./account-media.ts";
-import { advanceContainer } from "./advance-container.ts";
-import {
-  type ContainerPlace,
-  findFinal,
-  isUsable,
-  listPlaces,
-  readContainer,
-  wasSent,
-} from "./container-state.ts";
-import { deletePost } from "./delete-post.ts";
-import {
-  findQuotaFailure,
-  MEANINGS,
-  toInstagramFailure,
-  toQuotaFailure,
-} from "./error-meanings.ts";
-import { reconcile } from "./reconcile.ts";
 
 /** Instagram's list of posts may be delayed, so it is read several times. */
 async function findMatchingPost(

@@ -1,7 +1,7 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { describeCarousel, describeFile } from "#src/instagram/publishing/container-calls.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
-import { describeCarousel, describeFile } from "./container-calls.ts";
 
 /** The index of the file that the container has, or `carousel` for the container of all files. */
 export type ContainerPlace = number | "carousel";

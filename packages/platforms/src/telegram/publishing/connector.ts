@@ -16,9 +16,9 @@ import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { migratedChatId, toFailure } from "./failures.ts";
-import { toExternalId, toMessageIds } from "./message-ids.ts";
-import { toMessageRequest } from "./message-request.ts";
+import { migratedChatId, toFailure } from "#src/telegram/publishing/failures.ts";
+import { toExternalId, toMessageIds } from "#src/telegram/publishing/message-ids.ts";
+import { toMessageRequest } from "#src/telegram/publishing/message-request.ts";
 
 const GONE = /message to delete not found/i;
 const NOT_DELETABLE = /message can't be deleted/i;

@@ -8,22 +8,22 @@ import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publ
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { dataOf, type TiktokAccess, toRequest } from "./calls.ts";
-import { CHUNK_SIZES, type ChunkSizes } from "./chunk-plan.ts";
+import { dataOf, type TiktokAccess, toRequest } from "#src/tiktok/publishing/calls.ts";
+import { CHUNK_SIZES, type ChunkSizes } from "#src/tiktok/publishing/chunk-plan.ts";
 import {
   askForCreatorInfo,
   type CreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
-} from "./creator-info.ts";
-import { toFailure } from "./failures.ts";
-import { findMatchingPost } from "./find-matching-post.ts";
-import { toPhotoFlags } from "./post-flags.ts";
-import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
-import { reconcileByStatus } from "./reconcile.ts";
-import { retryPauseStep } from "./retry-pause.ts";
-import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
-import { createUploadStep, toChunkRequest } from "./upload-step.ts";
+} from "#src/tiktok/publishing/creator-info.ts";
+import { toFailure } from "#src/tiktok/publishing/failures.ts";
+import { findMatchingPost } from "#src/tiktok/publishing/find-matching-post.ts";
+import { toPhotoFlags } from "#src/tiktok/publishing/post-flags.ts";
+import { fetchStatus, kindOf, toPermalink } from "#src/tiktok/publishing/publish-status.ts";
+import { reconcileByStatus } from "#src/tiktok/publishing/reconcile.ts";
+import { retryPauseStep } from "#src/tiktok/publishing/retry-pause.ts";
+import { chunkOf, isReady, readUpload, type Upload } from "#src/tiktok/publishing/upload-state.ts";
+import { createUploadStep, toChunkRequest } from "#src/tiktok/publishing/upload-step.ts";
 
 const FIRST_LOOK_MS = 1000;
 
@@ -33,7 +33,7 @@ function toBody(publication: Publication, creator: CreatorInfo) {
     media_type: "PHOTO",
     post_mode: "DIRECT_POST",
     post_info: {
-      ...(title === undefined ? {} : { title }),
+      title,
       description,
       privacy_level: privacyLevelOf(publication),
       ...toPhotoFlags(publication, creator),

@@ -4,8 +4,8 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/tiktok/facts.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
-import { toStepFailure } from "./failures.ts";
+import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
+import { toStepFailure } from "#src/tiktok/publishing/failures.ts";
 
 export interface CreatorInfo {
   readonly readAt: number;

@@ -1,7 +1,7 @@
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/tiktok/facts.ts";
-import type { CreatorInfo } from "./creator-info.ts";
+import type { CreatorInfo } from "#src/tiktok/publishing/creator-info.ts";
 
 /**
  * An interaction is off if the settings do not allow it, or if the creator has turned it off on

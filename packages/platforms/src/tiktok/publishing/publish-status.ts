@@ -2,7 +2,7 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
 
 type TiktokPostKind = "video" | "photo";
 

@@ -1,15 +1,15 @@
 import { nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { toPermalink } from "./create-post.ts";
-import { compareSent, linksToMedia } from "./timeline-text.ts";
+import { toPermalink } from "#src/x/publishing/create-post.ts";
+import { compareSent, linksToMedia } from "#src/x/publishing/timeline-text.ts";
 import {
   hasMediaOf,
   isPublication,
   readTimeline,
   type SentPost,
   type TimelineEntry,
-} from "./timeline.ts";
+} from "#src/x/publishing/timeline.ts";
 
 interface Entries {
   readonly all: readonly TimelineEntry[];

@@ -3,8 +3,12 @@ import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import {
+  type ComparableText,
+  compareShown,
+  type ShortLink,
+} from "#src/x/publishing/timeline-text.ts";
 import { noteOf, readPosts, referencedPosts } from "#src/x/read-posts.ts";
-import { type ComparableText, compareShown, type ShortLink } from "./timeline-text.ts";
 
 const PAGE_SIZE = 100;
 /**
@@ -72,7 +76,7 @@ export async function readTimeline(
       start_time: searchStart(call).toISOString(),
       max_results: String(PAGE_SIZE),
       "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
-      ...(token === undefined ? {} : { pagination_token: token }),
+      pagination_token: token,
     };
     const path = `users/${encodeURIComponent(externalId)}/tweets`;
     const answer = await readPosts({ baseUrl, accessToken, path, query }, signal);

@@ -8,7 +8,7 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { toUploadFailure } from "./failures.ts";
+import { toUploadFailure } from "#src/x/publishing/failures.ts";
 import {
   append,
   categoryOf,
@@ -18,8 +18,8 @@ import {
   SEGMENT_BYTES,
   sendImage,
   type UploadContext,
-} from "./upload-calls.ts";
-import { isAlive, readUpload, toHandle, type Upload } from "./upload-state.ts";
+} from "#src/x/publishing/upload-calls.ts";
+import { isAlive, readUpload, toHandle, type Upload } from "#src/x/publishing/upload-state.ts";
 
 /** When X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;

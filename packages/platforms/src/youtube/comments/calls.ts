@@ -1,6 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, maxListBytes } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
+import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
@@ -16,10 +16,10 @@ const MAX_LIST_BYTES = maxListBytes(PAGE_SIZE, 2 * 10_000);
 export async function readYoutube(
   baseUrl: string,
   { accessToken }: AccountAccess,
-  { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
+  { path, query }: { readonly path: string; readonly query: Query },
   signal: AbortSignal,
 ): Promise<YoutubeRead> {
-  const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
+  const url = `${baseUrl}/youtube/v3/${path}${toSearch(query)}`;
   const answer = await callPlatform(
     { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
     signal,

@@ -2,8 +2,8 @@ import type { PlatformComment } from "#src/comments/connector.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { PAGE_SIZE, readYoutube } from "./calls.ts";
-import { toThreadComment } from "./threads.ts";
+import { PAGE_SIZE, readYoutube } from "#src/youtube/comments/calls.ts";
+import { toThreadComment } from "#src/youtube/comments/threads.ts";
 
 export const STATUSES = ["published", "heldForReview"] as const;
 export type Status = (typeof STATUSES)[number];

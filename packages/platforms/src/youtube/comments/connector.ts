@@ -11,11 +11,20 @@ import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Failure, Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { readYoutube } from "#src/youtube/comments/calls.ts";
+import {
+  CommentFeed,
+  type FeedSource,
+  type PageToken,
+  type Status,
+} from "#src/youtube/comments/comment-feed.ts";
+import { reconcileReply, reply } from "#src/youtube/comments/reply.ts";
+import {
+  toThreadComment,
+  toVideoComment,
+  type VideoComment,
+} from "#src/youtube/comments/threads.ts";
 import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
-import { readYoutube } from "./calls.ts";
-import { CommentFeed, type FeedSource, type PageToken, type Status } from "./comment-feed.ts";
-import { reconcileReply, reply } from "./reply.ts";
-import { toThreadComment, toVideoComment, type VideoComment } from "./threads.ts";
 
 /**
  * A position in the merged lists of YouTube comments: the pages to continue with, and the last

@@ -15,8 +15,8 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
+import { PAGE_SIZE, readYoutube } from "#src/youtube/comments/calls.ts";
 import { limitedForMs, reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
-import { PAGE_SIZE, readYoutube } from "./calls.ts";
 
 /**
  * Enough for 2,000 replies to one comment. If the comment has more, the search decides nothing and
@@ -42,7 +42,7 @@ async function readReplies(
       parentId,
       textFormat: "plainText",
       maxResults: String(PAGE_SIZE),
-      ...(token === undefined ? {} : { pageToken: token }),
+      pageToken: token,
     };
     const answer = await readYoutube(baseUrl, account, { path: "comments", query }, signal);
     if (answer.kind === "failed") {

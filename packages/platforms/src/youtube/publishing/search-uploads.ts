@@ -1,14 +1,23 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
+import { bearer, toSearch, type Query } from "#src/http/platform-request.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { reasonOf } from "./failures.ts";
-import { askSession, type SessionState, toSessionState, type Upload } from "./upload-calls.ts";
-import { toPublished, toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
+import { reasonOf } from "#src/youtube/publishing/failures.ts";
+import {
+  askSession,
+  type SessionState,
+  toSessionState,
+  type Upload,
+} from "#src/youtube/publishing/upload-calls.ts";
+import {
+  toPublished,
+  toUploadedVideo,
+  type UploadedVideo,
+} from "#src/youtube/publishing/uploaded-video.ts";
 
 const MAX_PAGES = 20;
 
@@ -18,14 +27,11 @@ interface Unread {
 
 const PERMISSION_REASONS: ReadonlySet<string> = new Set(["insufficientPermissions", "forbidden"]);
 
-type Read = (
-  path: string,
-  query: Readonly<Record<string, string>>,
-) => Promise<{ readonly json: JsonObject } | Unread>;
+type Read = (path: string, query: Query) => Promise<{ readonly json: JsonObject } | Unread>;
 
 function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSignal): Read {
   return async (path, query) => {
-    const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
+    const url = `${baseUrl}/youtube/v3/${path}${toSearch(query)}`;
     const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
@@ -61,7 +67,7 @@ async function readItems(
       part: "snippet,contentDetails,status",
       playlistId,
       maxResults: "50",
-      ...(pageToken === undefined ? {} : { pageToken }),
+      pageToken,
     });
     if ("failure" in answer) return answer;
     const items = list(answer.json, "items");

@@ -6,7 +6,7 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/youtube/facts.ts";
-import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
+import { toUploadedVideo, type UploadedVideo } from "#src/youtube/publishing/uploaded-video.ts";
 
 export interface Upload {
   readonly uri: string;
