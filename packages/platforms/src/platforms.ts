@@ -9,12 +9,12 @@ import type { PlatformFeature } from "#src/authorization/permissions.ts";
 import { bluesky } from "#src/bluesky/platform.ts";
 import { facebook } from "#src/facebook/platform.ts";
 import { instagram } from "#src/instagram/platform.ts";
-import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
-import type { Platform } from "#src/platform.ts";
 import { telegram } from "#src/telegram/platform.ts";
 import { tiktok } from "#src/tiktok/platform.ts";
 import { x } from "#src/x/platform.ts";
 import { youtube } from "#src/youtube/platform.ts";
+import { PLATFORM_IDS, type PlatformId } from "./platform-id.ts";
+import type { Platform } from "./platform.ts";
 
 /** Does not compile when a platform, or a member of one, is missing. */
 export const PLATFORMS = {

@@ -4,7 +4,7 @@ import type {
   ExchangeResult,
   Refused,
   Unavailable,
-} from "#src/authorization/connector.ts";
+} from "./connector.ts";
 
 export interface Profile {
   readonly externalId: string | undefined;

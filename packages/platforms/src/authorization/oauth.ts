@@ -1,5 +1,6 @@
-import { INCOMPLETE, unavailable } from "#src/authorization/call.ts";
-import { toExchangeResult } from "#src/authorization/connection.ts";
+import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { INCOMPLETE, unavailable } from "./call.ts";
+import { toExchangeResult } from "./connection.ts";
 import type {
   AuthorizationConnector,
   AuthorizeRequest,
@@ -13,15 +14,14 @@ import type {
   RevokeResult,
   Tokens,
   Unavailable,
-} from "#src/authorization/connector.ts";
+} from "./connector.ts";
 import {
   listMissingEssentials,
   listPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
   splitPermissions,
-} from "#src/authorization/permissions.ts";
-import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+} from "./permissions.ts";
 
 /** `kept` = the refresh token that stays in use when the answer contains no new one. */
 export function readTokens(json: unknown, kept?: string): Tokens | undefined {

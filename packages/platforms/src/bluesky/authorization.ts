@@ -8,14 +8,14 @@ import type {
   RevokeResult,
   Tokens,
 } from "#src/authorization/connector.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, jsonBody } from "#src/http/platform-request.ts";
 import {
   type BlueskyDirectory,
   findOwnRepository,
   ownPdsUrlOf,
   type OwnRepository,
-} from "#src/bluesky/find-repository.ts";
-import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+} from "./find-repository.ts";
 
 /** For tokens that do not state their own lifetime. */
 const ACCESS_TOKEN_MS = 120 * 60_000;

@@ -1,20 +1,17 @@
 import type { EnvReader } from "@postrider/shared/config";
 import { configureApp } from "#src/authorization/configure.ts";
-import { createBlueskyAuthorizationConnector } from "#src/bluesky/authorization.ts";
-import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
-import { bluesky as facts } from "#src/bluesky/facts.ts";
-import type { BlueskyDirectory } from "#src/bluesky/find-repository.ts";
-import { createBlueskyMetricsConnector } from "#src/bluesky/metrics/connector.ts";
-import {
-  type BlueskySettings,
-  createBlueskyPublishingConnector,
-} from "#src/bluesky/publishing/connector.ts";
-import { hostOf, isForeign } from "#src/bluesky/publishing/xrpc.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
 import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
+import { createBlueskyAuthorizationConnector } from "./authorization.ts";
+import { createBlueskyCommentsConnector } from "./comments/connector.ts";
+import { bluesky as facts } from "./facts.ts";
+import type { BlueskyDirectory } from "./find-repository.ts";
+import { createBlueskyMetricsConnector } from "./metrics/connector.ts";
+import { type BlueskySettings, createBlueskyPublishingConnector } from "./publishing/connector.ts";
+import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://bsky.social");
 

@@ -1,5 +1,3 @@
-import { toFailure } from "#src/bluesky/publishing/failures.ts";
-import { hostOf, isForeign } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import {
   describeStatus,
@@ -10,6 +8,8 @@ import {
 import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toFailure } from "./publishing/failures.ts";
+import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
 export type XrpcResult =
   | { readonly kind: "result"; readonly json: JsonObject }

@@ -1,6 +1,6 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { imageFit } from "#src/settings/image-fit.ts";
+import { imageFit } from "#src/settings/field.ts";
 
 const SETTINGS = { imageFit };
 

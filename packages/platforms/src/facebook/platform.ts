@@ -2,20 +2,19 @@ import type { EnvReader } from "@postrider/shared/config";
 import { configureApp, type Unconfigured } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
 import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
-import { createFacebookAuthorizationConnector, PERMISSIONS } from "#src/facebook/authorization.ts";
-import { createFacebookCommentsConnector } from "#src/facebook/comments/connector.ts";
-import { facebook as facts } from "#src/facebook/facts.ts";
-import { createFacebookMetricsConnector } from "#src/facebook/metrics/connector.ts";
-import { createFacebookPrivateRepliesConnector } from "#src/facebook/private-replies/connector.ts";
-import {
-  createFacebookPublishingConnector,
-  type FacebookSettings,
-} from "#src/facebook/publishing/connector.ts";
-import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
-import { readGraphVersion } from "#src/graph-api/read-graph-version.ts";
+import { type GraphApi, readGraphVersion, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import type { GraphApp } from "#src/graph-api/token-owner.ts";
 import { header, text } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
+import { createFacebookAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { createFacebookCommentsConnector } from "./comments/connector.ts";
+import { facebook as facts } from "./facts.ts";
+import { createFacebookMetricsConnector } from "./metrics/connector.ts";
+import { createFacebookPrivateRepliesConnector } from "./private-replies/connector.ts";
+import {
+  createFacebookPublishingConnector,
+  type FacebookSettings,
+} from "./publishing/connector.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://graph.facebook.com");
 

@@ -13,9 +13,9 @@ import {
   listMissingEssentials,
   type PermissionsByFeature,
 } from "#src/authorization/permissions.ts";
-import type { GraphApp } from "#src/graph-api/token-owner.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
+import type { GraphApp } from "./token-owner.ts";
 
 type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
 

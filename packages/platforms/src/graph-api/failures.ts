@@ -1,3 +1,4 @@
+import type { Missing } from "#src/comments/connector.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import {
   describeStatus,
@@ -143,4 +144,17 @@ export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Fa
   return answer.status === 429
     ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
     : { kind: "unknown", message };
+}
+
+/**
+ * The Graph API gives the same answer for an object that does not exist and for one of another
+ * account.
+ */
+export function toReadFailure(
+  answer: PlatformAnswer | NoAnswer,
+  own: GraphMeanings,
+): Missing | Failure {
+  return answer.kind === "answer" && isMissing(answer)
+    ? { kind: "missing" }
+    : toStepFailure(answer, own);
 }

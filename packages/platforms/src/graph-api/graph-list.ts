@@ -1,4 +1,3 @@
-import { callGraph, type GraphApi, MAX_COMMENT_LENGTH } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import {
   list,
@@ -8,6 +7,7 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph, type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 export interface GraphList {
   readonly kind: "list";

@@ -1,3 +1,4 @@
+import type { EnvReader } from "@postrider/shared/config";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import {
@@ -48,4 +49,11 @@ export function callGraph(
   signal: AbortSignal,
 ): Promise<PlatformAnswer | NoAnswer> {
   return callPlatform(toGraphRequest(api, account, call), signal);
+}
+
+export function readGraphVersion(read: EnvReader) {
+  const version = read
+    .about("Version of Meta's Graph API, for Facebook and Instagram.", { level: "advanced" })
+    .string("GRAPH_API_VERSION", { default: "v25.0" });
+  return { version, dialog: `/${version}/dialog/oauth` };
 }

@@ -1,6 +1,3 @@
-import type { GraphMeanings } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { type NodeReading, type NodeReadings, readNodes } from "#src/graph-api/read-nodes.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
 import {
@@ -13,6 +10,9 @@ import {
 } from "#src/metrics/connector.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { GraphMeanings } from "./failures.ts";
+import type { GraphApi } from "./graph-request.ts";
+import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
 export const MAX_METRICS_POSTS = 25;
 

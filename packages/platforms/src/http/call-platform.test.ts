@@ -7,10 +7,10 @@ import {
 } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, describe, expect, test } from "vitest";
-import { callPlatform } from "#src/http/call-platform.ts";
-import { multipartBody } from "#src/http/multipart.ts";
-import { bytesBody, type ByteSource, formBody, jsonBody } from "#src/http/platform-request.ts";
-import { sendOnce } from "#src/http/send-once.ts";
+import { callPlatform } from "./call-platform.ts";
+import { multipartBody } from "./multipart.ts";
+import { bytesBody, type ByteSource, formBody, jsonBody } from "./platform-request.ts";
+import { sendOnce } from "./send-once.ts";
 
 const MB = 1024 * 1024;
 const signal = new AbortController().signal;

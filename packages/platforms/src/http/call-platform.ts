@@ -1,13 +1,13 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Agent, request } from "undici";
-import { CONNECT_TIMEOUT_MS, connectForeign } from "#src/http/foreign-hosts.ts";
+import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
   isTimeout,
   MAX_ANSWER_BYTES,
   type PlatformAnswer,
   toAnswer,
-} from "#src/http/platform-answer.ts";
+} from "./platform-answer.ts";
 import {
   countBytes,
   OutgoingBody,
@@ -15,7 +15,7 @@ import {
   redact,
   toHeaders,
   withUploadTime,
-} from "#src/http/platform-request.ts";
+} from "./platform-request.ts";
 
 export interface NoAnswer {
   readonly kind: "no_answer";

@@ -4,7 +4,7 @@ import {
   STOP_GRACE_MS,
   visibleCallTime,
   withUploadTime,
-} from "#src/http/platform-request.ts";
+} from "./platform-request.ts";
 
 const MIB = 1024 * 1024;
 

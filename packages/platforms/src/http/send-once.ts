@@ -1,19 +1,14 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
-import type { NoAnswer } from "#src/http/call-platform.ts";
-import { CONNECT_TIMEOUT_MS, connectForeign } from "#src/http/foreign-hosts.ts";
+import type { NoAnswer } from "./call-platform.ts";
+import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
   MAX_ANSWER_BYTES,
   type PlatformAnswer,
   toAnswer,
-} from "#src/http/platform-answer.ts";
-import {
-  OutgoingBody,
-  type PlatformRequest,
-  redact,
-  toHeaders,
-} from "#src/http/platform-request.ts";
+} from "./platform-answer.ts";
+import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
 
 /** The condition under which a publishing call may still be sent, and the deadline of the call. */
 export interface SendGuard {

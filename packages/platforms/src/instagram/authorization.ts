@@ -17,7 +17,7 @@ import {
   createInstagramLogin,
   type InstagramLoginUrls,
   refreshInstagramToken,
-} from "#src/instagram/instagram-login.ts";
+} from "./instagram-login.ts";
 
 export interface InstagramApp extends GraphApp {
   readonly login: "facebook" | "instagram";

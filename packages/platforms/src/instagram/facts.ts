@@ -1,7 +1,6 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { flag } from "#src/settings/field.ts";
-import { imageFit } from "#src/settings/image-fit.ts";
+import { flag, imageFit } from "#src/settings/field.ts";
 
 export const SETTINGS = {
   imageFit,

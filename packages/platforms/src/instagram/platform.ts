@@ -6,22 +6,21 @@ import {
 } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
 import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
-import { toGraphRequest } from "#src/graph-api/graph-request.ts";
-import { readGraphVersion } from "#src/graph-api/read-graph-version.ts";
+import { readGraphVersion, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { list, number, object } from "#src/http/platform-answer.ts";
-import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import type { Platform } from "#src/platform.ts";
+import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
 import {
   createInstagramAuthorizationConnector,
   type InstagramApp,
   PERMISSIONS,
-} from "#src/instagram/authorization.ts";
-import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
-import { instagram as facts } from "#src/instagram/facts.ts";
-import { PERMISSIONS as INSTAGRAM_LOGIN } from "#src/instagram/instagram-login.ts";
-import { createInstagramMetricsConnector } from "#src/instagram/metrics/connector.ts";
-import { createInstagramPrivateRepliesConnector } from "#src/instagram/private-replies/connector.ts";
-import { createInstagramPublishingConnector } from "#src/instagram/publishing/connector.ts";
-import type { Platform } from "#src/platform.ts";
+} from "./authorization.ts";
+import { createInstagramCommentsConnector } from "./comments/connector.ts";
+import { instagram as facts } from "./facts.ts";
+import { PERMISSIONS as INSTAGRAM_LOGIN } from "./instagram-login.ts";
+import { createInstagramMetricsConnector } from "./metrics/connector.ts";
+import { createInstagramPrivateRepliesConnector } from "./private-replies/connector.ts";
+import { createInstagramPublishingConnector } from "./publishing/connector.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://graph.facebook.com");
 

@@ -1,14 +1,9 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
 import { PLATFORM_FACTS } from "#src/registry.ts";
-import type { SettingFields, SettingsOf } from "#src/settings/field.ts";
-import { patchSchema, settingsSchemaOf } from "#src/settings/json-schema.ts";
-import {
-  applyPatch,
-  checkPatch,
-  findValueFault,
-  readSettings,
-} from "#src/settings/read-settings.ts";
+import type { SettingFields, SettingsOf } from "./field.ts";
+import { patchSchema, settingsSchemaOf } from "./json-schema.ts";
+import { applyPatch, checkPatch, findValueFault, readSettings } from "./read-settings.ts";
 
 test("an account without stored settings has the safe defaults of its platform", () => {
   const defaults = Object.fromEntries(

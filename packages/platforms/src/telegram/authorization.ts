@@ -9,7 +9,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { toSearch } from "#src/http/platform-request.ts";
-import { formatChatAddress, parseChatAddress } from "#src/telegram/chat-address.ts";
+import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 
 const UNKNOWN_TOKEN =
   "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";

@@ -5,13 +5,13 @@ import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { toSearch } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import { createTelegramAuthorizationConnector, maySend } from "#src/telegram/authorization.ts";
-import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { telegram as facts } from "#src/telegram/facts.ts";
+import { createTelegramAuthorizationConnector, maySend } from "./authorization.ts";
+import { parseChatAddress } from "./chat-address.ts";
+import { telegram as facts } from "./facts.ts";
 import {
   createTelegramPublishingConnector,
   type TelegramSettings,
-} from "#src/telegram/publishing/connector.ts";
+} from "./publishing/connector.ts";
 
 interface TelegramBot {
   readonly baseUrl: string;

@@ -3,14 +3,9 @@ import { createHostileTexts, measureCpuMs } from "@postrider/shared/testing/host
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createFacets, findFirstLink, findMentions } from "#src/bluesky/publishing/facets.ts";
-import {
-  composeText,
-  findLongMarkRun,
-  MAX_MARKS,
-  normalizeText,
-} from "#src/text/normalize-text.ts";
-import { countText } from "#src/text/text.ts";
 import { compareSent, compareShown, normalizeUrl } from "#src/x/publishing/timeline-text.ts";
+import { composeText, findLongMarkRun, MAX_MARKS, normalizeText } from "./normalize-text.ts";
+import { countText } from "./text.ts";
 
 /**
  * Size in bytes of the largest text of a request, and of a smaller text that is large enough to

@@ -6,7 +6,7 @@ import {
   mayBegin,
   nextRun,
   type TextRange,
-} from "#src/text/domains.ts";
+} from "./domains.ts";
 
 // The grammar for the paths and queries of URLs is that of twitter-text 3.1.
 const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;

@@ -9,16 +9,13 @@ import {
   createTiktokAuthorizationConnector,
   PERMISSIONS,
   type TiktokApp,
-} from "#src/tiktok/authorization.ts";
-import { tiktok as facts } from "#src/tiktok/facts.ts";
-import { createTiktokMetricsConnector } from "#src/tiktok/metrics/connector.ts";
-import { ask, codeOf, dataOf } from "#src/tiktok/publishing/calls.ts";
-import { CHUNK_SIZES } from "#src/tiktok/publishing/chunk-plan.ts";
-import {
-  createTiktokPublishingConnector,
-  type TiktokSettings,
-} from "#src/tiktok/publishing/connector.ts";
-import { fetchCreatorInfo, toAvailable } from "#src/tiktok/publishing/creator-info.ts";
+} from "./authorization.ts";
+import { tiktok as facts } from "./facts.ts";
+import { createTiktokMetricsConnector } from "./metrics/connector.ts";
+import { ask, codeOf, dataOf } from "./publishing/calls.ts";
+import { CHUNK_SIZES } from "./publishing/chunk-plan.ts";
+import { createTiktokPublishingConnector, type TiktokSettings } from "./publishing/connector.ts";
+import { fetchCreatorInfo, toAvailable } from "./publishing/creator-info.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://open.tiktokapis.com");
 

@@ -9,14 +9,11 @@ import {
   createYoutubeAuthorizationConnector,
   PERMISSIONS,
   type YoutubeApp,
-} from "#src/youtube/authorization.ts";
-import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
-import { youtube as facts } from "#src/youtube/facts.ts";
-import { createYoutubeMetricsConnector } from "#src/youtube/metrics/connector.ts";
-import {
-  createYoutubePublishingConnector,
-  type YoutubeSettings,
-} from "#src/youtube/publishing/connector.ts";
+} from "./authorization.ts";
+import { createYoutubeCommentsConnector } from "./comments/connector.ts";
+import { youtube as facts } from "./facts.ts";
+import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
+import { createYoutubePublishingConnector, type YoutubeSettings } from "./publishing/connector.ts";
 
 /** YouTube serves the API and the uploads on one host. */
 const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://www.googleapis.com");

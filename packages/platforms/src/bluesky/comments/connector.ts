@@ -1,15 +1,5 @@
-import { readThreadgate, setHidden, type Threadgate } from "#src/bluesky/comments/set-hidden.ts";
-import {
-  missingIn,
-  positionOf,
-  readThread,
-  recordKeyOf,
-  type ThreadReply,
-} from "#src/bluesky/comments/thread.ts";
-import { createFacets } from "#src/bluesky/publishing/facets.ts";
-import { resolveMentions } from "#src/bluesky/publishing/mentions.ts";
-import { putPost } from "#src/bluesky/publishing/put-post.ts";
-import { createTid } from "#src/bluesky/publishing/tid.ts";
+import { createFacets, resolveMentions } from "#src/bluesky/publishing/facets.ts";
+import { createTid, putPost } from "#src/bluesky/publishing/put-post.ts";
 import { COLLECTION, toPermalink } from "#src/bluesky/publishing/xrpc.ts";
 import { queryBluesky } from "#src/bluesky/xrpc-result.ts";
 import type {
@@ -26,6 +16,8 @@ import type { SendGuard } from "#src/http/send-once.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
+import { readThreadgate, setHidden, type Threadgate } from "./set-hidden.ts";
+import { missingIn, positionOf, readThread, recordKeyOf, type ThreadReply } from "./thread.ts";
 
 /**
  * A reply may only be sent shortly after its intent was recorded, so a longer read would be

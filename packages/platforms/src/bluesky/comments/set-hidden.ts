@@ -1,10 +1,3 @@
-import {
-  missingIn,
-  readThread,
-  recordKeyOf,
-  type StrongRef,
-  type Thread,
-} from "#src/bluesky/comments/thread.ts";
 import { toRequest } from "#src/bluesky/publishing/xrpc.ts";
 import { queryBluesky, toResult, type XrpcResult } from "#src/bluesky/xrpc-result.ts";
 import type { CommentRef, Missing } from "#src/comments/connector.ts";
@@ -12,6 +5,7 @@ import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
 import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { missingIn, readThread, recordKeyOf, type StrongRef, type Thread } from "./thread.ts";
 
 const COLLECTION = "app.bsky.feed.threadgate";
 

@@ -1,4 +1,4 @@
-import { timeOfTid } from "#src/bluesky/publishing/tid.ts";
+import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
 import { COLLECTION, hostOf, isForeign, lookForRecord } from "#src/bluesky/publishing/xrpc.ts";
 import { toResult } from "#src/bluesky/xrpc-result.ts";
 import { callPlatform } from "#src/http/call-platform.ts";

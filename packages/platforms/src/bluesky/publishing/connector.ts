@@ -1,22 +1,5 @@
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import { isFresh, toBlobHandle } from "#src/bluesky/publishing/blob-state.ts";
-import { toFailure, toUploadFailure } from "#src/bluesky/publishing/failures.ts";
-import { findMatchingPost } from "#src/bluesky/publishing/find-matching-post.ts";
-import type { PageReader } from "#src/bluesky/publishing/link-card.ts";
-import { putPost } from "#src/bluesky/publishing/put-post.ts";
-import { createRecordStep } from "#src/bluesky/publishing/record-step.ts";
-import type { BlueskyUrls } from "#src/bluesky/publishing/video-calls.ts";
-import { createVideoStep } from "#src/bluesky/publishing/video-step.ts";
-import {
-  COLLECTION,
-  hostOf,
-  isForeign,
-  isOwnersHost,
-  lookForRecord,
-  toPermalink,
-  toRequest,
-} from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import {
   describeStatus,
@@ -34,6 +17,22 @@ import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
+import { toFailure, toUploadFailure } from "./failures.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
+import type { PageReader } from "./link-card.ts";
+import { putPost } from "./put-post.ts";
+import { createRecordStep } from "./record-step.ts";
+import { type BlueskyUrls, isFresh, toBlobHandle } from "./video-calls.ts";
+import { createVideoStep } from "./video-step.ts";
+import {
+  COLLECTION,
+  hostOf,
+  isForeign,
+  isOwnersHost,
+  lookForRecord,
+  toPermalink,
+  toRequest,
+} from "./xrpc.ts";
 
 async function deleteOnce(
   baseUrl: string,

@@ -1,5 +1,3 @@
-import { createTid } from "#src/bluesky/publishing/tid.ts";
-import { COLLECTION, hostOf, isForeign, toPermalink } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { toSearch } from "#src/http/platform-request.ts";
@@ -8,6 +6,8 @@ import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { createTid } from "./put-post.ts";
+import { COLLECTION, hostOf, isForeign, toPermalink } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;

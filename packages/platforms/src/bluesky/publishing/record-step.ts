@@ -1,10 +1,4 @@
 import { bluesky, SETTINGS } from "#src/bluesky/facts.ts";
-import { isFresh, readBlob, toBlobHandle } from "#src/bluesky/publishing/blob-state.ts";
-import { createFacets, findFirstLink } from "#src/bluesky/publishing/facets.ts";
-import { fetchCard, fetchCardImage, type PageReader } from "#src/bluesky/publishing/link-card.ts";
-import { resolveMentions } from "#src/bluesky/publishing/mentions.ts";
-import { createTid } from "#src/bluesky/publishing/tid.ts";
-import { COLLECTION, hostOf, isForeign } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { isObject, type JsonObject, object } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody } from "#src/http/platform-request.ts";
@@ -14,6 +8,11 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
+import { createFacets, findFirstLink, resolveMentions } from "./facets.ts";
+import { fetchCard, fetchCardImage, type PageReader } from "./link-card.ts";
+import { createTid } from "./put-post.ts";
+import { isFresh, readBlob, toBlobHandle } from "./video-calls.ts";
+import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
 
 interface CardEmbed {
   readonly embed: JsonObject;

@@ -1,14 +1,3 @@
-import { isFresh, toBlobHandle } from "#src/bluesky/publishing/blob-state.ts";
-import { toUploadFailure } from "#src/bluesky/publishing/failures.ts";
-import {
-  askJob,
-  askServiceToken,
-  type BlueskyUrls,
-  type Job,
-  readJob,
-  sendVideo,
-  type VideoContext,
-} from "#src/bluesky/publishing/video-calls.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
@@ -20,6 +9,18 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
+import { toUploadFailure } from "./failures.ts";
+import {
+  askJob,
+  askServiceToken,
+  type BlueskyUrls,
+  isFresh,
+  type Job,
+  readJob,
+  sendVideo,
+  toBlobHandle,
+  type VideoContext,
+} from "./video-calls.ts";
 
 interface Upload {
   readonly jobId: string;

@@ -7,10 +7,10 @@ import {
   recordFinding,
   recordStep,
   type StepFinding,
-} from "#src/diagnosis/live/check-context.ts";
-import { DELETE_STEP, deletePost, nameRest } from "#src/diagnosis/live/delete-steps.ts";
-import type { LeastVisible } from "#src/diagnosis/live/least-visible.ts";
-import { lookUntil } from "#src/diagnosis/live/look.ts";
+} from "./check-context.ts";
+import { DELETE_STEP, deletePost, nameRest } from "./delete-steps.ts";
+import type { LeastVisible } from "./least-visible.ts";
+import { lookUntil } from "./read-steps.ts";
 
 export interface InterruptedCheck {
   readonly steps: readonly LiveCheckStep[];

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
 import {
   keepingPost,
   type LiveCall,
@@ -8,14 +11,14 @@ import {
   recordFinding,
   recordStep,
   type StepFinding,
-} from "#src/diagnosis/live/check-context.ts";
+} from "./check-context.ts";
 import {
   DELETE_STEP,
   deleteAgain,
   deletePost,
   lookAfterDeletion,
   nameRest,
-} from "#src/diagnosis/live/delete-steps.ts";
+} from "./delete-steps.ts";
 import {
   askForId,
   checkPermalink,
@@ -23,10 +26,7 @@ import {
   lookAtUnpublished,
   lookByContent,
   type Looked,
-} from "#src/diagnosis/live/read-steps.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure, Outcome } from "#src/publishing/outcome.ts";
-import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
+} from "./read-steps.ts";
 
 interface Prepared {
   readonly finding: StepFinding;

@@ -8,10 +8,10 @@ import type {
 } from "#src/comments/connector.ts";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { changeComment, sendReply } from "#src/graph-api/comment-calls.ts";
+import { toReadFailure } from "#src/graph-api/failures.ts";
 import { findOwnReply, type ReplyList } from "#src/graph-api/find-own-replies.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
-import { toReadFailure } from "#src/graph-api/read-failure.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";

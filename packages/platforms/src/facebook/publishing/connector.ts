@@ -1,15 +1,3 @@
-import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { listMatchingPosts, readPagePosts } from "#src/facebook/publishing/page-posts.ts";
-import { type FacebookKind, kindOf } from "#src/facebook/publishing/post-kind.ts";
-import { createPhotoStep, createPostStep } from "#src/facebook/publishing/post-steps.ts";
-import {
-  publishDirectly,
-  publishPrepared,
-  publishUploaded,
-} from "#src/facebook/publishing/publish-post.ts";
-import { reconcileDirect, reconcilePrepared } from "#src/facebook/publishing/reconcile.ts";
-import { createReelStep } from "#src/facebook/publishing/reel-step.ts";
-import { createVideoStep, uploadedVideo } from "#src/facebook/publishing/video-step.ts";
 import { isMissing, toVisibleFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
@@ -20,6 +8,14 @@ import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
+import { type FacebookKind, kindOf } from "./post-kind.ts";
+import { createPhotoStep, createPostStep } from "./post-steps.ts";
+import { publishDirectly, publishPrepared, publishUploaded } from "./publish-post.ts";
+import { reconcileDirect, reconcilePrepared } from "./reconcile.ts";
+import { createReelStep } from "./reel-step.ts";
+import { createVideoStep, uploadedVideo } from "./video-step.ts";
 
 /**
  * Facebook gives the same answer when the post no longer exists and when the token has no access to

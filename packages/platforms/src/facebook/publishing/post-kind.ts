@@ -1,9 +1,9 @@
 import { facebook } from "#src/facebook/facts.ts";
-import { reelId } from "#src/facebook/publishing/reel-step.ts";
-import { uploadedVideo } from "#src/facebook/publishing/video-step.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { isReel } from "#src/renditions/is-reel.ts";
+import { isReel } from "#src/renditions/plan-video.ts";
+import { reelId } from "./reel-step.ts";
+import { uploadedVideo } from "./video-step.ts";
 
 export type FacebookKind = "post" | "video" | "reel";
 

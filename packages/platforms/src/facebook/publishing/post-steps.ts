@@ -1,11 +1,3 @@
-import { type FacebookContext, idIn, pagePath } from "#src/facebook/publishing/calls.ts";
-import {
-  isLinkRefused,
-  mayBeLink,
-  MEANINGS,
-  PHOTOS_TAKEN,
-  WITHOUT_LINK,
-} from "#src/facebook/publishing/error-meanings.ts";
 import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
@@ -16,6 +8,14 @@ import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
+import { type FacebookContext, idIn, pagePath } from "./calls.ts";
+import {
+  isLinkRefused,
+  mayBeLink,
+  MEANINGS,
+  PHOTOS_TAKEN,
+  WITHOUT_LINK,
+} from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 const RESTART_WAIT_MS = 1500;

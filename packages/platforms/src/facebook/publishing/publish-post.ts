@@ -1,18 +1,17 @@
-import { idIn, pagePath, videoTexts } from "#src/facebook/publishing/calls.ts";
-import { isLinkRefused, MEANINGS, WITHOUT_LINK } from "#src/facebook/publishing/error-meanings.ts";
-import { readPermalink } from "#src/facebook/publishing/page-posts.ts";
-import { type FacebookKind, mayStayDraft, preparedId } from "#src/facebook/publishing/post-kind.ts";
-import { photoIds, toPostFields } from "#src/facebook/publishing/post-steps.ts";
-import { finishBody } from "#src/facebook/publishing/video-step.ts";
 import { readGraphError, toVisibleFailure } from "#src/graph-api/failures.ts";
 import { type GraphApi, type GraphCall, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
+import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { idIn, pagePath, videoTexts } from "./calls.ts";
+import { isLinkRefused, MEANINGS, WITHOUT_LINK } from "./error-meanings.ts";
+import { readPermalink } from "./page-posts.ts";
+import { type FacebookKind, mayStayDraft, preparedId } from "./post-kind.ts";
+import { photoIds, toPostFields } from "./post-steps.ts";
+import { finishBody } from "./video-step.ts";
 
 /** The call has no idempotency key, and only its answer contains the id of the post. */
 export async function publishDirectly(

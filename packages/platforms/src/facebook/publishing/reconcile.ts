@@ -1,13 +1,3 @@
-import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import {
-  listMatchingPosts,
-  readPagePosts,
-  toPermalink,
-} from "#src/facebook/publishing/page-posts.ts";
-import { type FacebookKind, mayStayDraft, preparedId } from "#src/facebook/publishing/post-kind.ts";
-import { photoIds } from "#src/facebook/publishing/post-steps.ts";
-import { askVideo, type VideoStatus } from "#src/facebook/publishing/video-status.ts";
-import { uploadedVideo } from "#src/facebook/publishing/video-step.ts";
 import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
@@ -17,6 +7,12 @@ import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/l
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { listMatchingPosts, readPagePosts, toPermalink } from "./page-posts.ts";
+import { type FacebookKind, mayStayDraft, preparedId } from "./post-kind.ts";
+import { photoIds } from "./post-steps.ts";
+import { askVideo, type VideoStatus } from "./video-status.ts";
+import { uploadedVideo } from "./video-step.ts";
 
 /**
  * A post with photos is recognized by the photo ids only, because the photos were uploaded for it

@@ -1,6 +1,3 @@
-import { type FacebookContext, idIn, pagePath, videoOf } from "#src/facebook/publishing/calls.ts";
-import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { readVideo, refuseMedia, type VideoStatus } from "#src/facebook/publishing/video-status.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
@@ -14,6 +11,9 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
+import { type FacebookContext, idIn, pagePath, videoOf } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 
 interface Reel {
   readonly id: string;

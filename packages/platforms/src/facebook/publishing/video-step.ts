@@ -1,12 +1,3 @@
-import {
-  type FacebookContext,
-  idIn,
-  pagePath,
-  videoOf,
-  videoTexts,
-} from "#src/facebook/publishing/calls.ts";
-import { MEANINGS, WRONG_OFFSET } from "#src/facebook/publishing/error-meanings.ts";
-import { readVideo, refuseMedia } from "#src/facebook/publishing/video-status.ts";
 import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
 import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
@@ -23,6 +14,9 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
+import { type FacebookContext, idIn, pagePath, videoOf, videoTexts } from "./calls.ts";
+import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
+import { readVideo, refuseMedia } from "./video-status.ts";
 
 interface Video {
   readonly id: string;

@@ -6,13 +6,16 @@ import type {
   PlatformComment,
 } from "#src/comments/connector.ts";
 import { changeComment, sendReply } from "#src/graph-api/comment-calls.ts";
+import { toReadFailure } from "#src/graph-api/failures.ts";
 import { findOwnReply, type ReplyList } from "#src/graph-api/find-own-replies.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { toReadFailure } from "#src/graph-api/read-failure.ts";
 import { readNodes } from "#src/graph-api/read-nodes.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 import {
   FIELDS,
   isOwnComment,
@@ -20,10 +23,7 @@ import {
   readComment,
   SINGLE_FIELDS,
   toComment,
-} from "#src/instagram/comments/read-comments.ts";
-import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+} from "./read-comments.ts";
 
 /**
  * Instagram refuses media of other accounts, and leaves hidden comments out; `readComments` still

@@ -3,11 +3,12 @@ import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { instagram } from "#src/instagram/facts.ts";
-import {
-  createContainer,
-  isUploaded,
-  readState,
-} from "#src/instagram/publishing/container-calls.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
+import { createContainer, isUploaded, readState } from "./container-calls.ts";
 import {
   type Container,
   type ContainerContext,
@@ -21,13 +22,8 @@ import {
   readContainer,
   toHandle,
   toUnread,
-} from "#src/instagram/publishing/container-state.ts";
-import { meaningOfStatus, toInstagramFailure } from "#src/instagram/publishing/error-meanings.ts";
-import { refuseLongAltText } from "#src/publishing/alt-text.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
-import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
+} from "./container-state.ts";
+import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
 
 const MAX_CHECK_MS = 60_000;
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];

@@ -9,33 +9,11 @@ import {
   type InstagramSettings,
   usesInstagramLogin,
 } from "#src/instagram/api-of-account.ts";
-import {
-  findPermalink,
-  listAccountMedia,
-  listMatchingMedia,
-} from "#src/instagram/publishing/account-media.ts";
-import { advanceContainer } from "#src/instagram/publishing/advance-container.ts";
-import {
-  type ContainerPlace,
-  findFinal,
-  isUsable,
-  listPlaces,
-  readContainer,
-  wasSent,
-} from "#src/instagram/publishing/container-state.ts";
-import { deletePost } from "#src/instagram/publishing/delete-post.ts";
-import {
-  findQuotaFailure,
-  MEANINGS,
-  toInstagramFailure,
-  toQuotaFailure,
-} from "#src/instagram/publishing/error-meanings.ts";
-import { reconcile } from "#src/instagram/publishing/reconcile.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
-import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
+import { type DeletionOutcome, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import {
   isFailure,
@@ -44,8 +22,25 @@ import {
   runAgain,
   type StepResult,
 } from "#src/publishing/steps.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { findPermalink, listAccountMedia, listMatchingMedia } from "./account-media.ts";
+import { advanceContainer } from "./advance-container.ts";
+import {
+  type ContainerPlace,
+  findFinal,
+  isUsable,
+  listPlaces,
+  readContainer,
+  wasSent,
+} from "./container-state.ts";
+import { deletePost } from "./delete-post.ts";
+import {
+  findQuotaFailure,
+  MEANINGS,
+  toInstagramFailure,
+  toQuotaFailure,
+} from "./error-meanings.ts";
+import { reconcile } from "./reconcile.ts";
 
 /** Instagram's list of posts may be delayed, so it is read several times. */
 async function findMatchingPost(

@@ -3,13 +3,13 @@ import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { type MediaPage, readAnother, readMediaPage } from "#src/instagram/media-list.ts";
-import { toInstagramFailure } from "#src/instagram/publishing/error-meanings.ts";
 import {
   type DeletionOutcome,
   type Failure,
   platformUnavailable,
 } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toInstagramFailure } from "./error-meanings.ts";
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;

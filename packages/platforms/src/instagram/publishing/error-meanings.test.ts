@@ -6,7 +6,7 @@ import {
   meaningOfStatus,
   MEANINGS,
   toInstagramFailure,
-} from "#src/instagram/publishing/error-meanings.ts";
+} from "./error-meanings.ts";
 
 function answer(code: number, subcode?: number, status = 400): PlatformAnswer {
   const error = { message: "message", type: "OAuthException", code, error_subcode: subcode };

@@ -2,19 +2,15 @@ import { isMissing, readGraphError, toGraphFailure } from "#src/graph-api/failur
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
-import {
-  type AccountMedia,
-  listAccountMedia,
-  listMatchingMedia,
-} from "#src/instagram/publishing/account-media.ts";
-import { type ContainerState, readState } from "#src/instagram/publishing/container-calls.ts";
-import { dropContainers, findFinal, keepSent } from "#src/instagram/publishing/container-state.ts";
-import { meaningOfStatus, MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { type AccountMedia, listAccountMedia, listMatchingMedia } from "./account-media.ts";
+import { type ContainerState, readState } from "./container-calls.ts";
+import { dropContainers, findFinal, keepSent } from "./container-state.ts";
+import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
 /**

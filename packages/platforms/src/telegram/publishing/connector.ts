@@ -12,13 +12,23 @@ import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
+import { type DeletionOutcome, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { migratedChatId, toFailure } from "#src/telegram/publishing/failures.ts";
-import { toExternalId, toMessageIds } from "#src/telegram/publishing/message-ids.ts";
-import { toMessageRequest } from "#src/telegram/publishing/message-request.ts";
+import { migratedChatId, toFailure } from "./failures.ts";
+import { toMessageRequest } from "./message-request.ts";
+
+/**
+ * The ids of all messages of an album, separated by commas: every id is needed to delete it, and
+ * they need not be consecutive.
+ */
+function toExternalId(messageIds: readonly number[]): string {
+  return messageIds.join(",");
+}
+
+function toMessageIds(externalId: string): readonly number[] {
+  return externalId.split(",").map(Number);
+}
 
 const GONE = /message to delete not found/i;
 const NOT_DELETABLE = /message can't be deleted/i;

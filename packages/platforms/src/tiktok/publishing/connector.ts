@@ -3,27 +3,26 @@ import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Outcome, platformUnavailable } from "#src/publishing/outcome.ts";
+import { type Outcome, platformUnavailable, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { dataOf, type TiktokAccess, toRequest } from "#src/tiktok/publishing/calls.ts";
-import { CHUNK_SIZES, type ChunkSizes } from "#src/tiktok/publishing/chunk-plan.ts";
+import { dataOf, type TiktokAccess, toRequest } from "./calls.ts";
+import { CHUNK_SIZES, type ChunkSizes } from "./chunk-plan.ts";
 import {
   askForCreatorInfo,
   type CreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
-} from "#src/tiktok/publishing/creator-info.ts";
-import { toFailure } from "#src/tiktok/publishing/failures.ts";
-import { findMatchingPost } from "#src/tiktok/publishing/find-matching-post.ts";
-import { toPhotoFlags } from "#src/tiktok/publishing/post-flags.ts";
-import { fetchStatus, kindOf, toPermalink } from "#src/tiktok/publishing/publish-status.ts";
-import { reconcileByStatus } from "#src/tiktok/publishing/reconcile.ts";
-import { retryPauseStep } from "#src/tiktok/publishing/retry-pause.ts";
-import { chunkOf, isReady, readUpload, type Upload } from "#src/tiktok/publishing/upload-state.ts";
-import { createUploadStep, toChunkRequest } from "#src/tiktok/publishing/upload-step.ts";
+  toPhotoFlags,
+} from "./creator-info.ts";
+import { toFailure } from "./failures.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
+import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
+import { reconcileByStatus } from "./reconcile.ts";
+import { retryPauseStep } from "./retry-pause.ts";
+import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
+import { createUploadStep, toChunkRequest } from "./upload-step.ts";
 
 const FIRST_LOOK_MS = 1000;
 

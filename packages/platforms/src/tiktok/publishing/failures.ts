@@ -6,7 +6,7 @@ import {
   platformUnavailable,
   type TargetErrorCode,
 } from "#src/publishing/outcome.ts";
-import { codeOf } from "#src/tiktok/publishing/calls.ts";
+import { codeOf } from "./calls.ts";
 
 /** TikTok does not say how long to wait. */
 const RATE_WAIT_MS = 60_000;

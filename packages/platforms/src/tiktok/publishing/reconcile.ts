@@ -2,9 +2,9 @@ import { shorten } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { codeOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
-import { isPublic } from "#src/tiktok/publishing/creator-info.ts";
-import { toEnding, toFailure } from "#src/tiktok/publishing/failures.ts";
+import { codeOf, type TiktokAccess } from "./calls.ts";
+import { isPublic } from "./creator-info.ts";
+import { toEnding, toFailure } from "./failures.ts";
 import {
   fetchStatus,
   kindOf,
@@ -12,15 +12,9 @@ import {
   type PublishStatus,
   toDetailHandles,
   toPermalink,
-} from "#src/tiktok/publishing/publish-status.ts";
-import { restartAfterPause } from "#src/tiktok/publishing/retry-pause.ts";
-import {
-  chunksIn,
-  isUsable,
-  readUpload,
-  toHandle,
-  type Upload,
-} from "#src/tiktok/publishing/upload-state.ts";
+} from "./publish-status.ts";
+import { restartAfterPause } from "./retry-pause.ts";
+import { chunksIn, isUsable, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

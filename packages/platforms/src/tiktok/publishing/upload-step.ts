@@ -6,7 +6,7 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
-import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
+import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import {
   type ChunkPlan,
   type ChunkSizes,
@@ -14,24 +14,17 @@ import {
   isSizeRefused,
   planChunks,
   toRefusedPlans,
-} from "#src/tiktok/publishing/chunk-plan.ts";
+} from "./chunk-plan.ts";
 import {
   askForCreatorInfo,
   type CreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
-} from "#src/tiktok/publishing/creator-info.ts";
-import { toStepFailure } from "#src/tiktok/publishing/failures.ts";
-import { toVideoFlags } from "#src/tiktok/publishing/post-flags.ts";
-import { fetchStatus } from "#src/tiktok/publishing/publish-status.ts";
-import {
-  chunkOf,
-  chunksIn,
-  isReady,
-  readUpload,
-  toHandle,
-  type Upload,
-} from "#src/tiktok/publishing/upload-state.ts";
+  toVideoFlags,
+} from "./creator-info.ts";
+import { toStepFailure } from "./failures.ts";
+import { fetchStatus } from "./publish-status.ts";
+import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 const UPLOAD_LIFE_MS = 3_600_000;
 

@@ -15,12 +15,12 @@ import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Failure, Outcome, Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { COMMENT_FIELDS, isTweetId, readTweets, toComment } from "#src/x/comments/tweets.ts";
 import type { XSettings } from "#src/x/publishing/connector.ts";
 import { createPost, toPermalink } from "#src/x/publishing/create-post.ts";
 import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { findParentId, readTimeline, type TimelineEntry } from "#src/x/publishing/reconcile.ts";
 import { compareSent } from "#src/x/publishing/timeline-text.ts";
-import { findParentId, readTimeline, type TimelineEntry } from "#src/x/publishing/timeline.ts";
+import { COMMENT_FIELDS, isTweetId, readTweets, toComment } from "./tweets.ts";
 
 const MIN_RESULTS = 10;
 

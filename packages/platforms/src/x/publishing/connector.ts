@@ -23,20 +23,19 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import type { SettingsOf } from "#src/settings/field.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS, x } from "#src/x/facts.ts";
-import { createPost, toPermalink } from "#src/x/publishing/create-post.ts";
-import { toFailure, toLimit, toUploadFailure } from "#src/x/publishing/failures.ts";
-import { reconcile } from "#src/x/publishing/reconcile.ts";
-import { compareSent, linksToMedia } from "#src/x/publishing/timeline-text.ts";
+import { createPost, toPermalink } from "./create-post.ts";
+import { toFailure, toLimit, toUploadFailure } from "./failures.ts";
 import {
   hasMediaOf,
   isPublication,
   readTimeline,
+  reconcile,
   type SentPost,
   type TimelineEntry,
-} from "#src/x/publishing/timeline.ts";
-import { categoryOf } from "#src/x/publishing/upload-calls.ts";
-import { readUpload, type Upload } from "#src/x/publishing/upload-state.ts";
-import { createUploadStep } from "#src/x/publishing/upload-step.ts";
+} from "./reconcile.ts";
+import { compareSent, linksToMedia } from "./timeline-text.ts";
+import { categoryOf, readUpload, type Upload } from "./upload-calls.ts";
+import { createUploadStep } from "./upload-step.ts";
 
 /** With a 404, or among the errors of a 200. */
 function isGone(answer: PlatformAnswer): boolean {

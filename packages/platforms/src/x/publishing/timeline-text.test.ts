@@ -1,10 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  compareSent,
-  compareShown,
-  linksToMedia,
-  normalizeUrl,
-} from "#src/x/publishing/timeline-text.ts";
+import { compareSent, compareShown, linksToMedia, normalizeUrl } from "./timeline-text.ts";
 
 test("a text that was sent to X matches the same text with short links in the timeline of X", () => {
   const sent = "Look:  https://Example.com/A/ &  more";

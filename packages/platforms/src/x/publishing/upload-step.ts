@@ -8,18 +8,21 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { toUploadFailure } from "#src/x/publishing/failures.ts";
+import { toUploadFailure } from "./failures.ts";
 import {
   append,
   categoryOf,
   finalize,
   initialize,
+  isAlive,
   readStatus,
+  readUpload,
   SEGMENT_BYTES,
   sendImage,
+  toHandle,
+  type Upload,
   type UploadContext,
-} from "#src/x/publishing/upload-calls.ts";
-import { isAlive, readUpload, toHandle, type Upload } from "#src/x/publishing/upload-state.ts";
+} from "./upload-calls.ts";
 
 /** When X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;

@@ -11,20 +11,18 @@ import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Failure, Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { readYoutube } from "#src/youtube/comments/calls.ts";
+import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
+import { reconcileReply, reply } from "./reply.ts";
 import {
   CommentFeed,
   type FeedSource,
   type PageToken,
+  readYoutube,
   type Status,
-} from "#src/youtube/comments/comment-feed.ts";
-import { reconcileReply, reply } from "#src/youtube/comments/reply.ts";
-import {
   toThreadComment,
   toVideoComment,
   type VideoComment,
-} from "#src/youtube/comments/threads.ts";
-import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
+} from "./threads.ts";
 
 /**
  * A position in the merged lists of YouTube comments: the pages to continue with, and the last

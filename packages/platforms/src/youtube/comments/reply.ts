@@ -10,13 +10,12 @@ import { bearer, jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
-import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import { type Failure, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { PAGE_SIZE, readYoutube } from "#src/youtube/comments/calls.ts";
 import { limitedForMs, reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
+import { PAGE_SIZE, readYoutube } from "./threads.ts";
 
 /**
  * Enough for 2,000 replies to one comment. If the comment has more, the search decides nothing and

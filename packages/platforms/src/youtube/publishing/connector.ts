@@ -10,15 +10,15 @@ import {
   type DeletionOutcome,
   type Outcome,
   platformUnavailable,
+  toUnanswered,
 } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { addToPlaylist } from "#src/youtube/publishing/add-to-playlist.ts";
-import { limitedForMs, reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
-import { readSession, searchUploads, toVerdict } from "#src/youtube/publishing/search-uploads.ts";
-import { readUpload, restOf, toPut, toSessionState } from "#src/youtube/publishing/upload-calls.ts";
-import { createUploadStep } from "#src/youtube/publishing/upload-step.ts";
-import { toPublished, type UploadedVideo } from "#src/youtube/publishing/uploaded-video.ts";
+import { addToPlaylist } from "./add-to-playlist.ts";
+import { limitedForMs, reasonOf, toFailure } from "./failures.ts";
+import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
+import { readUpload, restOf, toPut, toSessionState } from "./upload-calls.ts";
+import { createUploadStep } from "./upload-step.ts";
+import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
 async function deletePost(
   baseUrl: string,

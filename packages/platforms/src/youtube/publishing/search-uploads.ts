@@ -1,23 +1,14 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
-import { bearer, toSearch, type Query } from "#src/http/platform-request.ts";
+import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { reasonOf } from "#src/youtube/publishing/failures.ts";
-import {
-  askSession,
-  type SessionState,
-  toSessionState,
-  type Upload,
-} from "#src/youtube/publishing/upload-calls.ts";
-import {
-  toPublished,
-  toUploadedVideo,
-  type UploadedVideo,
-} from "#src/youtube/publishing/uploaded-video.ts";
+import { reasonOf } from "./failures.ts";
+import { askSession, type SessionState, toSessionState, type Upload } from "./upload-calls.ts";
+import { toPublished, toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 const MAX_PAGES = 20;
 

@@ -9,7 +9,7 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { toStepFailure } from "#src/youtube/publishing/failures.ts";
+import { toStepFailure } from "./failures.ts";
 import {
   askSession,
   beginSession,
@@ -19,7 +19,7 @@ import {
   toPut,
   toSessionState,
   type Upload,
-} from "#src/youtube/publishing/upload-calls.ts";
+} from "./upload-calls.ts";
 
 export interface UploadOptions {
   readonly baseUrl: string;
