@@ -16,6 +16,7 @@ import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/do
 import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
+import { takeChangeTurn } from "./change-turns.ts";
 import { hasShortTexts } from "./count-in-slices.ts";
 import type { PostsDeps } from "./dependencies.ts";
 import { explainLimit, toRefused, type Refused } from "./explain-refusal.ts";
@@ -131,6 +132,7 @@ async function rewriteInRounds(
  * transaction Postgres aborts is tried again.
  */
 async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
+  using _turn = await takeChangeTurn(prepared.seen.workspaceId);
   try {
     return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
   } catch (error) {

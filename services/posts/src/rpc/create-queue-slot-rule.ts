@@ -17,9 +17,9 @@ import {
   type QueueSlotRuleRow,
 } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import { takeChangeTurn } from "#src/operations/change-turns.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { findShownSlots } from "#src/operations/find-free-slots.ts";
-import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { assertRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -36,7 +36,7 @@ export async function createQueueSlotRule(
   const { workspaceId } = rule;
   const [slots = []] = await findShownSlots(sql, [rule], { workspaceId, now });
   const message = create(QueueSlotRuleSchema, toQueueSlotRule(rule, slots));
-  using _turn = await takeRuleTurn(workspaceId);
+  using _turn = await takeChangeTurn(workspaceId);
   const outcome = await sql.begin((tx) => accept(tx, rule, { message, keyed: toKeyed(request) }));
   return outcome.kind === "replayed"
     ? { rule: fromBinary(QueueSlotRuleSchema, outcome.response), replayed: true }

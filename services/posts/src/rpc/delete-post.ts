@@ -20,6 +20,7 @@ import { destinations } from "#src/domain/post-status.ts";
 import { postDeleted } from "#src/events.ts";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { changeTargets, moveHoldings } from "#src/operations/change-targets.ts";
+import { takeChangeTurn } from "#src/operations/change-turns.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
@@ -69,7 +70,9 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     // The targets that the delivery service has closed cannot be published any more. The deletion therefore continues
     // even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
-    const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
+    const outcome = await inTurn(deps, workspaceId, (tx) =>
+      deleteUnderLock(tx, prepared, expected),
+    );
     if (outcome.kind === "outdated") continue;
     failpoint("posts.after-delete-commit");
     deps.nudgeRelay();
@@ -79,6 +82,16 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     return {};
   }
   throw unavailable();
+}
+
+/** Runs a transaction when it is the turn of the workspace. */
+async function inTurn<T>(
+  { sql }: Pick<Deps, "sql">,
+  workspaceId: string,
+  work: (tx: TransactionSql) => Promise<T>,
+) {
+  using _turn = await takeChangeTurn(workspaceId);
+  return await sql.begin(work);
 }
 
 function assertVersion(post: CommandPost, expected: bigint | undefined): void {
@@ -91,7 +104,7 @@ async function prepare(
   ref: PostRef,
   expected: bigint | undefined,
 ): Promise<Preparation> {
-  const { post, targets } = await deps.sql.begin(async (tx) => {
+  const { post, targets } = await inTurn(deps, ref.workspaceId, async (tx) => {
     const locked = await lockPost(tx, ref);
     if (locked === undefined) throw notFound();
     assertVersion(locked, expected);

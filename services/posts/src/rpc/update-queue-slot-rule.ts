@@ -11,9 +11,9 @@ import {
   updateQueueSlotRuleRow,
   type QueueSlotRuleRow,
 } from "#src/db/queue-slot-rules.ts";
+import { takeChangeTurn } from "#src/operations/change-turns.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { findShownSlots } from "#src/operations/find-free-slots.ts";
-import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -37,7 +37,7 @@ async function change(
   now: Date,
 ): Promise<QueueSlotRuleRow> {
   const { workspaceId, id } = request;
-  using _turn = await takeRuleTurn(workspaceId);
+  using _turn = await takeChangeTurn(workspaceId);
   return await sql.begin(async (tx) => {
     const known = await lockQueueSlotRule(tx, workspaceId, id);
     if (known === undefined) throw notFound();
