@@ -8,6 +8,7 @@ import {
 } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { lockPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
@@ -16,7 +17,6 @@ import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/do
 import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
-import { takeChangeTurn } from "./change-turns.ts";
 import { hasShortTexts } from "./count-in-slices.ts";
 import type { PostsDeps } from "./dependencies.ts";
 import { explainLimit, toRefused, type Refused } from "./explain-refusal.ts";
@@ -132,9 +132,10 @@ async function rewriteInRounds(
  * transaction Postgres aborts is tried again.
  */
 async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
-  using _turn = await takeChangeTurn(prepared.seen.workspaceId);
   try {
-    return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
+    return await beginInTurn(sql, prepared.seen.workspaceId, (tx) =>
+      rewriteUnderLock(tx, prepared),
+    );
   } catch (error) {
     if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
       return { kind: "outdated" };

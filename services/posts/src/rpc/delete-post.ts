@@ -10,6 +10,7 @@ import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
@@ -20,7 +21,6 @@ import { destinations } from "#src/domain/post-status.ts";
 import { postDeleted } from "#src/events.ts";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { changeTargets, moveHoldings } from "#src/operations/change-targets.ts";
-import { takeChangeTurn } from "#src/operations/change-turns.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
@@ -70,7 +70,7 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     // The targets that the delivery service has closed cannot be published any more. The deletion therefore continues
     // even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
-    const outcome = await inTurn(deps, workspaceId, (tx) =>
+    const outcome = await beginInTurn(deps.sql, workspaceId, (tx) =>
       deleteUnderLock(tx, prepared, expected),
     );
     if (outcome.kind === "outdated") continue;
@@ -84,16 +84,6 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
   throw unavailable();
 }
 
-/** Runs a transaction when it is the turn of the workspace. */
-async function inTurn<T>(
-  { sql }: Pick<Deps, "sql">,
-  workspaceId: string,
-  work: (tx: TransactionSql) => Promise<T>,
-) {
-  using _turn = await takeChangeTurn(workspaceId);
-  return await sql.begin(work);
-}
-
 function assertVersion(post: CommandPost, expected: bigint | undefined): void {
   if (expected !== undefined && BigInt(post.version) !== expected)
     throw conflict("precondition_failed");
@@ -104,7 +94,7 @@ async function prepare(
   ref: PostRef,
   expected: bigint | undefined,
 ): Promise<Preparation> {
-  const { post, targets } = await inTurn(deps, ref.workspaceId, async (tx) => {
+  const { post, targets } = await beginInTurn(deps.sql, ref.workspaceId, async (tx) => {
     const locked = await lockPost(tx, ref);
     if (locked === undefined) throw notFound();
     assertVersion(locked, expected);

@@ -5,6 +5,7 @@ import {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unavailable } from "@postrider/shared/errors";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { insertResults } from "#src/engagement/db/backfill-results.ts";
 import { insertBackfill } from "#src/engagement/db/backfills.ts";
@@ -40,7 +41,7 @@ export async function createBackfill(
   const job = createJob(rule, mediaId, page);
   const results = page.items.map(toBackfillItem);
   const response = { backfill: toBackfill(job), results, replayed: false };
-  return await deps.sql.begin(async (tx): Promise<Response> => {
+  return await beginInTurn(deps.sql, workspaceId, async (tx): Promise<Response> => {
     if (keyed !== undefined) {
       const message = create(CreateBackfillResponseSchema, response);
       const stored = toBinary(CreateBackfillResponseSchema, message);
