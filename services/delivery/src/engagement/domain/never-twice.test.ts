@@ -26,14 +26,17 @@ const fault = fc.record({
   call: fc.constantFrom(...CALL_ENDS),
   /** Whether a search of the platform finds out what became of the call. */
   isSeen: fc.boolean(),
-  /** Whether the simulated worker also reports the platform's answer if it arrives after the deadline of the call. */
+  /**
+   * Whether the simulated worker also reports the platform's answer if it arrives after the
+   * deadline of the call.
+   */
   isLateAnswered: fc.boolean(),
 });
 type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * A platform and the workers of one action. The platform carries out a call at most once and before `callUntil`. It can be
- * searched for replies, and refuses a second private reply.
+ * A platform and the workers of one action. The platform carries out a call at most once and before
+ * `callUntil`. It can be searched for replies, and refuses a second private reply.
  */
 class Run {
   action: CommentAction;
