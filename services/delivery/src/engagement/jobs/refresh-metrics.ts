@@ -15,10 +15,7 @@ import { countCalls } from "#src/engagement/operations/metrics-telemetry.ts";
 import { type MetricsAnswer, readMetrics } from "#src/engagement/operations/read-metrics.ts";
 import { type EndedQuestion, recordQuestions } from "#src/engagement/operations/record-metrics.ts";
 
-/**
- * Refreshes the metrics of published posts that are due, in any number of processes, until it is
- * disposed of. Disposing of it aborts the open calls and records their outcomes.
- */
+/** Disposing of the result aborts the open calls and records their outcomes. */
 export function startRefreshMetrics(deps: RefreshMetricsDeps): AsyncDisposable {
   const refresher = new MetricsRefresher(deps);
   const loop = startLoop({
@@ -44,20 +41,11 @@ type RefreshMetricsDeps = Pick<
   "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
 >;
 
-/**
- * Wait between two passes of the job that refreshes metrics, while calls are open or metrics are
- * due, in milliseconds.
- */
+/** Wait between two passes while calls are open or metrics are due. */
 const PASS_MS = 500;
-/**
- * Wait between two passes of the job that refreshes metrics, while no metrics are due, in
- * milliseconds.
- */
+/** Wait between two passes while no metrics are due. */
 const IDLE_MS = 5_000;
-/**
- * Maximum number of calls per platform that this process has open, so that a platform that does not
- * answer delays no other.
- */
+/** Per process, so that a platform that does not answer delays no other. */
 const MAX_CALLS_PER_PLATFORM = 20;
 /**
  * Maximum number of targets per second, over all platforms, whose metrics this process requests. It
@@ -65,10 +53,7 @@ const MAX_CALLS_PER_PLATFORM = 20;
  * publishing.
  */
 const TARGETS_PER_SECOND = 50;
-/**
- * Maximum number of targets that one pass may claim: larger batches would delay the other work of
- * the service.
- */
+/** Maximum number of targets that one pass may claim. */
 const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
 /**
@@ -76,10 +61,7 @@ const CALL_MS = 30_000;
  * reading credentials, the platform call and a token renewal.
  */
 const LEASE_MS = 90_000;
-/**
- * A post whose metrics are due within this time is refreshed together with the due posts of its
- * account, which saves calls.
- */
+/** Metrics due within this time are refreshed with the due ones of the account, to save calls. */
 const AHEAD_MS = 10 * 60_000;
 /** How much later than planned the last refresh of a post's metrics may be. */
 const GRACE_MS = 3_600_000;
@@ -97,16 +79,10 @@ export class MetricsRefresher {
   readonly #open = new Map<Promise<void>, MetricsConnector>();
   readonly #ended: EndedQuestion[] = [];
   #areAppsKnown = false;
-  /**
-   * Number of targets that may be claimed now; it grows with time. It is below 0 after a claim of
-   * more targets than were allowed.
-   */
+  /** Number of targets that may be claimed now; below 0 after a claim of more than were allowed. */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
-  /**
-   * The platform whose targets are claimed first in the next pass, so that each platform is first
-   * in turn.
-   */
+  /** The platform whose targets the next pass claims first, so that each is first in turn. */
   #first = 0;
 
   constructor(deps: RefreshMetricsDeps) {
@@ -118,16 +94,12 @@ export class MetricsRefresher {
     this.#stopping.abort();
   }
 
-  /** Waits until the open calls have ended, and records their results. */
   async end(): Promise<void> {
     await Promise.all(this.#open.keys());
     await this.#record();
   }
 
-  /**
-   * Records the calls for metrics that have ended, and starts new ones. Returns the milliseconds
-   * until the next pass.
-   */
+  /** Records ended calls and starts new ones. Returns the milliseconds until the next pass. */
   async pass(): Promise<number> {
     await this.#record();
     if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
@@ -184,10 +156,7 @@ export class MetricsRefresher {
     return accounts.map((account) => ({ ...account, connector }));
   }
 
-  /**
-   * Starts a call for metrics for each claimed account. If the accounts service does not answer,
-   * the accounts wait for a minute.
-   */
+  /** If the accounts service does not answer, the accounts wait for a minute. */
   async #start(claims: readonly Claim[]): Promise<void> {
     const { accounts, logger } = this.#deps;
     try {
