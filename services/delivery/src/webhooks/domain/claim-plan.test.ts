@@ -10,6 +10,7 @@ function lane(demand: Partial<LaneDemand> = {}): LaneDemand {
     workspaceId: `w${lanes}`,
     version: 1,
     pace: "fast",
+    isFailing: false,
     running: 0,
     free: 4,
     onlyManual: false,
@@ -46,6 +47,18 @@ test("the slow webhook receivers of a workspace leave half of the workspace's at
   const plan = planClaim([...hanging, fast], SLOT_LIMITS);
   expect(plan.lanes).toMatchObject([
     { subscriptionId: fast.subscriptionId, workspaceRunning: 64, workspaceFree: 64 },
+  ]);
+});
+
+test("the failing webhook receivers of a workspace, however many, get 8 attempts at a time, and those of another workspace as many", () => {
+  const failing = { pace: "slow", isFailing: true, free: 1 } as const;
+  const busy = Array.from({ length: 50 }, (_, index) =>
+    lane({ ...failing, workspaceId: "w", running: index < 6 ? 1 : 0 }),
+  );
+  const plan = planClaim([...busy, lane(failing)], SLOT_LIMITS);
+  expect(plan.lanes.map(({ workspacePaceFree }) => workspacePaceFree)).toEqual([
+    ...busy.map(() => 2),
+    8,
   ]);
 });
 

@@ -5,23 +5,31 @@ export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
   /**
-   * Maximum number of attempts at a time to webhook receivers that are slow or do not answer, so that attempts are left for the
-   * other receivers.
+   * Maximum number of attempts at a time to webhook receivers that are slow or do not answer, so
+   * that attempts are left for the other receivers.
    */
   readonly slow: number;
   /** Maximum number of attempts at a time to webhook receivers that have not answered yet. */
   readonly new: number;
+  /** Maximum number of attempts of a workspace at a time to receivers that fail. */
+  readonly failingPerWorkspace: number;
 }
 
 /**
- * Half of the attempts for slow receivers and a quarter for new ones leave at least a quarter for receivers that are
- * known to be fast.
+ * Half of the attempts for slow receivers and a quarter for new ones leave at least a quarter for
+ * receivers that are known to be fast.
  */
-export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
+export const SLOT_LIMITS: SlotLimits = {
+  total: 512,
+  perWorkspace: 128,
+  slow: 256,
+  new: 128,
+  failingPerWorkspace: 8,
+};
 
 /**
- * How many further deliveries of a webhook subscription a process could send now, and whether the subscription may have
- * due deliveries.
+ * How many further deliveries of a webhook subscription a process could send now, and whether the
+ * subscription may have due deliveries.
  */
 export interface LaneDemand {
   readonly subscriptionId: string;
@@ -29,6 +37,7 @@ export interface LaneDemand {
   /** Version of the webhook subscription that the process knows. */
   readonly version: number;
   readonly pace: Pace;
+  readonly isFailing: boolean;
   /** Number of attempts of the webhook subscription that run now. */
   readonly running: number;
   /** Number of further attempts that the limits of the webhook subscription itself allow. */
@@ -50,7 +59,9 @@ export interface PlannedLane {
   readonly workspaceRunning: number;
   /** Maximum number of webhook deliveries of the workspace to claim. */
   readonly workspaceFree: number;
-  /** Maximum number of webhook deliveries to claim in the workspace for receivers of the same speed. */
+  /**
+   * Maximum number of webhook deliveries to claim in the workspace for receivers of the same speed.
+   */
   readonly workspacePaceFree: number;
 }
 
@@ -63,8 +74,8 @@ export interface ClaimPlan {
 }
 
 /**
- * Minimum number of webhook deliveries that each subscription may claim, even if there are more subscriptions than free
- * attempts.
+ * Minimum number of webhook deliveries that each subscription may claim, even if there are more
+ * subscriptions than free attempts.
  */
 const MIN_SHARE = 4;
 
@@ -98,16 +109,19 @@ function freeByPace(
 }
 
 /**
- * Returns how many deliveries of which webhook subscriptions a process claims, so that neither slow receivers nor one
- * workspace use up the slots. Within a workspace, slow receivers can use at most half of its slots.
+ * Returns how many deliveries of which webhook subscriptions a process claims, so that neither slow
+ * receivers nor one workspace use up the slots. Within a workspace, slow receivers can use at most
+ * half of its slots.
+ *
  * @param demands All subscriptions whose leases the process holds.
  */
 export function planClaim(demands: readonly LaneDemand[], limits: SlotLimits): ClaimPlan {
   const free = freeByPace(demands, limits);
   const workspaces = new Counts();
-  for (const { workspaceId, pace, running } of demands) {
+  for (const { workspaceId, pace, isFailing, running } of demands) {
     workspaces.add(workspaceId, running);
     workspaces.add(`${workspaceId} ${pace}`, running);
+    if (isFailing) workspaces.add(`${workspaceId} failing`, running);
   }
   const asking = demands.filter((lane) => lane.isAsking && lane.free > 0 && free[lane.pace] > 0);
   const share = Math.max(MIN_SHARE, Math.ceil(free.total / Math.max(1, asking.length)));
@@ -115,7 +129,12 @@ export function planClaim(demands: readonly LaneDemand[], limits: SlotLimits): C
     const workspaceRunning = workspaces.of(lane.workspaceId);
     const workspaceFree = limits.perWorkspace - workspaceRunning;
     const half = limits.perWorkspace / 2 - workspaces.of(`${lane.workspaceId} slow`);
-    const workspacePaceFree = lane.pace === "slow" ? Math.min(half, workspaceFree) : workspaceFree;
+    const failing = limits.failingPerWorkspace - workspaces.of(`${lane.workspaceId} failing`);
+    const workspacePaceFree = Math.min(
+      workspaceFree,
+      lane.pace === "slow" ? half : workspaceFree,
+      lane.isFailing ? failing : workspaceFree,
+    );
     return {
       subscriptionId: lane.subscriptionId,
       version: lane.version,

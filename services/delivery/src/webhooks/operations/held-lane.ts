@@ -5,6 +5,7 @@ import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
 import {
   concurrencyOf,
+  isFailing,
   paceOf,
   recordDuration,
   startLoad,
@@ -40,8 +41,9 @@ function toState(row: LaneRow, now: number): LaneState {
 }
 
 /**
- * A webhook subscription while this process holds its lease. Only the holder sends its deliveries, so the limits here
- * hold for all processes together. Instants are milliseconds of `performance.now()`.
+ * A webhook subscription while this process holds its lease. Only the holder sends its deliveries,
+ * so the limits here hold for all processes together. Instants are milliseconds of
+ * `performance.now()`.
  */
 export class HeldLane {
   readonly subscriptionId: string;
@@ -49,18 +51,25 @@ export class HeldLane {
   receiver: Receiver;
   /** Whether the webhook subscription may have due deliveries that were not claimed. */
   isAsking = true;
-  /** When this process took the lease of the webhook subscription, or when its last attempt was, whichever is later. */
+  /**
+   * When this process took the lease of the webhook subscription, or when its last attempt was,
+   * whichever is later.
+   */
   activeAt: number;
   #state: LaneState;
   #stored: LaneState;
   #load: LaneLoad;
   /**
-   * The token bucket of the maximum rate, from which each attempt takes a token; not used without a maximum rate. A new
-   * holder of the lease starts with one token: it does not know how many attempts were made in the last second, but no
-   * process could take the lease before there was a token.
+   * The token bucket of the maximum rate, from which each attempt takes a token; not used without a
+   * maximum rate. A new holder of the lease starts with one token: it does not know how many
+   * attempts were made in the last second, but no process could take the lease before there was a
+   * token.
    */
   #level: BucketLevel;
-  /** Start of each attempt of the webhook subscription that runs or is not recorded yet, by delivery, oldest first. */
+  /**
+   * Start of each attempt of the webhook subscription that runs or is not recorded yet, by
+   * delivery, oldest first.
+   */
   readonly #running = new Map<string, number>();
   /** The attempts of `#running` whose receiver has not answered yet. */
   readonly #open = new Map<string, number>();
@@ -72,13 +81,13 @@ export class HeldLane {
     this.activeAt = now;
     this.#state = toState(row, now);
     this.#stored = this.#state;
-    this.#load = startLoad(row.pace);
+    this.#load = startLoad(row.pace, this.#state);
     this.#level = { tokens: 1, at: now };
   }
 
   /**
-   * Takes over a change of the webhook subscription. A change of its address or status also resets what was known of
-   * its receiver.
+   * Takes over a change of the webhook subscription. A change of its address or status also resets
+   * what was known of its receiver.
    */
   reload(receiver: Receiver, row: LaneRow): void {
     this.receiver = receiver;
@@ -107,6 +116,7 @@ export class HeldLane {
       workspaceId: this.workspaceId,
       version: this.receiver.version,
       pace: this.pace(now),
+      isFailing: isFailing(this.#load),
       running,
       free: Math.min(concurrencyOf(this.#load, this.#state) - running, this.#tokens(now)),
       onlyManual: this.#state.blockedUntil > now,
@@ -122,7 +132,9 @@ export class HeldLane {
     return Math.floor(this.#level.tokens);
   }
 
-  /** Returns the values to store when the process releases the lease of this webhook subscription. */
+  /**
+   * Returns the values to store when the process releases the lease of this webhook subscription.
+   */
   toReleased(now: number): ReleasedLane {
     const { maxPerSecond } = this.receiver;
     const released = { subscriptionId: this.subscriptionId, pace: this.pace(now) };
@@ -140,8 +152,9 @@ export class HeldLane {
   }
 
   /**
-   * Decides what follows from a webhook attempt that has just ended. If a person has changed the subscription since it
-   * began, the answer decides only about the delivery, and 410 does not end it.
+   * Decides what follows from a webhook attempt that has just ended. If a person has changed the
+   * subscription since it began, the answer decides only about the delivery, and 410 does not end
+   * it.
    */
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },
@@ -164,12 +177,15 @@ export class HeldLane {
     this.#load = recordDuration(this.#load, {
       durationMs: attempt.durationMs,
       isAnswered: outcome.kind !== "unanswered",
+      isSuccess: outcome.kind === "succeeded",
       wasFull: this.#running.size >= this.#load.limit,
     });
     return decision;
   }
 
-  /** Frees the place of a webhook delivery among the running attempts, once its attempt is recorded. */
+  /**
+   * Frees the place of a webhook delivery among the running attempts, once its attempt is recorded.
+   */
   free(deliveryId: string): void {
     this.#running.delete(deliveryId);
     this.#open.delete(deliveryId);
@@ -177,8 +193,8 @@ export class HeldLane {
   }
 
   /**
-   * Returns the state of the webhook subscription to store and a function to call when it is stored; undefined if the
-   * stored state is the same.
+   * Returns the state of the webhook subscription to store and a function to call when it is
+   * stored; undefined if the stored state is the same.
    */
   findUnstored(): { readonly result: LaneResult; readonly onStored: () => void } | undefined {
     const state = this.#state;

@@ -33,6 +33,7 @@ function planFor(subscriptions: readonly TestSubscription[], free = 4) {
     workspaceId,
     version: 1,
     pace: "fast" as const,
+    isFailing: false,
     running: 0,
     free,
     onlyManual: false,

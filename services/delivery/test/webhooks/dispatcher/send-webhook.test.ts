@@ -117,6 +117,12 @@ const BEHAVIOURS: readonly (readonly [string, Behaviour, number | null, string |
     null,
   ],
   [
+    "stops within its body after more bytes than are kept",
+    (socket) => void socket.write(`${OK}Content-Length: 50000\r\n\r\n${"x".repeat(20_000)}`),
+    200,
+    null,
+  ],
+  [
     "sends chunks of which each announces 4 GB",
     answer(`${OK}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\na`),
     200,
@@ -367,6 +373,18 @@ test("webhook deliveries to one receiver share a connection, which is opened aga
   const ports = new Set(receiver.received.map(({ headers }) => headers.host));
   expect(ports.size).toBe(1);
   expect(connections.size).toBe(1);
+});
+
+test("a connection is used again after an answer with more bytes than are kept, because a new connection costs more than reading them", async () => {
+  const sockets = new Set<unknown>();
+  await using receiver = await startReceiver((response) => {
+    sockets.add(response.socket);
+    response.writeHead(500).end("x".repeat(32_000));
+  });
+  const options = { connections: openConnections() };
+  for (let sent = 0; sent < 5; sent += 1)
+    expect((await send(receiver.url, options)).responseBody).toBe("x".repeat(16_384));
+  expect(sockets.size).toBe(1);
 });
 
 test("a webhook delivery is sent once more on a new connection when the receiver closes a reused connection on which the request arrives", async () => {
