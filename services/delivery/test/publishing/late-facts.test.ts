@@ -1,7 +1,7 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { TaskStatus } from "#src/publishing/domain/task.ts";
+import type { CallStatus } from "#src/calls/call.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
@@ -43,7 +43,7 @@ async function recordLate({ world, sql, target }: TargetRun, outcome: Outcome): 
 }
 
 /** Runs another worker until the target has the status. */
-async function runNextWorker({ database, world, sql, target }: TargetRun, status: TaskStatus) {
+async function runNextWorker({ database, world, sql, target }: TargetRun, status: CallStatus) {
   await using _worker = startWorker(database, world, { settings: QUICK });
   await untilStatus(sql, target, status);
 }

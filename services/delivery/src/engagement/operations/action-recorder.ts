@@ -1,17 +1,18 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { withoutPlatformText } from "#src/calls/call-event.ts";
+import { isFinal } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
 import { replaceRequeued } from "#src/engagement/db/replaced-actions.ts";
-import type { ActionDecision, ActionEvent } from "#src/engagement/domain/action-decision.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import {
-  isEnded,
+  ACTIONS,
+  type ActionEvent,
   type CommentAction,
   type EndedPrivateReply,
 } from "#src/engagement/domain/comment-action.ts";
-import { decideAction } from "#src/engagement/domain/decide-action.ts";
-import { withoutPlatformText } from "#src/engagement/domain/storable-event.ts";
 import { countEnd, countRepeated, refusedResultsTotal } from "./action-metrics.ts";
 import { appendEnds } from "./append-ends.ts";
 import type { EngagementDeps, FinishRuns } from "./dependencies.ts";
@@ -70,48 +71,26 @@ async function decideAndWrite(
   tx: TransactionSql,
   events: readonly ActionEvent[],
 ) {
-  const { actions, now } = await lockActions(tx, [...new Set(events.map(({ id }) => id))]);
-  const decisions = decide(deps, actions, now, events);
+  const { settings, random } = deps;
+  const locked = await lockActions(tx, [...new Set(events.map(({ id }) => id))]);
+  const policy = { retryMs: settings.retryMs, leaseMs: actionLeaseMs(settings), heldMs: 0 };
+  const decisions = decideInOrder(ACTIONS, locked, events, { policy, random });
   const made = [...decisions.values()];
-  if (made.length === 0) return { decisions, ended: [], repeated: [] };
-  const changed = new Map(made.map(({ action }) => [action.id, action]));
+  const changes = made.flatMap((decision) => decision.changes);
+  if (changes.length === 0) return { decisions, ended: [], repeated: [] };
+  const changed = new Map(changes.map(({ call }) => [call.id, call]));
   await updateActions(tx, [...changed.values()]);
   const replaced = await replaceRequeued(tx, [...changed.keys()]);
-  const ended = [...listEnded(actions, changed), ...replaced];
+  const ended = [...listEnded(locked.calls, changed), ...replaced];
   await appendEnds(tx, ended);
   const replies = ended.flatMap(toEndedReply);
   if (replies.length > 0) await deps.finishRuns(tx, replies);
   await wakeQueues(tx, [...changed.keys()]);
-  const holds = made.flatMap(({ action, holdUntil }) =>
-    holdUntil === undefined ? [] : [{ accountId: action.accountId, until: holdUntil }],
+  const holds = made.flatMap(({ call, account }) =>
+    account?.kind === "limited" ? [{ accountId: call.accountId, until: account.until }] : [],
   );
   await holdQueues(tx, holds);
-  return { decisions, ended, repeated: listRepeated(actions, changed) };
-}
-
-/**
- * Decides about the events one after the other; each decision takes into account what the earlier
- * ones changed.
- */
-function decide(
-  { settings, random }: RecorderDeps,
-  stored: readonly CommentAction[],
-  now: Date,
-  events: readonly ActionEvent[],
-): ReadonlyMap<ActionEvent, ActionDecision> {
-  const policy = { retryMs: settings.retryMs, leaseMs: actionLeaseMs(settings) };
-  const actions = new Map(stored.map((action) => [action.id, action]));
-  const decisions = new Map<ActionEvent, ActionDecision>();
-  for (const event of events) {
-    const action = actions.get(event.id);
-    // The action may be missing because a restore from a backup removed it.
-    if (action === undefined) continue;
-    const decision = decideAction({ action, now, random: random() }, event, policy);
-    if (decision === undefined) continue;
-    decisions.set(event, decision);
-    actions.set(event.id, decision.action);
-  }
-  return decisions;
+  return { decisions, ended, repeated: listRepeated(locked.calls, changed) };
 }
 
 type Changed = ReadonlyMap<string, CommentAction>;
@@ -123,7 +102,7 @@ type Changed = ReadonlyMap<string, CommentAction>;
 function listEnded(stored: readonly CommentAction[], changed: Changed): readonly CommentAction[] {
   return stored.flatMap(({ id, status, errorCode }) => {
     const action = changed.get(id);
-    if (action === undefined || !isEnded(action.status)) return [];
+    if (action === undefined || !isFinal(action.status)) return [];
     return action.status === status && action.errorCode === errorCode ? [] : [action];
   });
 }

@@ -1,15 +1,16 @@
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { NEVER_MARKED } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
-  decideDeletion,
-  nameHeldDeletion,
-  type DeletionDecision,
+  DELETIONS,
+  type DeletionEvent,
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
@@ -68,41 +69,43 @@ async function write(
   deps: RecorderDeps,
   tries: readonly EndedTry[],
 ): Promise<readonly undefined[]> {
-  const decisions = await decideAndWrite(deps, tries);
-  if (decisions.length > 0) deps.onEvents();
-  for (const { task } of decisions) {
-    const { platform, status, errorCode } = task;
+  const tasks = await decideAndWrite(deps, tries);
+  if (tasks.length > 0) deps.onEvents();
+  for (const { platform, status, errorCode } of tasks)
     if (status !== "queued") deletionsTotal.inc({ platform, status, code: errorCode ?? "" });
-  }
   return tries.map(() => undefined);
 }
 
 async function decideAndWrite(
   { sql, settings, random }: RecorderDeps,
   tries: readonly EndedTry[],
-): Promise<readonly DeletionDecision[]> {
-  const results = new Map(tries.map(({ task, result }) => [nameHeldDeletion(task), result]));
+): Promise<readonly DeletionTask[]> {
+  const policy = { ...settings, heldMs: 0 };
   return await sql.begin(async (tx) => {
-    const held = await lockDeletions(
-      tx,
-      tries.map(({ task }) => task),
-    );
-    const decisions = held.tasks.flatMap((task) => {
-      const result = results.get(nameHeldDeletion(task));
-      if (result === undefined) return [];
-      return [decideDeletion(task, result, { now: held.now, random: random() }, settings)];
-    });
-    if (decisions.length === 0) return [];
-    const tasks = decisions.map(({ task }) => task);
+    const held = tries.map(({ task }) => task);
+    const { tasks: stored, now } = await lockDeletions(tx, held);
+    const locked = { calls: stored.map((task) => ({ ...NEVER_MARKED, ...task })), now };
+    const decided = decideInOrder(DELETIONS, locked, tries.map(toEvent), { policy, random });
+    const decisions = [...decided.values()];
+    const tasks = decisions.flatMap(({ changes }) => changes.map(({ call }) => call));
+    if (tasks.length === 0) return [];
     await updateDeletions(tx, tasks);
     await appendEvents(
       tx,
       tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
-    const holds = decisions.flatMap(({ task, holdUntil }) =>
-      holdUntil === undefined ? [] : [{ ...task, until: holdUntil }],
+    const holds = decisions.flatMap(({ call, account }) =>
+      account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
     );
     if (holds.length > 0) await holdAccounts(tx, holds);
-    return decisions;
+    return tasks;
   });
+}
+
+function toEvent({ task, result }: EndedTry): DeletionEvent {
+  const { targetId, deletion, fence } = task;
+  const key = { targetId, deletion, fence };
+  if (result.kind === "given_up") return { ...key, ...result };
+  const outcome = result.kind === "deleted" ? ({ kind: "done" } as const) : result;
+  return { ...key, kind: "tried", outcome };
 }

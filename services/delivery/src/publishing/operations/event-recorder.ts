@@ -1,11 +1,11 @@
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
+import { withoutPlatformText } from "#src/calls/call-event.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
-import { decideInOrder } from "#src/publishing/domain/decide.ts";
-import type { TargetUpdate, TaskEvent } from "#src/publishing/domain/decision.ts";
 import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
-import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
+import { TASKS, type TargetUpdate, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { attemptsTotal, publishLatency, refusedEventsTotal, targetsTotal } from "./metrics.ts";
 import {
@@ -87,11 +87,12 @@ async function write(
   entries: readonly Entry[],
 ): Promise<readonly Recorded[]> {
   const events = entries.map(({ event }) => event);
+  const policy = { ...settings, heldMs: settings.probeMs[0] ?? 0 };
   const causes = new Map(entries.map(({ event, cause }) => [event.targetId, cause]));
   const { decisions, updates } = await sql.begin(async (tx) => {
     const keys = events.map(({ targetId, attemptNumber: number }) => ({ targetId, number }));
     const locked = await lockTargets(tx, keys);
-    const byEvent = decideInOrder(locked, events, settings, random);
+    const byEvent = decideInOrder(TASKS, locked, events, { policy, random });
     const made = [...byEvent.values()];
     const written = await writeDecisions(tx, made, causes);
     await writeHandles(tx, sealing, made);
@@ -110,12 +111,12 @@ async function write(
  */
 function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
-    const { platform, publishedAt, dueAt } = task;
+    const { platform, finishedAt, dueAt } = task;
     if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });
-    if (attempt?.outcome === "published" && publishedAt !== null)
+    if (attempt?.outcome === "published" && finishedAt !== null)
       publishLatency.observe(
         { platform },
-        Math.max(0, publishedAt.getTime() - dueAt.getTime()) / 1000,
+        Math.max(0, finishedAt.getTime() - dueAt.getTime()) / 1000,
       );
     if (task.status === "published" || task.status === "failed")
       targetsTotal.inc({ platform, status: task.status, code: task.errorCode ?? "" });
