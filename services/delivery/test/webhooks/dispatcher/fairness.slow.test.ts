@@ -31,7 +31,7 @@ test("webhook receivers that never answer do not delay receivers that answer, ev
     Array.from({ length: 5 }, () => insertSubscription(sql, { url: answering.url })),
   );
   await sql`
-    update webhook_lanes set pace = 'fast'
+    update webhook_leases set pace = 'fast'
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
@@ -76,7 +76,7 @@ test("the 50 failing webhook receivers of a workspace together get 8 attempts at
     Array.from({ length: 50 }, () => insertSubscription(sql, { url: failing.url, workspaceId })),
   );
   await sql`
-    update webhook_lanes set failing_since = now()
+    update webhook_leases set failing_since = now()
     where workspace_id = ${workspaceId}`;
   for (const each of many) await insertDeliveries(sql, each, 4);
   const one = await insertSubscription(sql, { url: other.url });
@@ -127,28 +127,28 @@ test("a webhook receiver that does not answer gets one probe at a time after 10 
   const subscription = await insertSubscription(sql, { url: receiver.url });
   await insertDeliveries(sql, subscription, 40);
   await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 50 } });
-  const readLane = async () => {
-    const [lane] = await sql<{ unanswered: number; owner: string | null; isBlocked: boolean }[]>`
+  const readLease = async () => {
+    const [lease] = await sql<{ unanswered: number; owner: string | null; isBlocked: boolean }[]>`
       select unanswered_in_row as unanswered, owner, blocked_until > now() as is_blocked
-      from webhook_lanes where subscription_id = ${subscription.id}`;
-    return lane;
+      from webhook_leases where subscription_id = ${subscription.id}`;
+    return lease;
   };
   await eventually(async () =>
-    expect(await readLane()).toMatchObject({ owner: null, isBlocked: true }),
+    expect(await readLease()).toMatchObject({ owner: null, isBlocked: true }),
   );
-  const opened = (await readLane())?.unanswered ?? 0;
+  const opened = (await readLease())?.unanswered ?? 0;
   const sentBefore = receiver.received.length;
   expect(opened).toBeGreaterThanOrEqual(10);
   // Further attempts, which had already begun when the tenth one failed, were sent as well.
   expect(sentBefore).toBeLessThanOrEqual(14);
   // The test moves the end of the wait into the past instead of waiting for it.
   const wake = () => sql`
-    update webhook_lanes set blocked_until = now(), wake_at = now()
+    update webhook_leases set blocked_until = now(), wake_at = now()
     where subscription_id = ${subscription.id}`;
   await wake();
   dispatcher.nudge();
   await eventually(async () =>
-    expect(await readLane()).toMatchObject({
+    expect(await readLease()).toMatchObject({
       unanswered: opened + 1,
       owner: null,
       isBlocked: true,
@@ -158,7 +158,7 @@ test("a webhook receiver that does not answer gets one probe at a time after 10 
   isSilent = false;
   await wake();
   dispatcher.nudge();
-  await eventually(async () => expect(await readLane()).toMatchObject({ unanswered: 0 }));
+  await eventually(async () => expect(await readLease()).toMatchObject({ unanswered: 0 }));
   const [waiting] = await sql<{ count: number }[]>`
     select count(*)::int as count from webhook_queue
     where subscription_id = ${subscription.id} and attempt_count = 0`;

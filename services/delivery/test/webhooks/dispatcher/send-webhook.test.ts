@@ -5,12 +5,12 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import { createSigner } from "#src/webhooks/domain/signature.ts";
-import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
+import { DISPATCHER_SETTINGS } from "#src/webhooks/jobs/dispatch-webhooks/dependencies.ts";
 import {
   ReceiverConnections,
   type ConnectionOptions,
-} from "#src/webhooks/operations/receiver-connections.ts";
-import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
+} from "#src/webhooks/jobs/dispatch-webhooks/receiver-connections.ts";
+import { sendWebhook } from "#src/webhooks/jobs/dispatch-webhooks/send-webhook.ts";
 import { RULES, startReceiver } from "./fixture.ts";
 import { answer, drip, flood, startHostile, type Behaviour } from "./hostile-receivers.ts";
 
