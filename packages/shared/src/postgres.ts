@@ -33,6 +33,8 @@ export type Sql = postgres.Sql<Types>;
 export type TransactionSql = postgres.TransactionSql<Types>;
 /** A connection pool or a transaction: the parameter of functions that run SQL. */
 export type ISql = postgres.ISql<Types>;
+/** A part of an SQL statement. */
+export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 
 export interface SqlOptions {
   readonly url: string;
