@@ -37,13 +37,13 @@ const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
 /**
- * Layers that only one service has: `http` in the gateway, `inspection` in media, which inspects
- * uploaded files in a separate process, and `calls` in delivery, which all its trades use.
+ * Layers that only one service has. `inspection` inspects uploaded files in a separate process, and
+ * all trades of delivery use `calls`.
  */
-const OWN_LAYERS: Readonly<Record<string, string>> = {
-  gateway: "http",
-  media: "inspection",
-  delivery: "calls",
+const OWN_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  gateway: ["http", "admission"],
+  media: ["inspection"],
+  delivery: ["calls"],
 };
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
@@ -99,7 +99,7 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
     OUTSIDE.has(layer) ||
     layer === "domain" ||
     layer === "operations" ||
-    OWN_LAYERS[name] === layer
+    OWN_LAYERS[name]?.includes(layer) === true
   );
 }
 
