@@ -180,6 +180,7 @@ create table delivery.backfills (
   prepared integer not null,
   skipped integer not null,
   unmatched integer not null,
+  bytes bigint not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint backfills_pkey PRIMARY KEY (id),

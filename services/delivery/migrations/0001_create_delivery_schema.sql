@@ -626,6 +626,8 @@ create table backfills (
   prepared int not null,
   skipped int not null,
   unmatched int not null,
+  -- Approximate size of the results in bytes.
+  bytes bigint not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint backfills_status_check

@@ -22,8 +22,8 @@ const KEY_WAIT_OF_MANY = "100ms";
  * fails with a `RefusalReason`, and nothing is stored.
  *
  * No two of the posts may have an idempotency key, a duplicate guard or a queue slot in common. Locks are taken in the order of keys,
- * guards, slots and quota counters, each sorted, so that statements never deadlock. Counters are locked last, because all posts of a
- * workspace share them.
+ * guards, slots, quota counters and, at the commit, counters of what a workspace stores, each sorted, so that statements do not
+ * deadlock. Counters are locked last, because all posts of a workspace share them.
  *
  * The statement has one text for all posts without and one for all posts with a key, and likewise for slots, so that Postgres plans
  * it seldom and starts no steps that are not needed.
@@ -143,6 +143,7 @@ function slotSteps(sql: ISql, posts: readonly PostRecords[]) {
     )`;
 }
 
+/** Inserts the rows. At the commit, triggers lock what each workspace stores in the order in which the posts are inserted here. */
 function rowSteps(sql: ISql) {
   // The delivery service reports nothing about a target before the target is due. The sweep, which asks about targets
   // without reports, therefore counts from the due time.
@@ -157,6 +158,7 @@ function rowSteps(sql: ISql) {
         queue_slot_rule_id, platforms, accepted_at, accepted_at, cause
       from stored
       where (select ok from slotted)
+      order by workspace_id
       returning id
     ),
     target as (

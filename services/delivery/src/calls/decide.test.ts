@@ -2,12 +2,19 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CallEvent } from "#src/calls/call-event.ts";
-import type { Attempt, CallPolicy, CallStatus, Snapshot } from "#src/calls/call.ts";
-import { decideInOrder } from "#src/calls/decide-in-order.ts";
-import { decide } from "#src/calls/decide.ts";
-import { TARGET } from "#src/calls/kinds.ts";
-import { TASKS, type Task } from "./task.ts";
+import { TASKS, type Task } from "#src/publishing/domain/task.ts";
+import type { CallEvent } from "./call-event.ts";
+import {
+  NEVER_MARKED,
+  type Attempt,
+  type Call,
+  type CallPolicy,
+  type CallStatus,
+  type Snapshot,
+} from "./call.ts";
+import { decideInOrder } from "./decide-in-order.ts";
+import { decide } from "./decide.ts";
+import { DELETION, PRIVATE_REPLY, REPLY, TARGET, VISIBILITY, type CallKind } from "./kinds.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
@@ -708,4 +715,288 @@ test("a target whose post stays absent is sent again after growing waits, and on
     task = { ...next, status: "reconciling", unknownCount: next.unknownCount + 1 };
   }
   expect(waits).toEqual([0, ...POLICY.retryMs]);
+});
+
+test("the first repetition of a call that is safe to repeat is sent without a wait, and each further repetition is sent after the configured retry wait", () => {
+  const waits = [1, 2, 3, 9].map((unknownCount) => {
+    const next = after({ ...RECONCILING, unknownCount }, looked({ kind: "repeat" }));
+    return (next.wakeAt?.getTime() ?? 0) - NOW.getTime();
+  });
+  expect(waits).toEqual([0, 60_000, 300_000, 300_000]);
+});
+
+const ACTION: Call = {
+  ...NEVER_MARKED,
+  workspaceId: "w",
+  accountId: "a",
+  platform: "instagram",
+  status: "calling",
+  wakeAt: NOW,
+  sendBefore: at(86_400_000),
+  fence: 3,
+  crashCount: 0,
+  retryCount: 0,
+  callNumber: 1,
+  calledAt: at(-100),
+  callUntil: at(59_900),
+  version: 1,
+  externalId: null,
+  furtherIds: [],
+  errorCode: null,
+  errorMessage: null,
+};
+const SENT_BEFORE: Call = { ...ACTION, unknownCount: 1, openUnknowns: 1, resendCount: 1 };
+const LOOKING: Call = {
+  ...ACTION,
+  status: "reconciling",
+  unknownCount: 1,
+  openUnknowns: 1,
+  firstUnknownAt: at(-100),
+  errorCode: "outcome_unknown",
+  errorMessage: "no answer",
+};
+const SUCCEEDED: Call = { ...ACTION, status: "succeeded", finishedAt: NOW, externalId: "r1" };
+const FAILED = { status: "failed", finishedAt: NOW };
+const NO_ANSWER = { kind: "unknown", message: "no answer" } as const;
+const done = (externalId: string): Outcome => ({ kind: "published", externalId, permalink: null });
+
+/** Returns the fields that an event changes in a call; undefined if it changes none. */
+function changesOf(kind: CallKind, call: Call, event: CallEvent) {
+  const known = { call, kind, siblings: [], attempt: undefined, now: NOW, random: 0.5 };
+  const [change] = decide({ ...known, policy: POLICY }, event).changes;
+  if (change === undefined) return undefined;
+  expect(change.call.version).toBe(call.version + 1);
+  const before = new Map<string, unknown>(Object.entries(call));
+  const entries = Object.entries(change.call).filter(
+    ([name, value]) => name !== "version" && String(value) !== String(before.get(name)),
+  );
+  return Object.fromEntries(entries);
+}
+
+test.each<[string, CallKind, Call, CallEvent, object | undefined]>([
+  [
+    "a hide call without an answer is repeated once it can no longer arrive at the platform",
+    VISIBILITY,
+    { ...ACTION, callUntil: at(90_000) },
+    called(NO_ANSWER),
+    {
+      status: "queued",
+      wakeAt: at(90_000),
+      retryCount: 1,
+      errorCode: "platform_unavailable",
+      errorMessage: "no answer",
+    },
+  ],
+  [
+    "an answered hide call can no longer arrive at the platform",
+    VISIBILITY,
+    ACTION,
+    called(done("")),
+    { status: "succeeded", externalId: "", callUntil: NOW, finishedAt: NOW },
+  ],
+  [
+    "a rate limit that may have come after the reply was published does not count as a resend",
+    REPLY,
+    ACTION,
+    called({ ...NO_ANSWER, limitedForMs: 120_000 }),
+    {
+      status: "unknown",
+      wakeAt: at(59_900),
+      unknownCount: 1,
+      openUnknowns: 1,
+      isLimited: true,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "no answer",
+    },
+  ],
+  [
+    "a reply that is absent after a rate limit is sent again without counting as a resend",
+    REPLY,
+    { ...LOOKING, resendCount: 1, isLimited: true },
+    looked({ kind: "absent" }),
+    { status: "queued", openUnknowns: 0, errorCode: null, errorMessage: null },
+  ],
+  [
+    "a private reply that the platform refuses as a duplicate fails if Postrider made no earlier call",
+    PRIVATE_REPLY,
+    ACTION,
+    called(duplicate),
+    { ...FAILED, errorCode: "duplicate_on_platform", errorMessage: "again" },
+  ],
+  [
+    "a private reply that the platform refuses as a duplicate after an unanswered call has succeeded",
+    PRIVATE_REPLY,
+    SENT_BEFORE,
+    called(duplicate),
+    { status: "succeeded", finishedAt: NOW, openUnknowns: 0 },
+  ],
+  [
+    "a reply that the platform refuses as a duplicate after another call is searched for",
+    REPLY,
+    { ...ACTION, resendCount: 1, unknownCount: 1 },
+    called(duplicate),
+    {
+      status: "unknown",
+      wakeAt: at(59_900),
+      unknownCount: 2,
+      openUnknowns: 1,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "again",
+    },
+  ],
+  [
+    "a refusal of a repeated call leaves the outcome of the first call unknown",
+    PRIVATE_REPLY,
+    SENT_BEFORE,
+    called(refused),
+    { ...FAILED, errorCode: "outcome_unknown", errorMessage: "content_rejected: no" },
+  ],
+  [
+    "a private reply with an unknown outcome is sent again at once, because the platform refuses duplicates",
+    PRIVATE_REPLY,
+    LOOKING,
+    looked({ kind: "repeat" }),
+    { status: "queued", resendCount: 1 },
+  ],
+  [
+    "the second repetition of a private reply waits",
+    PRIVATE_REPLY,
+    { ...LOOKING, resendCount: 1, unknownCount: 2 },
+    looked({ kind: "repeat" }),
+    { status: "queued", wakeAt: at(60_000), resendCount: 2 },
+  ],
+  [
+    "a private reply is not repeated for ever",
+    PRIVATE_REPLY,
+    { ...LOOKING, resendCount: 3 },
+    looked({ kind: "repeat" }),
+    {
+      ...FAILED,
+      errorMessage: "it could not be determined whether the platform published it",
+    },
+  ],
+  [
+    "a second success stores the id of the second reply",
+    REPLY,
+    SUCCEEDED,
+    called(done("r2")),
+    { furtherIds: ["r2"] },
+  ],
+  [
+    "a success that is reported twice changes nothing",
+    REPLY,
+    SUCCEEDED,
+    called(done("r1")),
+    undefined,
+  ],
+  [
+    "a success that is reported late counts although the action has failed",
+    REPLY,
+    { ...LOOKING, status: "failed", finishedAt: at(-1) },
+    called(done("r1")),
+    {
+      status: "succeeded",
+      externalId: "r1",
+      finishedAt: NOW,
+      openUnknowns: 0,
+      errorCode: null,
+      errorMessage: null,
+    },
+  ],
+  [
+    "a failed reply is not sent again when its call proves late that it was not sent, because the user may have replied again",
+    REPLY,
+    { ...LOOKING, status: "failed", finishedAt: at(-1) },
+    called(notSent),
+    undefined,
+  ],
+  [
+    "a late refusal of an earlier call changes nothing",
+    REPLY,
+    { ...LOOKING, callNumber: 2 },
+    called(refused),
+    undefined,
+  ],
+])(
+  "a comment action differs from a target in what an event means: %s",
+  (_title, kind, call, event, expected) => {
+    expect(changesOf(kind, call, event)).toEqual(expected);
+  },
+);
+
+const DELETING: Call = {
+  ...ACTION,
+  ...NEVER_MARKED,
+  status: "working",
+  crashCount: 1,
+  externalId: "post",
+};
+const tried = (outcome: Outcome | { readonly kind: "done" }): CallEvent => ({
+  kind: "tried",
+  fence: 3,
+  outcome,
+});
+
+test("a deletion succeeds when the platform reports that the post is gone, whatever the earlier tries ended with", () => {
+  const task: Call = { ...DELETING, retryCount: 2, errorCode: "platform_unavailable" };
+  expect(changesOf(DELETION, task, tried({ kind: "done" }))).toEqual({
+    status: "deleted",
+    errorCode: null,
+    crashCount: 0,
+    finishedAt: NOW,
+  });
+});
+
+test("when a platform asks for a wait before the next try of a deletion, that wait replaces the configured one, and the next try is counted as a retry", () => {
+  expect(changesOf(DELETION, DELETING, tried(waiting))).toMatchObject({
+    status: "queued",
+    wakeAt: at(7_000),
+    retryCount: 1,
+    crashCount: 0,
+  });
+});
+
+test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and the try after the limit is not counted as a retry", () => {
+  const last: Call = { ...DELETING, retryCount: 2 };
+  const known = { call: last, kind: DELETION, siblings: [], attempt: undefined, now: NOW };
+  const snapshot = { ...known, random: 0.5, policy: POLICY };
+  expect(decide(snapshot, tried(limited))).toMatchObject({
+    changes: [{ call: { status: "queued", wakeAt: at(9_000), retryCount: 2 } }],
+    account: { kind: "limited", until: at(9_000) },
+  });
+  const { retryAfterMs: _wait, ...unnamed } = limited;
+  expect(decide(snapshot, tried(unnamed as Outcome)).account).toMatchObject({ until: at(60_000) });
+});
+
+test("a deletion that meets only rate limits is given up after a day", () => {
+  const after = (ms: number) =>
+    changesOf(DELETION, { ...DELETING, sendBefore: at(ms) }, tried(limited));
+  expect(after(9_001)).toMatchObject({ status: "queued" });
+  expect(after(9_000)).toMatchObject({ status: "failed", errorCode: "rate_limited" });
+});
+
+test("a deletion that meets no rate limit ends at the latest after its configured number of retries, whatever the result of each try", () => {
+  const results = fc.constantFrom<Outcome | { readonly kind: "done" }>(
+    unknown,
+    retryable,
+    refused,
+    {
+      kind: "done",
+    },
+  );
+  fc.assert(
+    fc.property(fc.array(results, { minLength: 3, maxLength: 3 }), (outcomes) => {
+      let call: Call = DELETING;
+      for (const outcome of outcomes) {
+        const change = changesOf(DELETION, call, tried(outcome));
+        call = { ...call, ...change };
+        if (call.status !== "queued") break;
+        call = { ...call, status: "working" };
+      }
+      expect(["deleted", "failed"]).toContain(call.status);
+      expect(call.status === "deleted").toBe(call.errorCode === null);
+    }),
+  );
 });
