@@ -1,7 +1,7 @@
 import { newNonce, seal } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { beforeEach, expect, test } from "vitest";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { hashSecret } from "#src/domain/connect-links.ts";
 import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import { DEPLOYMENT, KEY } from "./accounts-app.ts";
 import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";

@@ -2,6 +2,21 @@ import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
 
+/** Stores what the platform offers an account now. Of two answers at the same time either may stay. */
+export async function setAvailable(
+  sql: ISql,
+  { workspaceId, accountId }: AccountKey,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await sql`
+    update accounts
+    set available = ${sql.json(values as Record<string, never>)},
+      available_at = now()
+    where workspace_id = ${workspaceId}
+    and id = ${accountId}
+    and status <> 'disconnected'`;
+}
+
 /** An account with the settings that its workspace chose. */
 export interface AccountSettingsRow {
   readonly platform: string;

@@ -2,6 +2,24 @@ import type { Connection } from "@postrider/platforms/authorization/connector";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
+interface AccountCount {
+  readonly platform: string;
+  readonly status: string;
+  readonly count: number;
+}
+
+/** Counts, by platform and status, the accounts of all workspaces that have one of the given statuses. */
+export async function countAccounts(
+  sql: ISql,
+  statuses: readonly string[],
+): Promise<readonly AccountCount[]> {
+  return await sql<AccountCount[]>`
+    select platform, status, count(*) as count
+    from accounts
+    where status in ${sql(statuses)}
+    group by platform, status`;
+}
+
 export type AccountStatus = "active" | "reconnect_required" | "disconnected";
 
 export interface AccountRow {

@@ -1,3 +1,20 @@
+import { createHash } from "node:crypto";
+
+/** Number of random bytes in each secret of an authorization: connect link, browser cookie, state and code verifier. */
+export const SECRET_BYTES = 32;
+
+/**
+ * Returns the SHA-256 hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt.
+ */
+export function hashSecret(secret: string): Buffer {
+  return createHash("sha256").update(secret, "utf8").digest();
+}
+
+/** Returns the PKCE code challenge of a code verifier (method S256 of RFC 7636). */
+export function codeChallengeOf(codeVerifier: string): string {
+  return hashSecret(codeVerifier).toString("base64url");
+}
+
 /** Returns the connect link: the one-time address at the gateway that a person opens to connect accounts. */
 export function connectLinkOf(publicUrl: string, secret: string): string {
   return `${publicUrl}/connect/${secret}`;

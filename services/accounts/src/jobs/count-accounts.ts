@@ -3,7 +3,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
-import { countAccounts } from "#src/db/account-counts.ts";
+import { countAccounts } from "#src/db/accounts.ts";
 
 const COUNT_INTERVAL_MS = 60_000;
 const STATUSES = ["active", "reconnect_required"];

@@ -6,7 +6,7 @@ import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts
 import { giveUpCredential, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { invalidateCredential } from "#src/db/credentials.ts";
 import { accountReconnectRequired } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<Dependencies, "sql" | "nudge">;

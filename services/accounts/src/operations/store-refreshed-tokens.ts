@@ -4,7 +4,7 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import { writeRefreshedTokens, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { accountConnected } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
 

@@ -11,9 +11,8 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
+import { fetchConnection, storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { fetchConnection } from "#src/operations/fetch-connection.ts";
-import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;

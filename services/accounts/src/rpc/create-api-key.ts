@@ -10,13 +10,46 @@ import { invalidRequest, notFound, type Violation } from "@postrider/shared/erro
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
-import { insertApiKey, type ApiKeyRow, type NewApiKey } from "#src/db/api-keys.ts";
+import { type ApiKeyRow, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
-import { parseScopes } from "#src/domain/scopes.ts";
+import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
+
+/** All scopes of API keys, sorted. */
+const SCOPES = [
+  "accounts:read",
+  "accounts:write",
+  "automations:read",
+  "automations:write",
+  "comments:read",
+  "comments:write",
+  "posts:read",
+  "posts:write",
+  "webhooks:read",
+  "webhooks:write",
+] as const;
+
+/** The value in a request that stands for all scopes of API keys. */
+const ALL = "all";
+
+/** A scope that restricts an API key: with it, agents (MCP) can only create and change drafts. */
+const MCP_DRAFTS = "mcp:drafts";
+
+/**
+ * Returns the requested API key scopes, sorted and without duplicates; undefined when the list is empty or contains an
+ * unknown scope.
+ */
+function parseScopes(words: readonly string[]): readonly string[] | undefined {
+  const scopes = words.filter((word) => word !== MCP_DRAFTS);
+  const marks = scopes.length === words.length ? [] : [MCP_DRAFTS];
+  if (scopes.length === 0) return undefined;
+  if (scopes.length === 1 && scopes[0] === ALL) return [...SCOPES, ...marks].toSorted();
+  const known: readonly string[] = SCOPES;
+  if (!scopes.every((word) => known.includes(word))) return undefined;
+  return [...SCOPES.filter((scope) => scopes.includes(scope)), ...marks].toSorted();
+}
 
 /**
  * The latest instant whose text, as JavaScript writes it, Postgres can read. JavaScript writes later years in another

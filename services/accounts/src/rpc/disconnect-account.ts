@@ -11,7 +11,7 @@ import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";

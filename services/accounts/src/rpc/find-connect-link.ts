@@ -4,8 +4,7 @@ import type {
   FindConnectLinkResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { readConnectLink } from "#src/db/authorizations.ts";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
-import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 

@@ -14,13 +14,12 @@ import {
   setAuthorizationFailed,
   type ClaimedAuthorization,
 } from "#src/db/authorizations.ts";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
-import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier, type VerifierOwner } from "#src/domain/sealed-places.ts";
-import { connectLinkActor, toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
+import { connectLinkActor, toAuthorizationAudit } from "#src/operations/audit-records.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import { storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { storeConnections } from "#src/operations/store-connections.ts";
 import { unsealForUse } from "#src/operations/token-sealing.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 

@@ -14,7 +14,7 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findAccountSettings, upsertAccountSettings } from "#src/db/account-settings.ts";
 import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 import { toAccountSettings } from "#src/rpc/to-account-settings.ts";

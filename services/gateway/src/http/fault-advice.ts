@@ -9,9 +9,8 @@ import {
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
-import { describeMissingDay } from "#src/http/missing-days.ts";
 import { adviseOnName } from "#src/http/unknown-fields.ts";
-import { writeTime } from "#src/http/write-time.ts";
+import { describeMissingDay, writeTime } from "#src/http/write-time.ts";
 
 /** One schema error that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {

@@ -1,4 +1,4 @@
-import { distance } from "#src/http/similar-path.ts";
+import { distance } from "#src/http/path-advice.ts";
 
 /** Fields of our API, each with the names that other APIs use for it. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {

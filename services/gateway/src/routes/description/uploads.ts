@@ -1,5 +1,5 @@
 import { JSON_TYPE } from "./document.ts";
-import { exampleOf } from "./error-examples.ts";
+import { exampleOf } from "./error-answers.ts";
 
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
 

@@ -2,7 +2,7 @@ import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import { documentErrors } from "#src/http/catalogue/document.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { BACKFILL_EXAMPLE } from "#src/routes/automations/backfill-schemas.ts";
-import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
+import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
 
 interface Parameter {
   readonly name: string;

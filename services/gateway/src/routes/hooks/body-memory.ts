@@ -6,7 +6,7 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
-import type { BodyLimits } from "#src/routes/body-limits.ts";
+import type { BodyLimits } from "#src/routes/dependencies.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const KIBIBYTE = 1024;

@@ -1,11 +1,15 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defined } from "#src/http/defined.ts";
+import { isMalformedIfMatch } from "#src/http/entity-tags.ts";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
-import { quoteFound, type ExpectedSchema } from "#src/http/expected-values.ts";
+import {
+  describeExpected,
+  type ExpectedSchema,
+  quoteFound,
+  toPhrase,
+} from "#src/http/expected-values.ts";
 import type { SchemaError } from "#src/http/fault-advice.ts";
-import { describeFieldAt, type NestedSchema } from "#src/http/field-schemas.ts";
-import { isMalformedIfMatch } from "#src/http/if-match.ts";
 import {
   headerFault,
   type QuerySchema,
@@ -14,6 +18,52 @@ import {
   toSchemaViolations,
 } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+
+/**
+ * A request schema, or the schema of one of its fields or items. It has the members that lead to the schemas of further
+ * fields.
+ */
+interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, NestedSchema>>;
+  readonly items?: NestedSchema;
+  readonly additionalProperties?: NestedSchema | boolean;
+}
+
+/** Returns the schema that a `$ref` names. */
+type FindSchema = (name: string) => NestedSchema | undefined;
+
+function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefined {
+  return schema.$ref === undefined ? schema : find(schema.$ref.replace(/#$/, ""));
+}
+
+function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
+  const { properties = {}, items, additionalProperties: others, description } = schema;
+  if (Object.hasOwn(properties, name)) return properties[name];
+  // A schema of a list item without a description gets the description of the list.
+  if (items !== undefined) return description === undefined ? items : { description, ...items };
+  return typeof others === "object" ? others : undefined;
+}
+
+/**
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema says neither. The text
+ * is added to errors of services: a service knows that a value is not valid, but not how the schema of the request
+ * describes the value.
+ */
+function describeFieldAt(schema: NestedSchema, path: string, find: FindSchema): string | undefined {
+  let found = resolve(schema, find);
+  for (const name of path.split("/").slice(1)) {
+    const child = found === undefined ? undefined : childOf(found, name);
+    found = child === undefined ? undefined : resolve(child, find);
+  }
+  if (found === undefined) return undefined;
+  const { description } = found;
+  const parts = [
+    describeExpected(found),
+    description === undefined ? undefined : toPhrase(description),
+  ];
+  return parts.filter((part) => part !== undefined).join(": ") || undefined;
+}
 
 /** Returns the seconds after which the client may send the request again; undefined if waiting does not help. */
 function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {

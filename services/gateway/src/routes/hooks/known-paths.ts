@@ -1,8 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defined } from "#src/http/defined.ts";
-import { findSimilarOperation, type KnownPath } from "#src/http/method-advice.ts";
-import { findSimilarPath } from "#src/http/similar-path.ts";
+import { findSimilarOperation, findSimilarPath, type KnownPath } from "#src/http/path-advice.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { checkPermission } from "#src/routes/hooks/admission.ts";
 

@@ -6,7 +6,7 @@ import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
+import { securityHeaders } from "#src/routes/hooks/answer-headers.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 /**

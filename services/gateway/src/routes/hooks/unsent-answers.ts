@@ -3,7 +3,7 @@ import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { Semaphore, type Share } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
+import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const MEBIBYTE = 1024 * 1024;

@@ -7,16 +7,32 @@ import {
 } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import type { ExpectedAnswer } from "#src/routes/answer.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
 import { callTool } from "./call-tool.ts";
-import { expectAnswer } from "./expect-answer.ts";
-import { createInputSchema } from "./input-schema.ts";
-import { toOutputSchema } from "./output-schema.ts";
 import { READ_TOOLS } from "./read-tools.ts";
+import { createInputSchema, toOutputSchema } from "./tool-schemas.ts";
 import type { Tool } from "./tool.ts";
 import { WRITE_TOOLS } from "./write-tools.ts";
+
+/** An MCP tool returns its result twice: as text, and as structured content. */
+const COPIES = 2;
+
+/** Returns the name of the MCP tool that a JSON-RPC message calls; undefined for any other message. */
+function toolNameOf(message: unknown): unknown {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === "tools/call" ? params?.name : undefined;
+}
+
+/** Returns what the gateway knows about the answer to an agent's message before it calls the MCP tool. */
+function expectAnswer(tools: readonly Tool[], message: unknown): ExpectedAnswer {
+  const name = toolNameOf(message);
+  const tool = tools.find((each) => each.name === name);
+  const isRead = tool === undefined || tool.isReadOnly === true;
+  return { bytes: COPIES * (tool?.answerBytes ?? 0), isRead };
+}
 
 const TOOLS: readonly Tool[] = [...READ_TOOLS, ...WRITE_TOOLS];
 /** The body is a JSON-RPC message. The schema accepts any object, because the MCP library checks the message. */
