@@ -18,7 +18,10 @@ async function statusOf(ref: AccountRef) {
   return accounts[0]?.status;
 }
 
-/** Changes rows of the database, as an attacker does who can write them, and returns the reference of the changed account. */
+/**
+ * Changes rows of the database, as an attacker does who can write them, and returns the reference
+ * of the changed account.
+ */
 type Attack = (own: AccountRef, other: AccountRef) => Promise<AccountRef>;
 
 const moveToWorkspace: Attack = async ({ accountId }) => {

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Number of random bytes in each secret of an authorization: connect link, browser cookie, state and code verifier. */
+/** Of the connect link, the browser cookie, the state and the code verifier. */
 export const SECRET_BYTES = 32;
 
-/**
- * Returns the SHA-256 hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt.
- */
+/** A secret has 256 random bits, so its hash needs no salt. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret, "utf8").digest();
 }
@@ -15,14 +13,14 @@ export function codeChallengeOf(codeVerifier: string): string {
   return hashSecret(codeVerifier).toString("base64url");
 }
 
-/** Returns the connect link: the one-time address at the gateway that a person opens to connect accounts. */
+/** The one-time address at the gateway that a person opens to connect accounts. */
 export function connectLinkOf(publicUrl: string, secret: string): string {
   return `${publicUrl}/connect/${secret}`;
 }
 
 /**
- * Returns the redirect URI: the address to which platforms send browsers back after an authorization. Each platform app
- * has to be registered with exactly this address.
+ * Returns the redirect URI: the address to which platforms send browsers back after an
+ * authorization. Each platform app has to be registered with exactly this address.
  */
 export function redirectUriOf(publicUrl: string): string {
   return `${publicUrl}/connect/callback`;

@@ -23,10 +23,7 @@ async function updateGauge(sql: Sql): Promise<void> {
     }
 }
 
-/**
- * Counts accounts for the metrics until disposed of. Every replica reports the same numbers, because all replicas share
- * the database.
- */
+/** Every replica reports the same numbers, because all replicas share the database. */
 export function startCountAccounts(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_INTERVAL_MS,

@@ -15,7 +15,6 @@ import { sealAt } from "#src/operations/token-sealing.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
 
-/** Number of credentials that are encrypted again in one transaction. */
 const PAGE_SIZE = 200;
 
 const resealedTotal = createCounter(
@@ -45,7 +44,6 @@ function tryReseal(
   }
 }
 
-/** The result of encrypting a page of credentials again. */
 interface ResealedPage {
   /** The last account id of the page of credentials; undefined when no credential was left. */
   readonly last: string | undefined;
@@ -53,8 +51,8 @@ interface ResealedPage {
 }
 
 /**
- * Encrypts a page of credentials again with the newest key, in one transaction. A credential that cannot be decrypted is logged
- * and stays unchanged.
+ * Encrypts a page of credentials again with the newest key, in one transaction. A credential that
+ * cannot be decrypted is logged and stays unchanged.
  */
 async function resealPage(deps: ResealDependencies, after: string): Promise<ResealedPage> {
   const newestKeyId = deps.credentialKeys[0]?.id ?? "";
@@ -90,8 +88,9 @@ async function measureStale({ sql, credentialKeys }: ResealDependencies): Promis
 }
 
 /**
- * Encrypts all stored credentials again after an operator has configured a newer encryption key, while the accounts service
- * keeps answering requests. A stop or a crash rolls back at most one page. Several replicas share the work.
+ * Encrypts all stored credentials again after an operator has configured a newer encryption key,
+ * while the accounts service keeps answering requests. A stop or a crash rolls back at most one
+ * page. Several replicas share the work.
  */
 export function startResealCredentials(deps: ResealDependencies): Loop {
   const { logger } = deps;

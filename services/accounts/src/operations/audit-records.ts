@@ -1,7 +1,6 @@
 import type { AuditEntry } from "@postrider/shared/audit/append";
 import type { ApiKeyRow } from "#src/db/api-keys.ts";
 
-/** Returns the audit entries for a change of an API key: one for each workspace that the API key may use. */
 export function toAuditEntries(
   action: "key.create" | "key.revoke",
   { id, prefix, name, scopes, workspaceIds, expiresAt }: ApiKeyRow,
@@ -17,7 +16,6 @@ export function toAuditEntries(
   return workspaceIds.map((workspaceId) => ({ action, subject, workspaceId, details }));
 }
 
-/** Returns the audit entry for a change of an account. */
 export function toAccountAudit(
   action: Extract<AuditEntry["action"], `account.${string}`>,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -26,19 +24,17 @@ export function toAccountAudit(
   return { action, subject: { type: "account", id: accountId }, workspaceId, details };
 }
 
-/** The values of an authorization that its audit entries contain. */
 export interface AuditedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
 }
 
-/** Returns who connects accounts through a connect link: the person who opened the link, whom only the link identifies. */
+/** The person who opened a connect link, whom only the link identifies. */
 export function connectLinkActor({ id }: Pick<AuditedAuthorization, "id">) {
   return { kind: "connect_link", id } as const;
 }
 
-/** Returns the audit entry about an authorization whose connect link was issued or opened, or which has ended. */
 export function toAuthorizationAudit(
   action: Extract<AuditEntry["action"], `authorization.${string}`>,
   authorization: AuditedAuthorization,

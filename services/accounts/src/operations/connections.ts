@@ -22,8 +22,9 @@ const RETRY_MS = 1_000;
 /**
  * Asks the platform which account the entered credentials belong to.
  *
- * @throws ServiceError with a violation whose `reason` says what happened: `invalid_request` with `login_refused` when the
- *   platform refuses the credentials, `unavailable` with `platform_unavailable` when it does not answer.
+ * @throws ServiceError with a violation whose `reason` says what happened: `invalid_request` with
+ *   `login_refused` when the platform refuses the credentials, `unavailable` with
+ *   `platform_unavailable` when it does not answer.
  */
 export async function fetchConnection(
   connector: AuthorizationConnector,
@@ -41,17 +42,17 @@ export async function fetchConnection(
   });
 }
 
-/** External accounts of one platform that are to be connected to a workspace. */
 export interface NewConnections {
   readonly workspaceId: string;
   readonly platform: string;
   readonly connections: readonly Connection[];
 }
 
-/** A person who connects accounts through a connect link, and what else is stored with the accounts. */
+/**
+ * A person who connects accounts through a connect link, and what else is stored with the accounts.
+ */
 export interface ConnectLinkUse {
   readonly actor: AuditActor;
-  /** Called in the transaction that stores the accounts, with the ids of the accounts. */
   readonly alsoStore: (tx: TransactionSql, accountIds: readonly string[]) => Promise<void>;
 }
 
@@ -68,7 +69,8 @@ function toAuditEntry(
 }
 
 /**
- * Stores connected accounts, their credentials, their events and their audit entries in one transaction.
+ * Stores connected accounts, their credentials, their events and their audit entries in one
+ * transaction.
  *
  * @param use Undefined when the accounts are connected without a connect link.
  * @returns The accounts in the order of `connections`, without duplicates.
@@ -89,8 +91,8 @@ export async function storeConnections(
     const credentials = rows.flatMap((row) => {
       const connection = byExternalId.get(row.externalId);
       if (connection === undefined) return [];
-      // The tokens are bound to the values as the database returns them, because decrypting uses the values that the
-      // database returns.
+      // The tokens are bound to the values as the database returns them, because decrypting uses
+      // the values that the database returns.
       const owner = { ...row, accountId: row.id, attributes: connection.attributes };
       return [sealTokens(deps, owner, connection.tokens)];
     });

@@ -12,8 +12,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /**
- * Connects an account with the credentials that a person entered. An account of a platform with an authorization page
- * can be connected only on that page.
+ * Connects an account with the credentials that a person entered. An account of a platform with an
+ * authorization page can be connected only on that page.
  */
 export async function connectAccount(
   deps: Dependencies,

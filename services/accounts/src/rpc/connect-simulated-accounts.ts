@@ -18,7 +18,7 @@ import { toAccount } from "#src/rpc/to-account.ts";
 const MAX_COUNT = 1_000;
 const MAX_CONCURRENT_CALLS = 16;
 
-/** Returns the connector of a simulated platform and the simulator's address; undefined when the platform is real. */
+/** Undefined when the platform is real. */
 function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: string) {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
   if (configured === undefined || simulatorUrl === undefined) return undefined;
@@ -26,7 +26,7 @@ function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: str
   return { connector: configured.connector, simulatorUrl };
 }
 
-/** Adds the permissions that the simulator was asked for, because its response to entered credentials does not contain them. */
+/** The simulator's response to entered credentials does not contain the permissions. */
 function withPermissions(
   connection: Connection,
   scopes: readonly string[] | undefined,

@@ -8,10 +8,7 @@ import { hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Finds the authorization of a connect link without changing it, so that a program that previews links does not use up
- * the connect link.
- */
+/** Changes nothing, so that a program that previews links does not use the connect link up. */
 export async function findConnectLink(
   deps: Dependencies,
   { linkSecret: secret }: FindConnectLinkRequest,

@@ -14,10 +14,7 @@ import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 
-/**
- * Starts an authorization. Only the answer of this RPC contains the connect link; the database contains the hash of the
- * link's secret.
- */
+/** Only the answer contains the connect link; the database contains the hash of its secret. */
 export async function issueConnectLink(
   deps: Dependencies,
   { workspaceId, platform }: IssueConnectLinkRequest,

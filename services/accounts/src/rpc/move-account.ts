@@ -21,7 +21,7 @@ interface Move {
   readonly to: string;
 }
 
-/** Encrypts the tokens of an account again, because they are bound to the id of the account on its platform. */
+/** Tokens are bound to the id of the account on its platform. */
 async function bindToNewId(
   deps: Pick<Dependencies, "credentialKeys">,
   tx: TransactionSql,
@@ -65,8 +65,8 @@ async function move(
 }
 
 /**
- * Stores the new id of an account on its platform, for example of a Telegram group that has become a supergroup. Everything is
- * stored in one transaction, so the tokens always fit the id.
+ * Stores the new id of an account on its platform, for example of a Telegram group that has become
+ * a supergroup. Everything is stored in one transaction, so the tokens always fit the id.
  */
 export async function moveAccount(
   deps: Deps,

@@ -13,7 +13,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { sealAt } from "#src/operations/token-sealing.ts";
 
-/** Opens a connect link: binds the authorization to the browser, to a new state and to a new code verifier. */
+/** Binds the authorization to the browser, to a new state and to a new code verifier. */
 export async function openConnectLink(
   deps: Dependencies,
   { linkSecret: secret, browser }: OpenConnectLinkRequest,

@@ -10,10 +10,7 @@ import { lockApiKey, revokeApiKeyById } from "#src/db/api-keys.ts";
 import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Revokes an API key. The revocation takes effect within 3 s, when the gateways' stored answers of `Admit` for the API
- * key expire.
- */
+/** Takes effect within 2 s, when the answers that gateways keep expire. */
 export async function revokeApiKey(
   { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,

@@ -16,9 +16,9 @@ const UNFINISHED = detail(
 );
 
 /**
- * Texts that replace the text of an error code in special cases; the answer still contains the code itself. The key
- * `code.variant` is for one variant of an error detail, and `error.status` for an error that the status of a resource
- * causes.
+ * Texts that replace the text of an error code in special cases; the answer still contains the code
+ * itself. The key `code.variant` is for one variant of an error detail, and `error.status` for an
+ * error that the status of a resource causes.
  */
 export const SPECIAL_TEXTS = {
   "additional_property.renamed": detail(
@@ -147,8 +147,9 @@ const ENTRIES: ReadonlyMap<string, DetailEntry> = new Map(
 );
 
 /**
- * Returns the language of an answer: the supported language with the highest weight in `Accept-Language`. Of two
- * languages with the same weight the first is chosen. If no supported language is listed, `defaultLocale` is returned.
+ * Returns the language of an answer: the supported language with the highest weight in
+ * `Accept-Language`. Of two languages with the same weight the first is chosen. If no supported
+ * language is listed, `defaultLocale` is returned.
  */
 export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
   if (acceptLanguage === undefined) return defaultLocale;
@@ -188,7 +189,7 @@ export function unitOf(code: string): string | undefined {
   return ENTRIES.get(code)?.unit;
 }
 
-/** Returns the message of an error or an error detail: cause and remedy. A code without a message gets a general one. */
+/** Cause and remedy. A code without a message gets a general one. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
   const { texts } = ENTRIES.get(code) ?? DETAILS.invalid;
   return texts[locale].map((text) => fill(text, params)).join(" ");
@@ -196,7 +197,9 @@ export function messageFor(locale: Locale, code: string, params: MessageParams =
 
 type Piece = (params: MessageParams) => string;
 
-/** The pieces of the texts that were used. An answer can have 100 details, so a text is read once. */
+/**
+ * The pieces of the texts that were used. An answer can have 100 details, so a text is read once.
+ */
 const known = new Map<string, readonly Piece[]>();
 
 function fill(template: string, params: MessageParams): string {

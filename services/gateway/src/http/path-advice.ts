@@ -1,14 +1,18 @@
 /**
- * Maximum length, in characters, of an unknown path that is compared with the known paths. For a longer path, no
- * similar one is proposed.
+ * Maximum length, in characters, of an unknown path that is compared with the known paths. For a
+ * longer path, no similar one is proposed.
  */
 const MAX_LENGTH = 80;
-/** Maximum number of characters in which an unknown path may differ from a known path that is proposed instead. */
+/**
+ * Maximum number of characters in which an unknown path may differ from a known path that is
+ * proposed instead.
+ */
 const MAX_DISTANCE = 4;
 
 /**
- * Returns how many characters must be added, removed or replaced to turn one text into another; Infinity if they are more than
- * `max`. Only the part of the table in which the distance can be `max` or less is computed.
+ * Returns how many characters must be added, removed or replaced to turn one text into another;
+ * Infinity if they are more than `max`. Only the part of the table in which the distance can be
+ * `max` or less is computed.
  */
 export function distance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return Infinity;
@@ -65,8 +69,8 @@ export interface KnownPath {
 }
 
 /**
- * For a method that the path does not support: the methods to propose instead, the most similar first. DELETE is never
- * proposed for another method.
+ * For a method that the path does not support: the methods to propose instead, the most similar
+ * first. DELETE is never proposed for another method.
  */
 const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
   GET: ["POST"],
@@ -76,18 +80,20 @@ const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
   POST: ["PATCH", "PUT", "GET"],
   DELETE: ["GET"],
 };
-/** Methods that a client sends to the path of a list although it probably means one resource of the list. */
+/**
+ * Methods that a client sends to the path of a list although it probably means one resource of the
+ * list.
+ */
 const OF_RESOURCES: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
-/** Returns the parent paths of a path, the nearest first. */
 function parentsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(0, -index).join("/")).slice(1, -1);
 }
 
 /**
- * Returns the methods of the resources of a list, from the path of the list; undefined if the path is not that of a
- * list.
+ * Returns the methods of the resources of a list, from the path of the list; undefined if the path
+ * is not that of a list.
  */
 function methodsOfResource(
   path: string,
@@ -98,8 +104,9 @@ function methodsOfResource(
 }
 
 /**
- * For a method that a path does not support: returns the operation that the client probably means, or undefined if none
- * is similar. For example, `PATCH` on a list means `PATCH` on one resource of the list.
+ * For a method that a path does not support: returns the operation that the client probably means,
+ * or undefined if none is similar. For example, `PATCH` on a list means `PATCH` on one resource of
+ * the list.
  */
 export function findSimilarOperation(
   method: string,

@@ -6,7 +6,7 @@ const MONTHS =
     " ",
   );
 
-/** Says how many days the month of a date has, if the date lies after its last day, such as the 30th of February. */
+/** Undefined unless the date lies after the last day of its month. */
 export function describeMissingDay(text: string): string | undefined {
   const { year, month, day } = DAY.exec(text)?.groups ?? {};
   const name = MONTHS[Number(month) - 1];
@@ -18,8 +18,9 @@ export function describeMissingDay(text: string): string | undefined {
 /** Maximum length of a text that is read as a time; every way to write a time is shorter. */
 const MAX_LENGTH = 60;
 /**
- * A time with an offset, in a form that programs write and RFC 3339 does not allow: without seconds, with a blank for the `T`, a comma
- * for the point, a blank before the offset, an offset of hours alone, or the name of a time zone behind it.
+ * A time with an offset, in a form that programs write and RFC 3339 does not allow: without
+ * seconds, with a blank for the `T`, a comma for the point, a blank before the offset, an offset of
+ * hours alone, or the name of a time zone behind it.
  */
 const ALMOST =
   /^ ?(?<date>\d{4}-\d{2}-\d{2})[Tt ](?<minutes>\d{2}:\d{2})(?<seconds>:\d{2})?(?:[.,](?<fraction>\d+))? ?(?<sign>[Zz]|[+-]\d{2})(?<rest>:?\d{2})?(?:\[[^\]]*\])? ?$/;
@@ -30,8 +31,8 @@ const SECONDS = /^\d{10}$/;
 const MILLISECONDS = /^\d{13}$/;
 
 /**
- * Returns a time that a client wrote in another form as it has to be sent; undefined for anything that does not name one certain moment,
- * for example a time without an offset.
+ * Returns a time that a client wrote in another form as it has to be sent; undefined for anything
+ * that does not name one certain moment, for example a time without an offset.
  */
 export function writeTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;

@@ -39,31 +39,37 @@ import { registerUploads } from "#src/routes/uploads/routes.ts";
 import { registerWebhooks } from "#src/routes/webhooks/routes.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Default limits on slow clients of the gateway, so that slow clients do not keep their connections for long. */
+/**
+ * Default limits on slow clients of the gateway, so that slow clients do not keep their connections
+ * for long.
+ */
 const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
   transferRate: TRANSFER_RATE,
   readingRate: { bytesPerSecond: 1_000, stallMs: 60_000 },
-  // Maximum time without any byte on a connection, after which the connection is closed. No operation of the API takes
-  // that long.
+  // Maximum time without any byte on a connection, after which the connection is closed. No
+  // operation of the API takes that long.
   silenceMs: 240_000,
 };
-/** Interval at which Node looks for clients that send a request too slowly. The default of Node is 30 s. */
+/**
+ * Interval at which Node looks for clients that send a request too slowly. The default of Node is
+ * 30 s.
+ */
 const CHECK_CONNECTIONS_MS = 5_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
 /**
- * Adds the formats of times and dates to the schema validator. Any text passes as `uuid`, because an id that is not a
- * UUID is answered with `not_found`.
+ * Adds the formats of times and dates to the schema validator. Any text passes as `uuid`, because
+ * an id that is not a UUID is answered with `not_found`.
  */
 function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
   ajv.addFormat("date", isDate);
-  // This keyword marks an extension of the interface in the API description. The schema validator must know it, but
-  // checks nothing for it.
+  // This keyword marks an extension of the interface in the API description. The schema validator
+  // must know it, but checks nothing for it.
   ajv.addKeyword("x-postrider-extension");
 }
 
@@ -92,19 +98,21 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     connectionTimeout: patience.silenceMs,
-    // Node ends a request that takes longer than both `requestTimeout` and `headersTimeout` to arrive.
+    // Node ends a request that takes longer than both `requestTimeout` and `headersTimeout` to
+    // arrive.
     requestTimeout: patience.requestMs,
     http: {
       headersTimeout: patience.headersMs,
       connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, patience.headersMs),
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    // While the server stops, it still answers requests on open connections, then closes each connection.
+    // While the server stops, it still answers requests on open connections, then closes each
+    // connection.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
-    // Maximum length of a path parameter: longer than any request target, so that an overlong id is answered with
-    // `not_found` like any unknown id.
+    // Maximum length of a path parameter: longer than any request target, so that an overlong id is
+    // answered with `not_found` like any unknown id.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: exemptLongUploads((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
@@ -114,7 +122,8 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
       onCreate: addFormats,
       customOptions: {
         allErrors: true,
-        // Schema errors contain the schema and the value, so that error details can describe valid values.
+        // Schema errors contain the schema and the value, so that error details can describe valid
+        // values.
         verbose: true,
         coerceTypes: false,
         removeAdditional: false,
@@ -125,9 +134,9 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
 }
 
 /**
- * Creates the REST server, which does not listen yet. The hooks run in the order of checks that the API contract fixes:
- * load, API key and rate limit, unknown route, scope, verification, media type, size, schema. The handlers check the
- * rest.
+ * Creates the REST server, which does not listen yet. The hooks run in the order of checks that the
+ * API contract fixes: load, API key and rate limit, unknown route, scope, verification, media type,
+ * size, schema. The handlers check the rest.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const patience = { ...PATIENCE, ...deps.patience };

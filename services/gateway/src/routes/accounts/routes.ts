@@ -32,7 +32,7 @@ function toAccountSettings(message: AccountSettingsMessage | undefined) {
   };
 }
 
-/** Registers the routes that read and change the settings with which Postrider publishes to an account. */
+/** The settings with which Postrider publishes to an account. */
 export function registerAccountSettings(api: FastifyInstance, { accountSettings }: Deps): void {
   const get = operation({
     operationId: "getAccountSettings",

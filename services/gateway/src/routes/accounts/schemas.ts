@@ -69,10 +69,7 @@ export const AccountList = Type.Object(
   { $id: "AccountList" },
 );
 
-/**
- * Headers of the answer to disconnecting an account. They say whether the platform was asked to revoke Postrider's
- * permission.
- */
+/** They say whether the platform was asked to revoke Postrider's permission. */
 export const REVOCATION_HEADERS = {
   "X-Provider-Revocation": {
     type: "string",

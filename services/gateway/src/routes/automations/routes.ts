@@ -26,13 +26,9 @@ type Deps = Pick<ServerDeps, "automations">;
 const PATH = "/automations/partner-dm-rules";
 const TAGS = ["automations"];
 
-/**
- * Approximate maximum size, in bytes, of a page of 100 automation rules with as many keywords and media as a rule can
- * have.
- */
+/** A page of 100 rules with as many keywords and media as a rule can have. */
 const PAGE_BYTES = 5 * 1024 * 1024;
 
-/** Registers the routes that list, create and change automation rules. */
 function registerRuleRoutes(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);
   registerCreate(api, deps);
@@ -40,8 +36,8 @@ function registerRuleRoutes(api: FastifyInstance, deps: Deps): void {
 }
 
 /**
- * Refuses the text of a private reply with more than 1,000 bytes. The schema limits it to 1,000 characters, each of
- * which can have several bytes.
+ * Refuses the text of a private reply with more than 1,000 bytes. The schema limits it to 1,000
+ * characters, each of which can have several bytes.
  */
 function checkMessage(message = ""): void {
   const actual = Buffer.byteLength(message);

@@ -13,11 +13,11 @@ const MAX_AGE_SECONDS = 600;
 const ID_LENGTH = 16;
 
 /**
- * The cookie that binds an authorization to the browser that was shown its page. Each authorization has a cookie of its
- * own, so that a browser can connect several accounts at the same time.
+ * The cookie that binds an authorization to the browser that was shown its page. Each authorization
+ * has a cookie of its own, so that a browser can connect several accounts at the same time.
  */
 interface BrowserCookie {
-  /** Returns the secret that identifies the browser; undefined when the browser does not send the cookie. */
+  /** Undefined when the browser does not send the cookie. */
   read(cookies: string | undefined): string | undefined;
   /** Returns the `Set-Cookie` header that stores the secret that identifies the browser. */
   write(browserSecret: string): string;
@@ -32,17 +32,17 @@ function newBrowserSecret(): string {
 /**
  * Returns the cookie of an authorization.
  *
- * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and only over https, so
- * that neither a sibling domain nor an attacker on the network can plant a cookie whose value they know. Such a cookie
- * must have the path `/`. Over plain http, which is for development, the name lacks this prefix, because browsers would
- * refuse the cookie.
+ * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and
+ * only over https, so that neither a sibling domain nor an attacker on the network can plant a
+ * cookie whose value they know. Such a cookie must have the path `/`. Over plain http, which is for
+ * development, the name lacks this prefix, because browsers would refuse the cookie.
  *
- * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from a browser that has
- * shown our page.
+ * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from
+ * a browser that has shown our page.
  *
- * @param subject The secret that identifies the authorization in this step: the secret of its connect link before the
- *   browser is sent to the platform, and the OAuth state afterwards. The name of the cookie contains only the hash of
- *   this secret.
+ * @param subject The secret that identifies the authorization in this step: the secret of its
+ *   connect link before the browser is sent to the platform, and the OAuth state afterwards. The
+ *   name of the cookie contains only the hash of this secret.
  */
 export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
   const { protocol, pathname } = new URL(publicUrl);
@@ -91,12 +91,9 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
 
 /** Pattern of the secret in a connect link. Any other text was never issued. */
 const LINK_SECRET = /^[A-Za-z0-9_-]{43}$/;
-/**
- * Maximum length of a query parameter of the OAuth callback; a longer one counts as missing. The codes of platforms are
- * far shorter.
- */
+/** A longer query parameter counts as missing. The codes of platforms are far shorter. */
 const MAX_VALUE_LENGTH = 4_096;
-/** Timeout of the OAuth callback. Exchanging the authorization code takes up to three calls to the platform. */
+/** Exchanging the authorization code takes up to three calls to the platform. */
 const CALLBACK_TIMEOUT_MS = 35_000;
 
 function sendPage(
@@ -112,7 +109,7 @@ function sendPage(
     .send(renderPage({ ...content, locale: reply.request.locale }));
 }
 
-/** Returns a query parameter of the OAuth callback; "" when the parameter is absent, repeated or too long. */
+/** "" when the parameter is absent, repeated or too long. */
 function valueOf(query: Callback["Querystring"], name: string): string {
   const value = query[name];
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH ? value : "";
@@ -128,15 +125,16 @@ async function showLink(
   const found = await authorizations.findConnectLink({ linkSecret: secret });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
-  // The secret in the cookie is new each time that the page is shown, because an attacker may have planted the cookie
-  // that the browser already has.
+  // The secret in the cookie is new each time that the page is shown, because an attacker may have
+  // planted the cookie that the browser already has.
   reply.header("set-cookie", browserCookieOf(secret, publicUrl).write(newBrowserSecret()));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
 /**
- * Returns the headers that move the browser's secret from the cookie of the connect link to the cookie of the OAuth
- * state. The platform sends only the OAuth state back, not the secret of the connect link.
+ * Returns the headers that move the browser's secret from the cookie of the connect link to the
+ * cookie of the OAuth state. The platform sends only the OAuth state back, not the secret of the
+ * connect link.
  */
 function moveCookie(secret: string, authorizeUrl: string, browser: string, publicUrl: string) {
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
@@ -183,8 +181,8 @@ async function finish(
 }
 
 /**
- * Whether the error was caused by a wrong request, such as one whose query is not valid UTF-8. No link that Postrider
- * issues leads to such a request.
+ * Whether the error was caused by a wrong request, such as one whose query is not valid UTF-8. No
+ * link that Postrider issues leads to such a request.
  */
 function isClientFault(error: Error & { readonly statusCode?: number }): boolean {
   if (error instanceof ServiceError) return error.kind === "invalid";
@@ -192,18 +190,21 @@ function isClientFault(error: Error & { readonly statusCode?: number }): boolean
 }
 
 /**
- * Registers the pages that connect an account. `GET /connect/{secret}` only explains what will happen, so that programs
- * that preview links do not use up the connect link. The button of this page sends the browser to the platform, and the
- * platform sends the browser back to `/connect/callback`. No page has a script. No secret is logged, because the log
- * contains routes instead of URLs.
+ * Registers the pages that connect an account. `GET /connect/{secret}` only explains what will
+ * happen, so that programs that preview links do not use up the connect link. The button of this
+ * page sends the browser to the platform, and the platform sends the browser back to
+ * `/connect/callback`. No page has a script. No secret is logged, because the log contains routes
+ * instead of URLs.
  */
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
     config: { timeoutMs: CALLBACK_TIMEOUT_MS, openLimit: "connect" as const },
-    // People read the answers of the connect routes in a browser, so a failure is answered with a page as well.
+    // People read the answers of the connect routes in a browser, so a failure is answered with a
+    // page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      // A rate limit error is still answered in JSON, because a person with a browser does not reach the limit.
+      // A rate limit error is still answered in JSON, because a person with a browser does not
+      // reach the limit.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       if (isClientFault(error)) {
         request.errorCode = "invalid_request";

@@ -15,8 +15,9 @@ import { describePhase } from "./tags.ts";
 import { UPLOAD_PATH, uploadExamples } from "./uploads.ts";
 
 /**
- * Conditions between several fields of a request. The handler checks them, because a JSON Schema that refuses a request
- * could not say which field is wrong. Programs that generate clients ignore these conditions.
+ * Conditions between several fields of a request. The handler checks them, because a JSON Schema
+ * that refuses a request could not say which field is wrong. Programs that generate clients ignore
+ * these conditions.
  */
 const CONDITIONS: Readonly<Record<string, object>> = {
   CreatePost: {
@@ -54,8 +55,8 @@ function describeExclusiveFields(schemas: Record<string, object>): void {
 }
 
 /**
- * Replaces the headers of the answers of an operation by references. A header stays in place
- * if the components contain another schema for it.
+ * Replaces the headers of the answers of an operation by references. A header stays in place if the
+ * components contain another schema for it.
  */
 function nameHeaders({ responses }: DescribedOperation, { headers }: Components): void {
   for (const answer of Object.values(responses)) {
@@ -71,8 +72,8 @@ function nameHeaders({ responses }: DescribedOperation, { headers }: Components)
 }
 
 /**
- * Names of schemas that the API contract gives to the answers of operations on posts. Each of these schemas has the
- * fields of `PostDetail`.
+ * Names of schemas that the API contract gives to the answers of operations on posts. Each of these
+ * schemas has the fields of `PostDetail`.
  */
 const RESULTS: Readonly<Record<string, readonly [status: string, name: string]>> = {
   createPost: ["202", "PostCreatedResult"],
@@ -112,7 +113,7 @@ const ETAG = {
   description: "Changes with every visible change of the content.",
 };
 
-/** Describes that a read has an ETag, and is answered with 304 when the client already has the content. */
+/** 304 is the answer when the client already has the content. */
 function describeConditionalRead(operation: object): void {
   const { responses } = operation as Operation;
   const found = responses["200"];
@@ -132,8 +133,8 @@ type Complete = NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>;
 const SCHEMA_REFERENCE = /"#\/components\/schemas\/(\w+)"/;
 
 /**
- * Describes the optional request body of an operation as optional and not null. The framework passes
- * an absent body to the validator as null, but clients must not send null itself.
+ * Describes the optional request body of an operation as optional and not null. The framework
+ * passes an absent body to the validator as null, but clients must not send null itself.
  */
 function describeOptionalBody(
   { requestBody }: DescribedOperation,
@@ -148,8 +149,8 @@ function describeOptionalBody(
 }
 
 /**
- * Adds the pattern of lower-case UUIDs to every schema of an id. The schemas of paths and headers do
- * not have it at run time: there, a text that is not an id has an error of its own.
+ * Adds the pattern of lower-case UUIDs to every schema of an id. The schemas of paths and headers
+ * do not have it at run time: there, a text that is not an id has an error of its own.
  */
 function describeIds(part: unknown): void {
   if (typeof part !== "object" || part === null) return;
@@ -173,8 +174,8 @@ function sorted(members: Record<string, object>): Record<string, object> {
 }
 
 /**
- * Completes the API description with what the schemas of routes cannot say, for example the headers of error answers
- * and the fields that exclude each other.
+ * Completes the API description with what the schemas of routes cannot say, for example the headers
+ * of error answers and the fields that exclude each other.
  */
 export const completeDescription: Complete = (found) => {
   if (!("openapiObject" in found)) return found.swaggerObject;

@@ -13,7 +13,6 @@ import {
 
 const TARGET = { accountId: EXAMPLE_IDS.account, platform: "bluesky" };
 
-/** The error details in the example of each error code. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>> = {
   invalid_request: [{ code: "required", path: "/content" }],
   insufficient_scope: [{ code: "posts:write" }],
@@ -54,7 +53,6 @@ const INVALID_REQUESTS = {
   invalid_header: [{ code: "invalid_header", path: "/X-Workspace-Id", in: "header" }],
 } as const satisfies Readonly<Record<string, readonly RequestViolation[]>>;
 
-/** Returns the body of the error with a code, as the gateway would answer it in English. */
 export function exampleOf(code: ErrorCode, details = DETAILS[code] ?? []) {
   return toErrorBody({ reason: code, violations: details, locale: "en" });
 }
@@ -79,8 +77,8 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
 };
 
 /**
- * Returns the name of the example for an error code. The example for `invalid_request` shows a wrong body, or a wrong
- * query or header if the operation has no body.
+ * Returns the name of the example for an error code. The example for `invalid_request` shows a
+ * wrong body, or a wrong query or header if the operation has no body.
  */
 function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   if (code !== "invalid_request" || operation.requestBody !== undefined) return code;
@@ -88,7 +86,6 @@ function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   return hasLimit ? "invalid_query" : "invalid_header";
 }
 
-/** Adds the example of an error to the components of the API description, and returns a reference to it. */
 function refer(name: string, code: ErrorCode, { examples }: Components): object {
   const faults = INVALID_REQUESTS[name as keyof typeof INVALID_REQUESTS];
   examples[name] ??= {
@@ -115,8 +112,9 @@ function describe(
 }
 
 /**
- * Adds an answer for each HTTP status of an operation's errors to the API description. The errors come from the schema
- * of the route, which lists them under a key that the API description does not keep.
+ * Adds an answer for each HTTP status of an operation's errors to the API description. The errors
+ * come from the schema of the route, which lists them under a key that the API description does not
+ * keep.
  */
 export function describeErrors(operation: DescribedOperation, components: Components): void {
   const codes = (operation[ERRORS_KEY] ?? []) as readonly ErrorCode[];

@@ -12,7 +12,6 @@ import {
 import { WEBHOOK_EXAMPLES } from "#src/routes/description/examples/webhooks.ts";
 import { type DescribedOperation, JSON_TYPE } from "./document.ts";
 
-/** The examples of the requests and answers of each operation, by the id of the operation. */
 const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...ACCOUNT_EXAMPLES,
   ...POST_EXAMPLES,
@@ -33,7 +32,6 @@ function exampleContents(
   });
 }
 
-/** Adds the examples of requests and answers to an operation. */
 export function describeExamples(operation: DescribedOperation): void {
   const { requests, answers = {} } = EXAMPLES[operation.operationId ?? ""] ?? {};
   const body = operation.requestBody?.content[JSON_TYPE];

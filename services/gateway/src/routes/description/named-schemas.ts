@@ -7,7 +7,6 @@ const CLOSED = new Set(["Weekday"]);
 const REFERENCE = "#/components/schemas/";
 const SENTENCE = "More values may be added.";
 
-/** Adds the names of all schemas that a part of the API description refers to, directly or through other schemas. */
 function collect(part: unknown, schemas: Record<string, object>, names: Set<string>): void {
   if (typeof part !== "object" || part === null) return;
   const reference = "$ref" in part ? part.$ref : undefined;
@@ -22,8 +21,9 @@ function collect(part: unknown, schemas: Record<string, object>, names: Set<stri
 }
 
 /**
- * Says of each named field with fixed values that answers or webhooks can contain that it may get further values: in its
- * description for people, and as `x-postrider-may-grow` for programs. Clients must not fail on a value that is new to them.
+ * Says of each named field with fixed values that answers or webhooks can contain that it may get
+ * further values: in its description for people, and as `x-postrider-may-grow` for programs.
+ * Clients must not fail on a value that is new to them.
  *
  * @param answers The parts of the API description that Postrider sends.
  */
@@ -43,7 +43,6 @@ export function describeGrowingValues(answers: unknown, schemas: Record<string, 
   }
 }
 
-/** Members of a JSON schema whose values are data, not schemas. */
 const DATA = new Set(["example", "examples", "enum", "const", "default", "value"]);
 
 function isObject(value: unknown): value is JsonObject {
@@ -66,8 +65,8 @@ function isNullable({ type }: JsonObject): boolean {
 }
 
 /**
- * Returns a part of the API description in which a reference stands for each schema with a name, that is, with a
- * `title`. The schemas are added to `schemas` under their names.
+ * Returns a part of the API description in which a reference stands for each schema with a name,
+ * that is, with a `title`. The schemas are added to `schemas` under their names.
  *
  * @throws Error Two different schemas have the same name.
  */
@@ -86,8 +85,8 @@ export function nameSchemas(part: unknown, schemas: Record<string, object>): unk
 }
 
 /**
- * Whether a member is a schema although its name usually stands for data. For example, a property of an object can be
- * called `value`.
+ * Whether a member is a schema although its name usually stands for data. For example, a property
+ * of an object can be called `value`.
  */
 function isSchemaMap(member: unknown): boolean {
   return isObject(member) && ("type" in member || "$ref" in member) && "title" in member;

@@ -35,7 +35,7 @@ const HEADERS = [
   schema: { type: "string" },
 }));
 
-/** Describes the requests that Postrider sends to webhook subscriptions, by event type, as OpenAPI 3.1 has them. */
+/** By event type, as OpenAPI 3.1 has them. */
 function describeWebhooks(): Record<string, object> {
   return Object.fromEntries(
     WEBHOOK_EVENTS.map(({ type, description, schema, example }) => [
@@ -105,7 +105,7 @@ const SECURITY_SCHEMES = {
   },
 } as const;
 
-/** Serves `GET /api/v1/openapi.json`, which is generated from the schemas of the routes and needs no API key. */
+/** It is generated from the schemas of the routes and needs no API key. */
 export async function registerDescription(app: FastifyInstance): Promise<void> {
   for (const schema of SCHEMAS) app.addSchema(schema);
   await app.register(swagger, {
@@ -130,7 +130,8 @@ export async function registerDescription(app: FastifyInstance): Promise<void> {
         typeof json.$id === "string" ? json.$id : `schema-${index}`,
     },
   });
-  // The description is written as text once, because anybody may request it and writing it takes several milliseconds.
+  // The description is written as text once, because anybody may request it and writing it takes
+  // several milliseconds.
   let json: string | undefined;
   const options = { schema: HIDDEN, config: { openLimit: "documents" as const } };
   app.get(`${API_PATH}/openapi.json`, options, async (_request, reply) => {

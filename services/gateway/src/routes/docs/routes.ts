@@ -15,8 +15,8 @@ interface Replaceable {
   /** The value that the examples contain, such as the id of the example post. */
   readonly value: string;
   /**
-   * For the ids of a list's items: the path of the list, and the field of its answer that holds the items. The form
-   * offers the newest item's id as replacement.
+   * For the ids of a list's items: the path of the list, and the field of its answer that holds the
+   * items. The form offers the newest item's id as replacement.
    */
   readonly list?: readonly [path: string, field: string];
 }
@@ -52,7 +52,7 @@ function choice(label: string, value: string): string {
   return `<label>${label} <select data-example="${value}"></select></label>`;
 }
 
-/** Returns the API documentation page: a form for the key and the ids in the examples, above the reference. */
+/** A form for the key and the ids in the examples, above the reference. */
 function renderPage(): string {
   return `<!doctype html>
 <html lang="en">
@@ -107,8 +107,8 @@ async function readOwn(name: string, type: string): Promise<PageFile> {
 }
 
 /**
- * Returns the script of the Scalar package, which shows the API description. The package is imported on first use,
- * because it needs more memory than all of the gateway's own code.
+ * Returns the script of the Scalar package, which shows the API description. The package is
+ * imported on first use, because it needs more memory than all of the gateway's own code.
  */
 async function readScalar(): Promise<PageFile> {
   const { default: scalar } = await import("@scalar/fastify-api-reference");
@@ -121,8 +121,8 @@ async function readScalar(): Promise<PageFile> {
 }
 
 /**
- * For each file that the API documentation page loads, the function that reads it. Paths are relative to the path of
- * the page.
+ * For each file that the API documentation page loads, the function that reads it. Paths are
+ * relative to the path of the page.
  */
 const PAGE_FILES: Readonly<Record<string, () => Promise<PageFile>>> = {
   "page.css": () => readOwn("page.css", "text/css; charset=utf-8"),
@@ -130,13 +130,9 @@ const PAGE_FILES: Readonly<Record<string, () => Promise<PageFile>>> = {
   "js/scalar.js": readScalar,
 };
 
-/** Path of the API documentation page. The page loads its files relative to this path. */
 const DOCS_PATH = "/docs/";
 const OPTIONS = { schema: HIDDEN, config: { openLimit: "documents" as const } };
-/**
- * Content security policy of the API documentation page: it runs scripts of this server only, and connects to this
- * server only.
- */
+/** The page runs scripts of this server only, and connects to this server only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -151,7 +147,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serves a file of the API documentation page. The file is read when it is first requested. */
 function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageFile>): void {
   let file: Promise<PageFile> | undefined;
   app.get(DOCS_PATH + path, OPTIONS, async (_request, reply) => {
@@ -161,8 +156,8 @@ function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageF
 }
 
 /**
- * Serves the document that the API documentation page shows. The document is built once per UTC day, because building it
- * takes many milliseconds and only its dates change.
+ * Serves the document that the API documentation page shows. The document is built once per UTC
+ * day, because building it takes many milliseconds and only its dates change.
  */
 function serveDocument(app: FastifyInstance): void {
   let built: { readonly day: string; readonly json: string } | undefined;
@@ -175,10 +170,7 @@ function serveDocument(app: FastifyInstance): void {
   });
 }
 
-/**
- * Serves `GET /docs`, the API reference. The page and its files come from this server, so that no other host is
- * contacted.
- */
+/** The page and its files come from this server, so that no other host is contacted. */
 export function registerDocs(app: FastifyInstance): void {
   const page = renderPage();
   app.get("/docs", OPTIONS, async (_request, reply) => await reply.redirect(DOCS_PATH));

@@ -14,8 +14,9 @@ function allow(reply: FastifyReply, origin: string, isPreflight: boolean): void 
 }
 
 /**
- * Lets web pages of the configured origins call the routes with `isCrossOrigin` and read their answers, including
- * errors. Cookies are not allowed. For any other origin, the CORS headers are absent and the browser blocks the answer.
+ * Lets web pages of the configured origins call the routes with `isCrossOrigin` and read their
+ * answers, including errors. Cookies are not allowed. For any other origin, the CORS headers are
+ * absent and the browser blocks the answer.
  */
 export function addCrossOrigin(
   app: FastifyInstance,
@@ -34,8 +35,8 @@ export function addCrossOrigin(
 }
 
 /**
- * Value of `Strict-Transport-Security`: one year, without `includeSubDomains`, because other hosts of the domain may
- * belong to other services.
+ * Value of `Strict-Transport-Security`: one year, without `includeSubDomains`, because other hosts
+ * of the domain may belong to other services.
  */
 const TRANSPORT_SECURITY = "max-age=31536000";
 
@@ -43,8 +44,9 @@ const TRANSPORT_SECURITY = "max-age=31536000";
 export const PAGE_HEADERS = { "cross-origin-opener-policy": "same-origin" };
 
 /**
- * Returns the security headers of every answer: an answer must not be framed, sniffed, stored by a cache, or embedded
- * by another site. Browsers are told to use only https if the public URL is https.
+ * Returns the security headers of every answer: an answer must not be framed, sniffed, stored by a
+ * cache, or embedded by another site. Browsers are told to use only https if the public URL is
+ * https.
  */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const isSecure = publicUrl.startsWith("https:");
@@ -54,8 +56,8 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
-    // An answer in JSON loads nothing, so the policy allows nothing. HTML pages set a content security policy of their
-    // own.
+    // An answer in JSON loads nothing, so the policy allows nothing. HTML pages set a content
+    // security policy of their own.
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     ...(isSecure ? { "strict-transport-security": TRANSPORT_SECURITY } : {}),
   };

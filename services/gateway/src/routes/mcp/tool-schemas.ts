@@ -8,8 +8,9 @@ type Schemas = Readonly<Record<string, unknown>>;
 
 const PREFIX = "#/components/schemas/";
 /**
- * How deep the output schema of an MCP tool describes objects inside of objects, for tools that read and for others. Each model reads the schemas of all tools before it
- * begins, so they name the fields that a result has, and leave what is inside of these fields to the result itself.
+ * How deep the output schema of an MCP tool describes objects inside of objects, for tools that
+ * read and for others. Each model reads the schemas of all tools before it begins, so they name the
+ * fields that a result has, and leave what is inside of these fields to the result itself.
  */
 const DEPTH = { read: 2, write: 1 } as const;
 /** Maximum number of allowed values that an output schema lists, for example those of a status. */
@@ -37,8 +38,9 @@ function shortenObject({ properties }: Schema, schemas: Schemas, depth: number):
 }
 
 /**
- * Returns a short form of a schema of the API description, which every value of that schema fits. Returns undefined for a value
- * that may be null, because its schema would be long: the result itself shows what it is.
+ * Returns a short form of a schema of the API description, which every value of that schema fits.
+ * Returns undefined for a value that may be null, because its schema would be long: the result
+ * itself shows what it is.
  */
 function shorten(described: Schema, schemas: Schemas, depth: number): Schema | undefined {
   const schema = resolve(described, schemas);
@@ -93,7 +95,6 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `there is no argument ${shown}; ${advice}`;
 }
 
-/** JSON schema of the inputs of an MCP tool. */
 function toInputSchema({ inputs, required = [] }: Tool): Readonly<Record<string, unknown>> {
   return {
     type: "object",
@@ -103,7 +104,10 @@ function toInputSchema({ inputs, required = [] }: Tool): Readonly<Record<string,
   };
 }
 
-/** Returns the known arguments that the texts of the library's validator are about, such as `data/limit must be integer`. */
+/**
+ * Returns the known arguments that the texts of the library's validator are about, such as
+ * `data/limit must be integer`.
+ */
 function namesOf({ inputs }: Tool, texts: readonly string[]): readonly string[] {
   const text = texts.join(", ");
   const named = [...text.matchAll(/data\/(\w+)|required property '(\w+)'/g)];
@@ -111,7 +115,10 @@ function namesOf({ inputs }: Tool, texts: readonly string[]): readonly string[] 
   return [...new Set(names)].filter((name) => Object.hasOwn(inputs, name)).slice(0, MAX_NAMED);
 }
 
-/** Says what is wrong with an argument and what to send, because the library's validator names neither the value nor the choices. */
+/**
+ * Says what is wrong with an argument and what to send, because the library's validator names
+ * neither the value nor the choices.
+ */
 function describeFault({ inputs, required = [] }: Tool, name: string, data: unknown): string {
   const value = (data as Readonly<Record<string, unknown>> | null)?.[name];
   const sent = value === undefined ? "missing" : (quoteFound(value) ?? typeOf(value));
@@ -130,8 +137,8 @@ function findUnknown({ inputs }: Tool, data: unknown): readonly string[] {
 }
 
 /**
- * Returns the input schema of an MCP tool for the MCP library. Its validator names arguments that the tool does not have, which
- * the library's own validator leaves out of its message.
+ * Returns the input schema of an MCP tool for the MCP library. Its validator names arguments that
+ * the tool does not have, which the library's own validator leaves out of its message.
  */
 export function createInputSchema(tool: Tool): StandardSchemaWithJSON {
   const schema = fromJsonSchema(toInputSchema(tool));

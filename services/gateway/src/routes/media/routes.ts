@@ -22,8 +22,8 @@ import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
 import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
 
 /**
- * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the gateway if clients
- * cannot upload to the object store.
+ * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the
+ * gateway if clients cannot upload to the object store.
  */
 function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
   const { id, uploadPath, uploadToken, uploadUrl } = grant;
@@ -38,8 +38,8 @@ function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
 }
 
 /**
- * Returns the fields of media to change, as the RPC expects them: an empty description removes the description, and a
- * cover time of -1 removes the cover.
+ * Returns the fields of media to change, as the RPC expects them: an empty description removes the
+ * description, and a cover time of -1 removes the cover.
  */
 function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
   return defined({
@@ -55,11 +55,14 @@ type UpdateBody = Static<typeof UpdateMedia>;
 type ImportBody = Static<typeof ImportMedia>;
 
 /**
- * Timeout of completing an upload. The media service aborts the check of a file after 120 s. The gateway waits longer,
- * to receive the answer about the aborted check.
+ * Timeout of completing an upload. The media service aborts the check of a file after 120 s. The
+ * gateway waits longer, to receive the answer about the aborted check.
  */
 const CHECK_TIMEOUT_MS = 125_000;
-/** Timeout of an import from a URL: up to 15 s of waiting, 60 s for the download, then the check of the file. */
+/**
+ * Timeout of an import from a URL: up to 15 s of waiting, 60 s for the download, then the check of
+ * the file.
+ */
 const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
 
 /** Registers the operations on media. Uploads and downloads of bytes have routes of their own. */
@@ -74,7 +77,8 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
 /**
  * Returns the media in an answer of the media service.
  *
- * @throws `internal` for an answer without media, which is an error of the media service, not of the client.
+ * @throws `internal` for an answer without media, which is an error of the media service, not of
+ *   the client.
  */
 function requireMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
   if (media === undefined) throw new ServiceError("internal", "internal");

@@ -14,7 +14,10 @@ export const text = (description?: string) =>
 export const texts = (description?: string) =>
   Type.Array(Type.String(), description === undefined ? {} : { description });
 
-/** Returns a schema with every property of T, so that a new rule does not compile until the API describes it. */
+/**
+ * Returns a schema with every property of T, so that a new rule does not compile until the API
+ * describes it.
+ */
 export function rules<T>(
   name: string,
   properties: Record<keyof Required<T>, TSchema> & TProperties,
@@ -57,7 +60,6 @@ const AnimationRules = rules<NonNullable<PlatformRules["image"]["animation"]>>(
   "Limits of an image with an animation. Without them, the platform shows no animations.",
 );
 
-/** Schema of the rules for one image. */
 export const ImageRules = rules<PlatformRules["image"]>(
   "ImageRules",
   {
@@ -88,7 +90,6 @@ export const ImageRules = rules<PlatformRules["image"]>(
   "Limits of one image. Images that exceed them are converted where that is possible.",
 );
 
-/** Schema of the rules for one video. */
 export const VideoRules = rules<PlatformRules["video"]>(
   "VideoRules",
   {

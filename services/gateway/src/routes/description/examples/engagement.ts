@@ -6,7 +6,6 @@ import { EXAMPLE_IDS, type OperationExamples } from "./example.ts";
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** The examples in the API description for operations on comments. */
 export const COMMENT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listComments: { answers: { 200: { comments: [COMMENT_EXAMPLE], nextCursor: null } } },
   requestCommentAction: {
@@ -49,7 +48,6 @@ const RULES: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples in the API description for operations on automations. */
 export const AUTOMATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...RULES,
   previewBackfill: {

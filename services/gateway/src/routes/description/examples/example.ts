@@ -1,6 +1,6 @@
 /**
- * The ids in the examples of the API description. The example account, and each other example resource, has the same id
- * in all examples.
+ * The ids in the examples of the API description. The example account, and each other example
+ * resource, has the same id in all examples.
  */
 export const EXAMPLE_IDS = {
   account: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
@@ -14,16 +14,13 @@ export const EXAMPLE_IDS = {
   rule: "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
 } as const;
 
-/** An example of a request body in the API description. */
 interface RequestExample {
   /** What the example request does, as a phrase. */
   readonly summary: string;
   readonly value: object;
 }
 
-/** The examples of the requests and answers of one operation in the API description. */
 export interface OperationExamples {
-  /** Examples of the operation's request bodies, by the names of the examples. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
   /** Examples of the operation's successful answers, by HTTP status. */
   readonly answers?: Readonly<Record<number, object>>;

@@ -32,7 +32,6 @@ const PUBLISHED_POST = {
 
 const X_ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 
-/** The example post with a second target, which failed. */
 const PARTIAL_POST = {
   ...PUBLISHED_POST,
   status: "partial",
@@ -82,7 +81,10 @@ const CONTENT = "We are open on Sunday.";
 const ACCOUNT_IDS = [EXAMPLE_IDS.account];
 const BOTH_ACCOUNTS = [EXAMPLE_IDS.account, EXAMPLE_IDS.otherAccount];
 
-/** Each example has a text of its own, because the same text is not sent to an account twice within 24 hours. */
+/**
+ * Each example has a text of its own, because the same text is not sent to an account twice within
+ * 24 hours.
+ */
 const CREATE = {
   now: {
     summary: "Publish now on two accounts",
@@ -148,7 +150,6 @@ const READ: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples in the API description for operations on posts. */
 export const POST_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...READ,
   createPost: { requests: CREATE, answers: { 202: ACCEPTED_POST } },

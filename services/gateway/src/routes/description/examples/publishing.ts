@@ -19,7 +19,6 @@ const RULE = {
   updatedAt: "2026-11-20T12:00:00.000Z",
 };
 
-/** The examples in the API description for operations on queue slot rules. */
 export const QUEUE_SLOT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listQueueSlotRules: { answers: { 200: { rules: [RULE] } } },
   createQueueSlotRule: {
@@ -43,7 +42,6 @@ export const QUEUE_SLOT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
 const { "media.ready": media } = EXAMPLE_DATA;
 const UPLOAD_PATH = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f9";
 
-/** The examples in the API description for operations on media. */
 export const MEDIA_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   presignUpload: {
     requests: {

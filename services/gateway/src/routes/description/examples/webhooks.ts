@@ -30,7 +30,6 @@ const DELIVERY = {
   ],
 };
 
-/** The examples in the API description for operations on webhook subscriptions. */
 export const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listWebhooks: { answers: { 200: { webhooks: [WEBHOOK], nextCursor: null } } },
   createWebhook: {
