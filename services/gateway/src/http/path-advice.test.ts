@@ -1,8 +1,52 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { distance, findSimilarPath } from "./similar-path.ts";
+import {
+  distance,
+  findSimilarOperation,
+  findSimilarPath,
+  type KnownPath,
+} from "#src/http/path-advice.ts";
 
-const KNOWN = ["/api/v1/accounts", "/api/v1/posts", "/api/v1/posts/validate", "/api/v1/quota"];
+const path = (url: string, ...methods: string[]): KnownPath => ({
+  url,
+  pattern: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`),
+  methods: new Set(methods),
+});
+const KNOWN = [
+  path("/posts/validate", "POST"),
+  path("/posts", "GET", "POST"),
+  path("/posts/:id", "GET", "PATCH", "DELETE"),
+  path("/posts/:id/publish", "POST"),
+  path("/accounts", "GET"),
+  path("/accounts/:id", "DELETE"),
+  path("/media/presign", "POST"),
+  path("/media/:id", "PATCH", "DELETE"),
+  path("/rules/:id", "DELETE"),
+];
+
+test.each([
+  ["PUT", "/posts/1", "PATCH /posts/1"],
+  ["POST", "/posts/1", "PATCH /posts/1"],
+  ["GET", "/accounts/me", "GET /accounts"],
+  ["GET", "/posts/1/publish", "GET /posts/1"],
+  ["GET", "/media/presign", "POST /media/presign"],
+  ["DELETE", "/posts", "DELETE /posts/{id}"],
+  ["PUT", "/posts", "PATCH /posts/{id}"],
+  ["POST", "/accounts", "GET /accounts"],
+  ["GET", "/rules/1", undefined],
+  ["POST", "/rules/1", undefined],
+  ["TRACE", "/posts", undefined],
+])("a client that sent %s %s is told to use %s", (method, url, expected) => {
+  expect(findSimilarOperation(method, url, KNOWN)).toBe(expected);
+});
+
+test("a client that did not send DELETE is never told to delete", () => {
+  for (const method of ["GET", "HEAD", "PUT", "PATCH", "POST"])
+    for (const { url } of KNOWN)
+      expect(findSimilarOperation(method, url, KNOWN) ?? "").not.toMatch(/DELETE/);
+});
+
+const PATHS = ["/api/v1/accounts", "/api/v1/posts", "/api/v1/posts/validate", "/api/v1/quota"];
 
 test.each([
   ["/api/v1/post", "/api/v1/posts"],
@@ -13,7 +57,7 @@ test.each([
   ["/api/v1/nothing-of-the-kind", undefined],
   [`/api/v1/${"p".repeat(100)}`, undefined],
 ])("the path %s is most similar to %s", (path, similar) => {
-  expect(findSimilarPath(path, KNOWN)).toBe(similar);
+  expect(findSimilarPath(path, PATHS)).toBe(similar);
 });
 
 /** The distance without any bound, from its definition. */

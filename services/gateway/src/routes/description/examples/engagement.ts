@@ -2,8 +2,24 @@ import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import { BACKFILL_EXAMPLE } from "#src/routes/automations/backfill-schemas.ts";
 import { RULE_EXAMPLE } from "#src/routes/automations/rule-schemas.ts";
 import { COMMENT_EXAMPLE } from "#src/routes/comments/schemas.ts";
-import type { OperationExamples } from "./example.ts";
-import { EXAMPLE_IDS } from "./ids.ts";
+import { EXAMPLE_IDS, type OperationExamples } from "./example.ts";
+
+const { "comment_action.completed": action } = EXAMPLE_DATA;
+
+export const COMMENT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+  listComments: { answers: { 200: { comments: [COMMENT_EXAMPLE], nextCursor: null } } },
+  requestCommentAction: {
+    requests: {
+      reply: {
+        summary: "Reply",
+        value: { type: "reply", text: "Yes, we are open on Sunday." },
+      },
+      hide: { summary: "Hide the comment", value: { type: "hide" } },
+    },
+    answers: { 202: { ...action, status: "pending", finishedAt: null } },
+  },
+  getCommentAction: { answers: { 200: action } },
+};
 
 const RULE = {
   id: EXAMPLE_IDS.rule,
@@ -32,7 +48,6 @@ const RULES: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples in the API description for operations on automations. */
 export const AUTOMATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...RULES,
   previewBackfill: {

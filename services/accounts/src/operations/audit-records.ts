@@ -1,18 +1,40 @@
 import type { AuditEntry } from "@postrider/shared/audit/append";
+import type { ApiKeyRow } from "#src/db/api-keys.ts";
 
-/** The values of an authorization that its audit entries contain. */
+export function toAuditEntries(
+  action: "key.create" | "key.revoke",
+  { id, prefix, name, scopes, workspaceIds, expiresAt }: ApiKeyRow,
+): readonly AuditEntry[] {
+  const details = {
+    name,
+    prefix,
+    scopes,
+    workspaces: workspaceIds.length,
+    expiresAt: expiresAt?.toISOString(),
+  };
+  const subject = { type: "key", id } as const;
+  return workspaceIds.map((workspaceId) => ({ action, subject, workspaceId, details }));
+}
+
+export function toAccountAudit(
+  action: Extract<AuditEntry["action"], `account.${string}`>,
+  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
+  details: NonNullable<AuditEntry["details"]>,
+): AuditEntry {
+  return { action, subject: { type: "account", id: accountId }, workspaceId, details };
+}
+
 export interface AuditedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
 }
 
-/** Returns who connects accounts through a connect link: the person who opened the link, whom only the link identifies. */
+/** The person who opened a connect link, whom only the link identifies. */
 export function connectLinkActor({ id }: Pick<AuditedAuthorization, "id">) {
   return { kind: "connect_link", id } as const;
 }
 
-/** Returns the audit entry about an authorization whose connect link was issued or opened, or which has ended. */
 export function toAuthorizationAudit(
   action: Extract<AuditEntry["action"], `authorization.${string}`>,
   authorization: AuditedAuthorization,
