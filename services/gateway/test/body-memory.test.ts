@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import type { BodyLimits } from "#src/routes/body-limits.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 

@@ -9,7 +9,7 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
 import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
@@ -30,13 +30,10 @@ type Handler = (request: Message) => Promise<object> | object;
 interface Route {
   readonly method: DescMethodUnary;
   readonly handler: Handler;
-  /** Name of the RPC, as `<service>/<method>`. */
   readonly name: string;
-  /** The names of the processes that may call the RPC. */
   readonly callers: readonly string[];
 }
 
-/** Returns the RPC handlers that `routes` registers, by path. */
 function collectRoutes({ routes, access }: LeanPathOptions): ReadonlyMap<string, Route> {
   const found = new Map<string, Route>();
   const collector = {
@@ -83,6 +80,20 @@ function answer(
   response.end(body);
 }
 
+/**
+ * Encodes an error as Connect does, whose base64 joins single characters and whose copy of each detail in JSON is for people:
+ * together they take longer than most handlers.
+ */
+function toErrorBytes({ code, rawMessage: message, details }: ConnectError): Uint8Array {
+  const encoded = details.map((detail) => {
+    const isOurs = "desc" in detail;
+    const value = isOurs ? toBinary(detail.desc, create(detail.desc, detail.value)) : detail.value;
+    const type = isOurs ? detail.desc.typeName : detail.type;
+    return { type, value: Buffer.from(value).toString("base64").replace(/=+$/, "") };
+  });
+  return Buffer.from(JSON.stringify({ code: codeToString(code), message, details: encoded }));
+}
+
 async function serve(
   { method, handler }: Route,
   context: RequestContext,
@@ -96,13 +107,14 @@ async function serve(
   );
 }
 
-/** Answers an RPC and returns true. Returns false when Connect's own handler must answer the RPC. */
+/** False when Connect's own handler must answer the RPC. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects,
- * async iterables and routing of Connect's own handler, which cost more than most of our handlers (`bench/README.md`). Handlers get
- * no `HandlerContext`: ids and deadline are in `request-context`. All other calls are left to Connect's plugin.
+ * Answers the calls of our lean client (unary, binary, uncompressed) without the abort controllers,
+ * header objects, async iterables and routing of Connect's own handler, which cost more than most
+ * of our handlers (`bench/README.md`). Handlers get no `HandlerContext`: ids and deadline are in
+ * `request-context`. All other calls are left to Connect's plugin.
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {
   const routes = collectRoutes(options);
@@ -118,7 +130,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // The caller is checked before the body is read, so that this process buffers no body of an unauthenticated request.
+      // Before the body is read, so that no body of an unauthenticated request is buffered.
       const authenticated = access.authenticate(header);
       const caller = typeof authenticated === "string" ? authenticated : await authenticated;
       access.authorize(caller, route.callers, route.name);
@@ -133,7 +145,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
       call.end(mapped.code);
       const status = codeToHttpStatus(mapped.code);
       if (!request.complete || isIdentityRefused(mapped)) response.shouldKeepAlive = false;
-      answer(response, status, "application/json", errorToJsonBytes(mapped, undefined));
+      answer(response, status, "application/json", toErrorBytes(mapped));
     }
   }
 

@@ -281,3 +281,32 @@ test("every webhook RPC reports a subscription of another workspace as not found
     expect(result).toMatchObject({ status: "rejected", reason: { reason: "not_found" } });
   expect((await webhooks.rpc.listWebhooks({ workspaceId })).webhooks).toEqual([]);
 });
+
+test("while 16 requests of a workspace wait for the lock on one of its webhook subscriptions, those of another workspace are answered", async () => {
+  const { workspaceId, id } = await create();
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = webhooks.database.migrationSql.begin(async (tx) => {
+    await tx`select 1 from webhook_subscriptions where id = ${id} for update`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const ref = { workspaceId, webhookId: id, deliveryId: newId() };
+  const changes = Array.from({ length: 4 }, (_, index) => [
+    webhooks.rpc.updateWebhook({ workspaceId, id, description: `text ${index}` }),
+    webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
+    webhooks.rpc.retryWebhookDelivery(ref),
+    webhooks.rpc.revokeWebhook({ workspaceId, id }),
+  ]).flat();
+  const ended = Promise.allSettled(changes);
+
+  const other = await create();
+  const change = { workspaceId: other.workspaceId, id: other.id, description: "changed" };
+  const { webhook } = await webhooks.rpc.updateWebhook(change);
+  expect(webhook).toMatchObject({ description: "changed" });
+
+  released.resolve();
+  await holder;
+  expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
+});

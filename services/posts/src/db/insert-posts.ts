@@ -18,8 +18,9 @@ const KEY_WAIT = { one: "2s", several: "100ms" } as const;
  *
  * A post that cannot be stored as far as the snapshot of the statement shows is left out. What other transactions have taken
  * meanwhile is decided by unique indexes, locked rows and the trigger of the guards; then the whole statement fails with a
- * `RefusalReason`. Locks are taken in the order of keys, guards, slots and quota counters, each sorted, so that statements never
- * deadlock. Counters are locked last, because all posts of a workspace share them.
+ * `RefusalReason`. Locks are taken in the order of keys, guards, slots, quota counters and, at the commit, counters of
+ * what a workspace stores, each sorted, so that statements do not deadlock. Counters are locked last, because all posts of a
+ * workspace share them.
  *
  * Steps for keys and slots are left out if no post has one; the statement has few different texts, so Postgres plans it seldom.
  */
@@ -181,6 +182,7 @@ function slotSteps(sql: ISql, posts: readonly PostRecords[]) {
     )`;
 }
 
+/** Inserts the rows. At the commit, triggers lock what each workspace stores in the order in which the posts are inserted here. */
 function rowSteps(sql: ISql) {
   // The sweep asks about targets without reports, which are not due before `due_at`.
   return sql`
@@ -194,6 +196,7 @@ function rowSteps(sql: ISql) {
         queue_slot_rule_id, platforms, accepted_at, accepted_at, cause
       from stored
       where (select ok from slotted)
+      order by workspace_id
       returning id
     ),
     target as (

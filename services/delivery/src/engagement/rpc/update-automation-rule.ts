@@ -5,6 +5,7 @@ import type {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import { findRule, updateRule } from "#src/engagement/db/automation-rules.ts";
 import {
@@ -28,7 +29,7 @@ export async function updateAutomationRule(
   const { workspaceId, ruleId } = request;
   assertIds(workspaceId, ruleId);
   const change = parseChange(request);
-  const { rule, isActivated } = await sql.begin(async (tx) => {
+  const { rule, isActivated } = await beginInTurn(sql, workspaceId, async (tx) => {
     const found = await findRule(tx, workspaceId, ruleId);
     if (found === undefined) throw notFound();
     if (Object.keys(change).length === 0) throw invalidRequest();

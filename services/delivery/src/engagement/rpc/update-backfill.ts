@@ -6,6 +6,7 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
 import {
@@ -38,7 +39,7 @@ export async function updateBackfill(
   assertIds(workspaceId, backfillId);
   const change = CHANGES[action];
   if (change === undefined) throw invalidRequest([{ code: "invalid", path: "/action" }]);
-  const changed = await deps.sql.begin(async (tx) => {
+  const changed = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const job = await lockBackfill(tx, workspaceId, backfillId);
     if (job === undefined) throw notFound();
     const subject = { type: "backfill", id: backfillId } as const;
@@ -93,7 +94,7 @@ async function endPage(
   { id, workspaceId, pages }: BackfillRow,
   page: PastPage | PastRefusal | undefined,
 ): Promise<BackfillRow> {
-  return await sql.begin(async (tx) => {
+  return await beginInTurn(sql, workspaceId, async (tx) => {
     const job = await lockBackfill(tx, workspaceId, id);
     if (job === undefined) throw notFound();
     if (job.pages !== pages) return job;

@@ -6,6 +6,7 @@ import type {
 import { appendAudit } from "@postrider/shared/audit/append";
 import { unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { insertSecret } from "#src/webhooks/db/secrets.ts";
 import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
@@ -35,7 +36,7 @@ export async function createWebhook(
   assertAddress(url, deps.outbound);
   const signing = isSigning(request.signing) ? request.signing : "hmac-sha256";
   const { secret, publicKey } = createSigningSecret(signing);
-  const created = await deps.sql.begin(async (tx) => {
+  const created = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const count = await lockSubscriptionCount(tx, workspaceId);
     if (count >= MAX_WEBHOOKS_PER_WORKSPACE) throw tooMany(count);
     const now = await readClock(tx);

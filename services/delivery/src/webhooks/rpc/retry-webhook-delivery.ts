@@ -6,6 +6,7 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockCompositions } from "#src/webhooks/db/compositions.ts";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
@@ -25,7 +26,7 @@ export async function retryWebhookDelivery(
   { workspaceId, webhookId, deliveryId }: RetryWebhookDeliveryRequest,
 ): Promise<MessageInitShape<typeof RetryWebhookDeliveryResponseSchema>> {
   assertIds(workspaceId, webhookId, deliveryId);
-  const delivery = await deps.sql.begin(async (tx) => {
+  const delivery = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const subscription = await lockSubscription(tx, workspaceId, webhookId);
     const locked =
       subscription === undefined ? undefined : await lockDelivery(tx, webhookId, deliveryId);

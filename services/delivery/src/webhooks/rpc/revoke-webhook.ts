@@ -1,6 +1,7 @@
 import type { RevokeWebhookRequest } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { deleteSecrets } from "#src/webhooks/db/secrets.ts";
 import { lockSubscription, updateSubscription } from "#src/webhooks/db/subscriptions.ts";
@@ -17,7 +18,7 @@ export async function revokeWebhook(
   { workspaceId, id }: RevokeWebhookRequest,
 ): Promise<Record<string, never>> {
   assertIds(workspaceId, id);
-  await sql.begin(async (tx) => {
+  await beginInTurn(sql, workspaceId, async (tx) => {
     const known = await lockSubscription(tx, workspaceId, id);
     if (known === undefined) throw notFound();
     if (known.status === "revoked") return;

@@ -7,6 +7,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { resetLane } from "#src/webhooks/db/lanes.ts";
 import { insertSecret, retireSecrets } from "#src/webhooks/db/secrets.ts";
@@ -39,7 +40,7 @@ export async function updateWebhook(
   assertIds(workspaceId, id);
   const change = parseChange(request);
   if (change.url !== undefined) assertUrl(change.url, deps.outbound);
-  const { row, secret } = await deps.sql.begin(async (tx) => {
+  const { row, secret } = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const known = await lockSubscription(tx, workspaceId, id);
     if (known === undefined) throw notFound();
     if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
