@@ -13,12 +13,11 @@ import {
   type SilentTarget,
 } from "#src/db/silent-targets.ts";
 import { lockTargetsOf, type TargetKey, updateTargets } from "#src/db/targets.ts";
-import { MISSED } from "#src/domain/missed.ts";
 import { postDeletionRequested } from "#src/events.ts";
-import { applyDeletionUpdates, applyTargetUpdates } from "./apply-target-updates.ts";
-import { changeTargets } from "./change-targets.ts";
-import type { PostsDeps } from "./dependencies.ts";
-import { requestPublishing } from "./publish-requests.ts";
+import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
+import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { requestPublishing } from "#src/operations/publish-requests.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "tasks">;
 
