@@ -3,7 +3,7 @@ import type {
   ListCommentsRequest,
   ListCommentsResponseSchema,
 } from "@postrider/contracts/engagement/v1/comment_service_pb";
-import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import {
   FIRST_PAGE,
   formatState,

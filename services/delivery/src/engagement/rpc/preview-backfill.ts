@@ -4,7 +4,7 @@ import type {
   PreviewBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { notFound, unavailable } from "@postrider/shared/errors";
-import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";

@@ -1,4 +1,4 @@
-import { OutboundError } from "@postrider/shared/http/outbound-error";
+import { OutboundError } from "@postrider/shared/http/outbound-exchange";
 import type { AttemptError } from "#src/webhooks/domain/attempt.ts";
 
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_|EPROTO$)/;
