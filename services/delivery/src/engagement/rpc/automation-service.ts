@@ -15,7 +15,7 @@ import {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
-import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
 import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
 import { findBackfill, listBackfillPage } from "#src/engagement/db/backfills.ts";

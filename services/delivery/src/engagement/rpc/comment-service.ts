@@ -12,7 +12,7 @@ import { serveMethods } from "@postrider/shared/connect/methods";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findManualAction } from "#src/engagement/db/comment-actions.ts";
 import { findHiddenComments, listHiddenComments } from "#src/engagement/db/hidden-comments.ts";
 import {

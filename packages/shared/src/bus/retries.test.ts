@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RetryLaterError } from "#src/bus.ts";
-import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import { retryDelayMs } from "#src/bus/retries.ts";
 
 const error = new Error("unavailable");
 

@@ -1,6 +1,6 @@
 import { constants, PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
+import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { eventually } from "#src/testing/poll.ts";
 import { notePassingBytes } from "./passing-bytes.ts";
 
 const MEGABYTE = 1024 * 1024;

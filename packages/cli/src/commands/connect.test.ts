@@ -6,7 +6,7 @@ import {
 } from "@postrider/shared/errors";
 import { describe, expect, test } from "vitest";
 import { CommandFailure } from "#src/failures.ts";
-import { toConnectFailure, toOutcomeFailure } from "./connect-failures.ts";
+import { toConnectFailure, toOutcomeFailure } from "./connect.ts";
 
 describe("failures of `account connect`:", () => {
   test.each([

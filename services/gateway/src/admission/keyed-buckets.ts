@@ -1,10 +1,10 @@
-import { BoundedMap } from "#src/limits/bounded-map.ts";
+import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import {
   msUntilTokens,
   tokensAt,
   type BucketLevel,
   type BucketSize,
-} from "#src/limits/token-bucket.ts";
+} from "@postrider/shared/limits/token-bucket";
 
 interface KeyedBucketsOptions extends BucketSize {
   /** Beyond it, the least recently used key has a full bucket again. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toScramVerifier } from "./scram.ts";
+import { toScramVerifier } from "./service-role.ts";
 
 test("toScramVerifier returns the keys of the example exchange in RFC 7677", () => {
   const salt = Buffer.from("W22ZaJ0SNY7soEsUEjb6gQ==", "base64");

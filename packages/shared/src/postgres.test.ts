@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatArray, parseArray } from "#src/postgres/arrays.ts";
+import { formatArray, parseArray } from "#src/postgres.ts";
 import { anyText } from "#src/testing/any-text.ts";
 
 test("formatting a Postgres array and parsing the result preserves any texts", () => {
