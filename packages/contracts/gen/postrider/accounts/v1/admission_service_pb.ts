@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJvCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEhEKCWdpdmVfYmFjaxgEIAEoBUIPCg1fd29ya3NwYWNlX2lkIkYKDUFkbWl0UmVzcG9uc2USNQoGZ3JhbnRzGAEgAygLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWlzc2lvbkdyYW50IsgBCg5BZG1pc3Npb25HcmFudBIvCgNrZXkYASABKAsyIi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXR0ZWRLZXkSOwoJd29ya3NwYWNlGAIgASgLMigucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkV29ya3NwYWNlEg8KB2dyYW50ZWQYAyABKAUSEQoJcmVtYWluaW5nGAQgASgFEhQKDGVtcHR5X2Zvcl9tcxgFIAEoBRIOCgZ0dGxfbXMYBiABKAUiiQEKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIXCg93b3Jrc3BhY2VfY291bnQYAyABKAUSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNd29ya3NwYWNlX2lkcxgFIAMoCSJOChFBZG1pdHRlZFdvcmtzcGFjZRIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFMmYKEEFkbWlzc2lvblNlcnZpY2USUgoFQWRtaXQSIy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXF1ZXN0GiQucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJcCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFQg8KDV93b3Jrc3BhY2VfaWQigwEKDUFkbWl0UmVzcG9uc2USNwoHYW5zd2VycxgBIAMoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25BbnN3ZXISOQoKd29ya3NwYWNlcxgCIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VHcmFudCJCCg9BZG1pc3Npb25BbnN3ZXISLwoDa2V5GAEgASgLMiIucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkS2V5InAKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJIoUBCg5Xb3Jrc3BhY2VHcmFudBIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFEg8KB2dyYW50ZWQYBCABKAUSEQoJcmVtYWluaW5nGAUgASgFEhQKDGVtcHR5X2Zvcl9tcxgGIAEoBTJmChBBZG1pc3Npb25TZXJ2aWNlElIKBUFkbWl0EiMucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVxdWVzdBokLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /** AdmitRequest is a batch. */
 export type AdmitRequest = Message<"postrider.accounts.v1.AdmitRequest"> & {
@@ -28,47 +28,32 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
   /** The workspace that the request names; absent = the only workspace of the key. */
   workspaceId?: string | undefined;
 
-  /** Number of requests that wait for a grant; 0 = only resolve the key. */
+  /** Number of requests that the caller has to admit. */
   want: number;
-
-  /** Number of requests that were granted earlier, were not used, and are given back. */
-  giveBack: number;
 };
 
 export const AdmissionQuerySchema: GenMessage<AdmissionQuery> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 1);
 
-/** AdmitResponse answers each query in order. */
+/** AdmitResponse answers the queries, and grants requests to their workspaces. */
 export type AdmitResponse = Message<"postrider.accounts.v1.AdmitResponse"> & {
   /** Same order and length as the queries. */
-  grants: AdmissionGrant[];
+  answers: AdmissionAnswer[];
+
+  /** Each workspace that a query with a valid key uses, once. */
+  workspaces: WorkspaceGrant[];
 };
 
 export const AdmitResponseSchema: GenMessage<AdmitResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 2);
 
-/** AdmissionGrant is the answer to one query. */
-export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
+/** AdmissionAnswer is the answer to one query. */
+export type AdmissionAnswer = Message<"postrider.accounts.v1.AdmissionAnswer"> & {
   /** Absent when the key is unknown, expired or revoked. */
   key?: AdmittedKey | undefined;
-
-  /** Absent when the key has several workspaces and the query names none, or when the key may not use the named workspace. */
-  workspace?: AdmittedWorkspace | undefined;
-
-  /** Number of requests that the caller may use now. May exceed `want`, because some requests are prepaid, and may be 0. */
-  granted: number;
-
-  /** Number of requests left in the budget after this grant. */
-  remaining: number;
-
-  /** Milliseconds until the budget has one more request; 0 while `remaining` is above 0. */
-  emptyForMs: number;
-
-  /** Milliseconds for which the caller may reuse this answer (3,000). */
-  ttlMs: number;
 };
 
-export const AdmissionGrantSchema: GenMessage<AdmissionGrant> = /*@__PURE__*/
+export const AdmissionAnswerSchema: GenMessage<AdmissionAnswer> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 3);
 
 /** AdmittedKey is what the gateway needs to know about a key. */
@@ -79,21 +64,21 @@ export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
   /** Scopes of the key. */
   scopes: string[];
 
-  /** Number of workspaces that the key may use. */
-  workspaceCount: number;
-
   /** When the key expires; absent = never. */
   expiresAt?: Timestamp | undefined;
 
-  /** UUIDs of the workspaces that the key may use. The caller answers requests that name another workspace by itself. */
+  /**
+   * UUIDs of all workspaces that the key may use. A request that names another one, or none when the key has several, is
+   * refused by the gateway.
+   */
   workspaceIds: string[];
 };
 
 export const AdmittedKeySchema: GenMessage<AdmittedKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 4);
 
-/** AdmittedWorkspace is what the gateway needs to know about a workspace. */
-export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace"> & {
+/** WorkspaceGrant is what the gateway needs to know about a workspace, and how many requests it may admit. */
+export type WorkspaceGrant = Message<"postrider.accounts.v1.WorkspaceGrant"> & {
   /** UUID. */
   id: string;
 
@@ -102,9 +87,21 @@ export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace
 
   /** Requests per minute, which is also the burst. */
   requestsPerMinute: number;
+
+  /**
+   * Number of requests that the caller may admit, for all queries together. It exceeds what they want when the budget is
+   * almost full, and is less when the budget is almost empty.
+   */
+  granted: number;
+
+  /** Number of requests left in the budget after this grant. */
+  remaining: number;
+
+  /** Milliseconds until the budget has one more request; 0 while `remaining` is above 0. */
+  emptyForMs: number;
 };
 
-export const AdmittedWorkspaceSchema: GenMessage<AdmittedWorkspace> = /*@__PURE__*/
+export const WorkspaceGrantSchema: GenMessage<WorkspaceGrant> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 5);
 
 /**
