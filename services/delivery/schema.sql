@@ -116,6 +116,7 @@ create table delivery.automation_rules (
   constraint automation_rules_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'revoked'::text])))
 );
 CREATE INDEX automation_rules_by_account ON delivery.automation_rules USING btree (account_id, id) WHERE (status = ANY (ARRAY['active'::text, 'paused'::text]));
+CREATE INDEX automation_rules_by_creation ON delivery.automation_rules USING btree (workspace_id, created_at);
 CREATE INDEX automation_rules_by_workspace ON delivery.automation_rules USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 CREATE INDEX automation_rules_to_skip ON delivery.automation_rules USING btree (skip_before) WHERE (skip_before IS NOT NULL);
 

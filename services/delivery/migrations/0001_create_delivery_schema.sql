@@ -510,6 +510,8 @@ create table automation_rules (
 
 create index automation_rules_by_workspace on automation_rules (workspace_id, id)
   where status <> 'revoked';
+-- Finds the rules that a workspace created in the last day, also revoked ones.
+create index automation_rules_by_creation on automation_rules (workspace_id, created_at);
 create index automation_rules_by_account on automation_rules (account_id, id)
   where status in ('active', 'paused');
 create index automation_rules_to_skip on automation_rules (skip_before)
