@@ -695,6 +695,7 @@ create table delivery.webhook_subscriptions (
   constraint webhook_subscriptions_signing_check CHECK ((signing = ANY (ARRAY['hmac-sha256'::text, 'ed25519'::text]))),
   constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
 );
+CREATE INDEX webhook_subscriptions_by_creation ON delivery.webhook_subscriptions USING btree (workspace_id, created_at);
 CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 
 create table delivery.webhook_usage (

@@ -767,6 +767,8 @@ create table webhook_subscriptions (
 
 create index webhook_subscriptions_by_workspace on webhook_subscriptions (workspace_id, id)
   where status <> 'revoked';
+-- Finds the subscriptions that a workspace created in the last day, also revoked ones.
+create index webhook_subscriptions_by_creation on webhook_subscriptions (workspace_id, created_at);
 
 -- The signing secrets of a webhook subscription, encrypted. During the grace period of a rotation there are several.
 create table webhook_secrets (

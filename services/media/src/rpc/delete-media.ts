@@ -7,6 +7,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
 import {
@@ -54,14 +55,16 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   if (media === undefined) throw notFound();
   if (media.status === "deleting") return { kind: "deleted", gone: false };
   if (media.status !== "ready") {
-    const deleted = await deps.sql.begin((tx) => deletePending(deps, tx, ref));
+    const deleted = await beginInTurn(deps.sql, ref.workspaceId, (tx) =>
+      deletePending(deps, tx, ref),
+    );
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
     await removeObjects(deps, deleted);
     return { kind: "deleted", gone: true };
   }
   await deleteEndedUsages(deps, ref);
-  const isDeleted = await deps.sql.begin((tx) => deleteUnused(tx, ref));
+  const isDeleted = await beginInTurn(deps.sql, ref.workspaceId, (tx) => deleteUnused(tx, ref));
   if (!isDeleted) return { kind: "changed" };
   failpoint("media.after-delete-commit");
   return { kind: "deleted", gone: false };
