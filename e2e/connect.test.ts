@@ -226,7 +226,7 @@ describe("pages that explain a failure:", () => {
   test("the page of an expired connect link says that it expired, and the command-line tool fails with `expired`", async () => {
     const { command, link } = await beginConnect("x");
     await system.sql`
-      update accounts.oauth_tickets set expires_at = now()
+      update accounts.authorizations set expires_at = now()
       where workspace_id = ${tenant.id} and status = 'issued'`;
     const page = await newPage();
     expect((await page.goto(link))?.status()).toBe(410);

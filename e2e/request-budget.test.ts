@@ -12,7 +12,7 @@ const PAUSE_MS = 50;
 /** How long all clients continue to send requests after the gateway has refused a request for the first time, in milliseconds. */
 const SPELL_MS = 3_000;
 /** Maximum fraction of the requests allowed by the rate limit that may stay unused. */
-const MAX_UNUSED_SHARE = 0.01;
+const MAX_UNUSED_SHARE = 0.05;
 
 let system: SharedSystem;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function sendRequests(key: string, goOnMs: number) {
   return { counts, refusals, longestMs: endedAt - startedAt, shortestMs: untilAt - firstAt };
 }
 
-test("two gateways together admit at most as many requests as the rate limit of a workspace allows, and at least 99 % of that number when clients send more", async () => {
+test("two gateways together admit at most as many requests as the rate limit of a workspace allows, and at least 95 % of that number when clients send more", async () => {
   const tenant = await openTenant(system, [], PER_MINUTE);
   const { counts, refusals, longestMs, shortestMs } = await sendRequests(tenant.key, SPELL_MS);
   const budget = (ms: number): number => PER_MINUTE + (PER_MINUTE * ms) / 60_000;

@@ -468,7 +468,7 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expect([...tables.keys()]).toEqual(
     expect.arrayContaining([
       "the table accounts.credentials",
-      "the table accounts.oauth_tickets",
+      "the table accounts.authorizations",
       "the table delivery.outbox",
       "the table delivery.parked_events",
       "the table delivery.task_handles",

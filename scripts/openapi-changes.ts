@@ -1,24 +1,42 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { listBreakingChanges } from "./openapi-changes/compare.ts";
 import type { Description } from "./openapi-changes/document.ts";
-import { toReleased } from "./openapi-changes/released.ts";
 
-/**
- * Reports changes of the committed API description that break clients of the last release. At each release, a maintainer runs
- * this with `--release`, which writes what the description promises to `openapi.released.json`.
- */
-const FOLDER = join(import.meta.dirname, "../services/gateway");
-const RELEASED = join(FOLDER, "openapi.released.json");
-const read = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Description;
+/** Reports changes of the API description that break clients of the last release, which a git tag `v…` names. */
+const FILE = "services/gateway/openapi.json";
+const cwd = `${import.meta.dirname}/..`;
 
-const { values } = parseArgs({ options: { release: { type: "boolean", default: false } } });
-const current = read(join(FOLDER, "openapi.json"));
-const changes = listBreakingChanges(read(RELEASED), current);
-if (changes.length > 0) {
-  process.stderr.write(
-    `services/gateway/openapi.json breaks clients of the last release (docs/api/versioning.md):\n${changes.map((change) => `  ${change}`).join("\n")}\n`,
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 100_000_000,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+function findRelease(): string | undefined {
+  try {
+    return git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const read = (text: string) => JSON.parse(text) as Description;
+const release = findRelease();
+if (release === undefined) process.stdout.write("not compared: no release is tagged here\n");
+else {
+  const changes = listBreakingChanges(
+    read(git("show", `${release}:${FILE}`)),
+    read(readFileSync(`${cwd}/${FILE}`, "utf8")),
   );
-  process.exitCode = 1;
-} else if (values.release) writeFileSync(RELEASED, toReleased(current));
+  if (changes.length > 0) {
+    const lines = changes.map((change) => `  ${change}\n`).join("");
+    process.stderr.write(
+      `${FILE} breaks clients of ${release} (docs/api/versioning.md):\n${lines}`,
+    );
+    process.exitCode = 1;
+  }
+}

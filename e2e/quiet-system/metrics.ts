@@ -129,7 +129,7 @@ const LABELS: Readonly<Record<string, RegExp>> = {
   pace: /^(new|fast|slow)$/,
   partition: /^\d{1,3}$/,
   reason: /^[a-z_]+$/,
-  recorded: /^(without_texts?|without_decision|nothing)$/,
+  recorded: /^(without_text|without_decision|nothing)$/,
   pool: /^(main|webhooks|engagement)$/,
   platform: /^(instagram|x|facebook|tiktok|youtube|telegram|bluesky)$/,
   result: /^[a-z_]+$/,

@@ -35,6 +35,12 @@ export async function checkBaseline(): Promise<CommandResult> {
   });
 }
 
+/** Compares the API description with that of the last release; says so if no release is tagged in this clone. */
+export async function checkApiChanges(): Promise<CommandResult> {
+  const { ok, output } = await runCommand("node", ["scripts/openapi-changes.ts"]);
+  return { ok, output, note: ok ? output.trim() : "" };
+}
+
 async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
   try {

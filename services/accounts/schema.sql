@@ -103,6 +103,30 @@ create table accounts.audit_log_deeds (
 CREATE INDEX audit_log_deeds_actor ON accounts.audit_log_deeds USING btree (actor_id, at, id);
 CREATE INDEX audit_log_deeds_workspace ON accounts.audit_log_deeds USING btree (workspace_id, at, id);
 
+create table accounts.authorizations (
+  id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  link_hash bytea not null,
+  status text not null,
+  failure text,
+  state_hash bytea,
+  browser_hash bytea,
+  code_verifier text,
+  account_ids uuid[] not null default '{}'::uuid[],
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint authorizations_link_hash_key UNIQUE (link_hash),
+  constraint authorizations_state_hash_key UNIQUE (state_hash),
+  constraint authorizations_pkey PRIMARY KEY (id),
+  constraint authorizations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint authorizations_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint authorizations_link_hash_check CHECK ((octet_length(link_hash) = 32)),
+  constraint authorizations_state_hash_check CHECK ((octet_length(state_hash) = 32)),
+  constraint authorizations_status_check CHECK ((status = ANY (ARRAY['issued'::text, 'opened'::text, 'exchanging'::text, 'connected'::text, 'failed'::text])))
+);
+CREATE INDEX authorizations_expired ON accounts.authorizations USING btree (expires_at);
+
 create table accounts.credentials (
   account_id uuid not null,
   workspace_id uuid not null,
@@ -130,30 +154,6 @@ create table accounts.deployment (
   constraint deployment_pkey PRIMARY KEY (only_row),
   constraint deployment_only_row_check CHECK (only_row)
 );
-
-create table accounts.oauth_tickets (
-  id uuid not null,
-  workspace_id uuid not null,
-  platform text not null,
-  ticket_hash bytea not null,
-  status text not null,
-  failure text,
-  state_hash bytea,
-  browser_hash bytea,
-  code_verifier text,
-  account_ids uuid[] not null default '{}'::uuid[],
-  created_at timestamp with time zone not null default now(),
-  expires_at timestamp with time zone not null,
-  constraint oauth_tickets_state_hash_key UNIQUE (state_hash),
-  constraint oauth_tickets_ticket_hash_key UNIQUE (ticket_hash),
-  constraint oauth_tickets_pkey PRIMARY KEY (id),
-  constraint oauth_tickets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint oauth_tickets_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
-  constraint oauth_tickets_state_hash_check CHECK ((octet_length(state_hash) = 32)),
-  constraint oauth_tickets_status_check CHECK ((status = ANY (ARRAY['issued'::text, 'opened'::text, 'exchanging'::text, 'connected'::text, 'failed'::text]))),
-  constraint oauth_tickets_ticket_hash_check CHECK ((octet_length(ticket_hash) = 32))
-);
-CREATE INDEX oauth_tickets_expired ON accounts.oauth_tickets USING btree (expires_at);
 
 create table accounts.outbox (
   id bigint not null generated always as identity,

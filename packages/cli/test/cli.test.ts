@@ -358,7 +358,7 @@ test("`account connect` prints the connect link on standard error and fails when
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/connect\/[\w-]{43}$/) as string,
     expiresAt: expect.any(String) as string,
   });
-  await database.sql`update oauth_tickets set expires_at = now() where workspace_id = ${workspace}`;
+  await database.sql`update authorizations set expires_at = now() where workspace_id = ${workspace}`;
   expect(await command).toBe(1);
   expect(JSON.parse(notes[1] ?? "")).toMatchObject({ error: { code: "expired" } });
 });

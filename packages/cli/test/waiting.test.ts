@@ -34,16 +34,16 @@ async function runAgainst(routes: (router: ConnectRouter) => void, words: readon
 /** An accounts service whose connect link expires at `expiresAt`. */
 function authorizations(
   expiresAt: Date,
-  getTicket: NonNullable<ServiceImpl<typeof AuthorizationService>["getTicket"]>,
+  getAuthorization: NonNullable<ServiceImpl<typeof AuthorizationService>["getAuthorization"]>,
 ) {
   return (router: ConnectRouter) =>
     router.service(AuthorizationService, {
-      issueTicket: () => ({
+      issueConnectLink: () => ({
         id: "t",
         url: "http://connect.test",
         expiresAt: timestampFromDate(expiresAt),
       }),
-      getTicket,
+      getAuthorization,
     });
 }
 

@@ -6,7 +6,7 @@ import type { Setting } from "#src/config/settings.ts";
 
 export { EnvReader } from "#src/config/env-reader.ts";
 
-/** Reads a configuration with `read`. If settings are invalid, throws one `ConfigError` that lists all of them. */
+/** Throws one `ConfigError` that lists all invalid settings. */
 export function loadConfig<T extends object>(
   env: Environment,
   read: (reader: EnvReader) => T,
@@ -20,7 +20,7 @@ export function loadConfig<T extends object>(
   return Object.freeze(config);
 }
 
-/** Returns all settings that a process reads with `read`, for the settings reference. The environment is not used. */
+/** For the settings reference. The environment is not used. */
 export function describeSettings(read: (reader: EnvReader) => object): readonly Setting[] {
   const reader = new EnvReader({});
   read(reader);

@@ -1,18 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
-/**
- * One thing that is wrong with a request, for example an invalid field. `code` is stable; the gateway adds a message
- * for people.
- */
 export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
   readonly code: string;
 };
 
-/**
- * The class of an error that a service answers with. It determines the Connect error code; `reason` says more exactly
- * what is wrong.
- */
+/** Determines the Connect code; `reason` says more exactly what is wrong. */
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"
@@ -25,8 +18,8 @@ export type ErrorKind =
   | "internal";
 
 /**
- * The only error that services throw on purpose. `reason` is the stable error code of the REST API. Messages of our
- * code or of libraries are not sent to callers.
+ * The only error that services throw on purpose. `reason` is the stable code of the REST API.
+ * Messages of our code or of libraries are not sent to callers.
  */
 export class ServiceError extends Error {
   override name = "ServiceError";
@@ -49,17 +42,17 @@ export class ServiceError extends Error {
   }
 }
 
-/** Error for an id that does not exist or belongs to another workspace; callers cannot tell the two apart. */
+/** The id does not exist or belongs to another workspace; callers cannot tell the two apart. */
 export function notFound(): ServiceError {
   return new ServiceError("not_found", "not_found");
 }
 
-/** Error for a request that is malformed. */
+/** The request is malformed. */
 export function invalidRequest(violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("invalid", "invalid_request", violations);
 }
 
-/** Error for an operation that the state of the resource does not allow; `reason` says why. */
+/** The state of the resource does not allow the operation; `reason` says why. */
 export function conflict(
   reason: string,
   violations: readonly Violation[] = [],
@@ -68,7 +61,7 @@ export function conflict(
   return new ServiceError("conflict", reason, violations, options);
 }
 
-/** Error for an operation that the current status of the resource does not allow. */
+/** The status of the resource does not allow the operation. */
 export function wrongStatus(
   status: string,
   allowed: readonly string[],
@@ -77,17 +70,17 @@ export function wrongStatus(
   return conflict(reason, [{ code: "wrong_status", status, allowed: [...allowed] }]);
 }
 
-/** Error for a request that is well formed but cannot be carried out, for example `validation_failed`. */
+/** Well formed, but cannot be carried out, for example `validation_failed`. */
 export function unprocessable(reason: string, violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("unprocessable", reason, violations);
 }
 
-/** Error for a dependency that does not answer. The same request may succeed after `retryAfterMs`. */
+/** A dependency does not answer. The same request may succeed after `retryAfterMs`. */
 export function unavailable(cause?: unknown, retryAfterMs = 1000): ServiceError {
   return new ServiceError("unavailable", "unavailable", [], { retryAfterMs, cause });
 }
 
-/** Whether an error says that a service did not answer: it is not available, or it did not answer in time. */
+/** A service is not available, or did not answer in time. */
 export function isUnanswered(error: unknown): boolean {
   return (
     error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout")

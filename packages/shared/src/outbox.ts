@@ -4,31 +4,24 @@ import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
-/**
- * Maximum size in bytes of the message of an event; a larger event is refused when it is appended. Larger data stays in
- * its database table, and the event refers to it.
- */
+/** A larger event is refused: its data stays in its table, and the event refers to it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-/** An event that can be appended to the outbox, created by `outboxEvent`. */
+/** Created by `outboxEvent`. */
 export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly schema: T;
   readonly message: MessageInitShape<T>;
-  /**
-   * Key of the event: the id of the aggregate, for example a post, that the event is about. Events with the same key
-   * keep their order.
-   */
+  /** Id of the aggregate, for example a post. Events with the same key keep their order. */
   readonly key: string;
   /**
-   * Id of the event. Default: a new one. An event that repeats an earlier event keeps the id of the earlier event, so that it
-   * replaces that event in `parked_events`.
+   * Default: a new one. A repeated event keeps its id, so that it replaces the earlier one in
+   * `parked_events`.
    */
   readonly id?: string;
-  /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
 }
 
-/** Creates an outbox event whose message type-checks against the schema. */
+/** The message type-checks against the schema. */
 export function outboxEvent<T extends DescMessage>(
   schema: T,
   message: MessageInitShape<T>,
@@ -37,14 +30,14 @@ export function outboxEvent<T extends DescMessage>(
   return { schema, message, key };
 }
 
-/** Returns the event with another request as its cause; returns it unchanged if that request is unknown. */
+/** Unchanged if the request is unknown. */
 export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): OutboxEvent {
   return cause === null || cause === undefined ? event : { ...event, cause };
 }
 
-/** Returns an event as the statements that append events read it. */
+/** As the statements that append events read it. */
 export function toEventRecord(event: OutboxEvent, current: Cause = currentCause()) {
-  // The outbox refuses an event without a topic, because the relay could not publish it and would stop.
+  // An event without a topic would stop the relay.
   topicOf(event.schema.typeName);
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);
@@ -71,11 +64,12 @@ function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
 }
 
 /**
- * Returns the SQL that appends events of new aggregates to the service's outbox, as a part of the statement that inserts the
- * aggregates, which saves round trips. For a change of an existing aggregate its row must be locked first, see `appendEvents`.
+ * SQL that appends events of new aggregates as a part of the statement that inserts them, which
+ * saves round trips. For an existing aggregate its row must be locked first, see `appendEvents`.
  *
- * @param source SQL of a query whose column `event` has records of `toEventRecord`, or null for a row without an event. Its column
- *   `addition` has a JSON object, whose fields are added to the message of the event, or null: what only the statement itself knows.
+ * @param source A query whose column `event` has records of `toEventRecord`, or null for a row
+ *   without an event, and whose column `addition` has fields to add to the message, or null: what
+ *   only the statement knows.
  */
 export function eventRecordInsert(sql: ISql, source: ReturnType<ISql>) {
   return sql`
@@ -88,9 +82,8 @@ export function eventRecordInsert(sql: ISql, source: ReturnType<ISql>) {
 }
 
 /**
- * Appends events to the service's outbox, in the given order, with one statement. The relay publishes them if and only if
- * `tx` commits. Call it after locking the aggregate's row, so that the events of a key are committed in the order of their
- * ids.
+ * In the given order, with one statement; published if and only if `tx` commits. Call it after
+ * locking the aggregate's row, so that the events of a key are committed in the order of their ids.
  */
 export async function appendEvents(
   tx: TransactionSql,
@@ -99,7 +92,6 @@ export async function appendEvents(
   if (events.length > 0) await eventInsert(tx, events);
 }
 
-/** Appends one event to the service's outbox; see `appendEvents`. */
 export async function appendEvent<T extends DescMessage>(
   tx: TransactionSql,
   schema: T,
@@ -111,18 +103,15 @@ export async function appendEvent<T extends DescMessage>(
 
 /** The size and the age of the events that wait in an outbox. */
 export interface OutboxBacklog {
-  /**
-   * Number of rows in the outbox, estimated from the ids: never too low, because ids of rolled-back transactions count.
-   */
+  /** Estimated from the ids: never too low, because ids of rolled-back transactions count. */
   readonly rows: number;
-  /** Milliseconds since the oldest row was added to the outbox; 0 when the outbox is empty. */
+  /** Of the oldest row; 0 when the outbox is empty. */
   readonly oldestMs: number;
 }
 
 /**
- * Estimates how many events wait in the outbox from the first and the last id in it, in constant time.
- *
- * @param floor An id below which the outbox contains no event; see `OutboxFloor`. Default: 0.
+ * From the first and the last id, in constant time. `floor`: no event has an id below it, see
+ * `OutboxFloor`.
  */
 export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`

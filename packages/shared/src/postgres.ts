@@ -3,9 +3,9 @@ import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 import { toTlsOptions } from "#src/postgres/tls.ts";
 
 /**
- * Column types of the Postgres driver. Columns are returned in camelCase; keys inside JSON values are not changed.
- * Instants are `Date`, int8 is `number`. Array types are listed here, because asking the server for its types costs a
- * round trip per connection.
+ * Columns are camelCase; keys inside JSON are not changed. Instants are `Date`, int8 is `number`.
+ * Array types are listed, because asking the server for its types costs a round trip per
+ * connection.
  */
 const types = {
   bigint: {
@@ -14,9 +14,7 @@ const types = {
     serialize: (value: number) => value.toString(),
     parse: (text: string) => Number(text),
   },
-  /** Converts the array types text[], varchar[], name[] and uuid[]. */
   texts: { to: 1009, from: [1009, 1015, 1003, 2951], serialize: formatArray, parse: parseArray },
-  /** Converts the array types int4[], int8[] and float8[]. */
   numbers: {
     to: 1007,
     from: [1007, 1016, 1022],
@@ -27,33 +25,29 @@ const types = {
 
 type Types = { bigint: number; texts: string[]; numbers: number[] };
 
-/** A pool of Postgres connections. */
 export type Sql = postgres.Sql<Types>;
-/** An open Postgres transaction. */
 export type TransactionSql = postgres.TransactionSql<Types>;
-/** A connection pool or a transaction: the parameter of functions that run SQL. */
 export type ISql = postgres.ISql<Types>;
 
 export interface SqlOptions {
   readonly url: string;
   readonly poolSize: number;
-  /** Name of the application in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Whether the driver uses prepared statements. False behind a transaction pooler that does not track them. */
+  /** False behind a transaction pooler that does not track prepared statements. */
   readonly prepare?: boolean;
 }
 
 /**
- * Pause before a lost database connection is opened again, during which statements wait. The driver's own pause grows
- * to 20 s, during which requests would hang instead of being refused.
+ * Statements wait meanwhile. The driver's own pause grows to 20 s, during which requests would hang
+ * instead of being refused.
  */
 function reconnectDelaySeconds(failures: number): number {
   return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);
 }
 
 /**
- * Opens a pool of database connections. Timeouts of statements and transactions are set on the role (see
- * `postgres/provision`) instead of the session, so that they also work behind a transaction pooler.
+ * Timeouts are set on the role (`postgres/provision`) instead of the session, so that they also
+ * work behind a transaction pooler.
  */
 export function openSql(options: SqlOptions): Sql {
   const { url, ...tls } = toTlsOptions(options.url);
@@ -74,34 +68,34 @@ export function openSql(options: SqlOptions): Sql {
 }
 
 /**
- * SQLSTATEs that depend on the statement or its values, so that the same statement is refused again: 0A unsupported
- * feature, 20, 21, 22, 23, 27 and 44 data and constraints, 2F, 38, 39 and P0 functions and triggers, 42 syntax and types,
- * 54 limits of the program (https://www.postgresql.org/docs/17/errcodes-appendix.html, 2026-11-28). Exhausted resources (53) are not
- * among them: they pass, or a smaller batch needs less.
+ * The same statement is refused again: 0A unsupported feature, 20, 21, 22, 23, 27 and 44 data and
+ * constraints, 2F, 38, 39 and P0 functions and triggers, 42 syntax and types, 54 limits of the
+ * program (https://www.postgresql.org/docs/17/errcodes-appendix.html, 2026-11-28). Exhausted
+ * resources (53) pass, or a smaller batch needs less.
  */
 const REFUSAL_STATES = /^(0A|20|21|22|23|27|2F|38|39|42|44|54|P0)[0-9A-Z]{3}$/;
 /**
- * SQLSTATEs of these classes that depend on the database: an operator took a permission from the role, also the one to
- * connect, or the tables are missing while a backup is restored.
+ * Of these classes, but up to the database: a permission was taken, or tables are missing while a
+ * backup is restored.
  */
 const STATES_OF_DATABASE = new Set(["42501", "42P01"]);
 /**
- * Functions of Postgres that refuse any statement with an SQLSTATE of these classes: a prepared statement whose table a
- * migration changed, and a database that must be vacuumed before it accepts writes.
+ * Functions of Postgres that refuse any statement with these classes: a prepared statement whose
+ * table a migration changed, and a database that must be vacuumed before it accepts writes.
  */
 const ANY_STATEMENT = new Set([
   "RevalidateCachedQuery",
   "GetNewTransactionId",
   "GetNewMultiXactId",
 ]);
-/** Codes with which the driver refuses a statement before it sends it. */
+/** The driver refuses a statement before it sends it. */
 const DRIVER_REFUSALS = new Set([
   "UNDEFINED_VALUE",
   "NOT_TAGGED_CALL",
   "MAX_PARAMETERS_EXCEEDED",
   "UNSAFE_TRANSACTION",
 ]);
-/** Form of the codes of the driver, of Node and of TLS. Postrider's own codes are in lower case. */
+/** Codes of the driver, of Node and of TLS. Postrider's own are in lower case. */
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]+$/;
 
 function isRefusal({ code, routine }: postgres.PostgresError): boolean {
@@ -109,14 +103,14 @@ function isRefusal({ code, routine }: postgres.PostgresError): boolean {
   return REFUSAL_STATES.test(code);
 }
 
-/** Whether code called something in a wrong way, for example Node with an argument of the wrong type. */
+/** For example Node with an argument of the wrong type. */
 function isProgrammingError(error: Error): boolean {
   return [TypeError, RangeError, SyntaxError, ReferenceError].some((type) => error instanceof type);
 }
 
 /**
- * Whether the error is one of the driver, of the network or of TLS. The driver adds the statement to each error that it
- * reports for one, and Node's errors about files name their path.
+ * Of the driver, the network or TLS. The driver adds the statement to each error that it reports
+ * for one, and Node's errors about files name their path.
  */
 function isConnectionError(error: Error): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -127,9 +121,9 @@ function isConnectionError(error: Error): boolean {
 }
 
 /**
- * Whether the error is caused by the database or the connection to it, so that the same statement may succeed later.
- * These are all errors except refusals of the statement itself and errors of Postrider's own code. An unknown error of the
- * database or its driver counts as one that passes, because giving up would lose what was to be stored.
+ * Whether the same statement may succeed later: all errors except refusals of the statement itself
+ * and errors of Postrider's own code. An unknown error of the database counts as one that passes,
+ * because giving up would lose what was to be stored.
  */
 export function isInfrastructureError(error: unknown): boolean {
   if (!(error instanceof Error) || isProgrammingError(error)) return false;
@@ -138,20 +132,20 @@ export function isInfrastructureError(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs of a damaged page or row, and of a damaged index. The statement fails again until an operator repairs the data, but
+ * A damaged page, row or index: the statement fails until an operator repairs the data, but
  * statements about other rows succeed.
  */
 const STATES_OF_DAMAGE = new Set(["XX001", "XX002"]);
 
 /**
- * Whether an infrastructure error concerns damaged data, so that it depends on the rows of the statement. Work on several rows is
- * then split, because waiting for the repair of one row would stop the work on all others.
+ * Work on several rows is then split, because waiting for the repair of one row would stop the work
+ * on all others.
  */
 export function isDamagedData(error: unknown): boolean {
   return error instanceof postgres.PostgresError && STATES_OF_DAMAGE.has(error.code);
 }
 
-/** Whether a unique index refused a row. If `constraint` is given, whether the index with this name refused it. */
+/** If `constraint` is given, by the index with this name. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof postgres.PostgresError) || error.code !== "23505") return false;
   return constraint === undefined || error.constraint_name === constraint;

@@ -1,4 +1,3 @@
-/** The settings that the simulator process reads from its environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -7,9 +6,6 @@ export interface Config {
 
 const HIGHEST_PORT = 65_535;
 
-/**
- * The environment variables of the simulator, as the settings reference for operators lists them.
- */
 export const settings = [
   {
     name: "HOST",
@@ -38,10 +34,6 @@ export const settings = [
   },
 ] as const;
 
-/**
- * Reads the simulator's settings HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR. Throws when
- * the port is not valid.
- */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const port = Number(env["PORT"] || "0");
   if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)

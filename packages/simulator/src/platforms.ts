@@ -20,7 +20,6 @@ const FACTORIES: readonly PlatformFactory[] = [
 
 export type Platforms = ReadonlyMap<string, Platform>;
 
-/** Creates every simulated platform. The result contains the platforms by id. */
 export function createPlatforms(world: World): Platforms {
   return new Map(
     FACTORIES.map((create) => {

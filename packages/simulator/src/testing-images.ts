@@ -1,4 +1,3 @@
-/** The size in pixels and the number of frames of a test image. */
 interface ImageShape {
   readonly width: number;
   readonly height: number;
@@ -12,7 +11,7 @@ function chunk(name: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** The bytes of a WebP file without pixels, whose header states this size; with several frames, it is an animation. */
+/** Without pixels; with several frames, it is an animation. */
 export function webpBytes({ width, height, frames = 1 }: ImageShape): Buffer {
   const canvas = Buffer.alloc(10);
   canvas[0] = frames > 1 ? 0x02 : 0;
@@ -25,7 +24,6 @@ export function webpBytes({ width, height, frames = 1 }: ImageShape): Buffer {
   return chunk("RIFF", content);
 }
 
-/** The bytes of a GIF file without pixels, whose header states this size. */
 export function gifBytes({ width, height, frames = 1 }: ImageShape): Buffer {
   const head = Buffer.alloc(13);
   head.write("GIF89a", "latin1");

@@ -6,20 +6,15 @@ export interface Answer {
   readonly body: Body;
 }
 
-/**
- * Any JSON value. A test can read any path in it without type checks; a path that does not exist
- * gives undefined.
- */
+/** A test reads any path in it without type checks. */
 export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of an array in a JSON response; empty when the JSON value is not an array. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }
 
-/** Returns the JSON value when it is a string. Throws for other values. */
 export function textOf(part: unknown): string {
   if (typeof part !== "string") throw new TypeError(`not a string: ${JSON.stringify(part)}`);
 
@@ -37,11 +32,9 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Fields and files that a test sends as `multipart/form-data`. */
   readonly parts?: FormData;
 }
 
-/** Starts a simulator for a test, and sends the test's calls to the simulator. */
 export class TestSimulator implements AsyncDisposable {
   readonly url: string;
   readonly #stop: () => Promise<void>;
@@ -52,7 +45,7 @@ export class TestSimulator implements AsyncDisposable {
   }
 
   /**
-   * Starts a simulator whose clock advances by one millisecond per reading, so that the speed of the machine changes no
+   * The clock advances by one millisecond per reading, so that the speed of the machine changes no
    * result.
    */
   static async start(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
@@ -98,7 +91,6 @@ export class TestSimulator implements AsyncDisposable {
     return account;
   }
 
-  /** The current time of the simulated platforms in Unix milliseconds. */
   async now(): Promise<number> {
     return Date.parse(textOf((await this.control("/clock"))["now"]));
   }
@@ -121,7 +113,7 @@ function parsed(text: string): Body {
   }
 }
 
-/** The bytes of a PNG image of one pixel. A different nonce gives a different file. */
+/** A different nonce gives a different file. */
 export function pngBytes(nonce = 0): Buffer {
   const bytes = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
@@ -130,10 +122,6 @@ export function pngBytes(nonce = 0): Buffer {
   return Buffer.concat([bytes, Buffer.from(String(nonce))]);
 }
 
-/**
- * The bytes of a JPEG header with the given size in pixels. A different nonce gives a different
- * file.
- */
 export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16BE(height, 0);
@@ -143,9 +131,6 @@ export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   return Buffer.concat([begin, size, end, Buffer.from(String(nonce))]);
 }
 
-/**
- * Bytes of the given length that begin like an MP4 video. A different nonce gives a different file.
- */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
   bytes.write("\0\0\0\x18ftypmp42", "latin1");
@@ -161,7 +146,6 @@ export function tweet(
   return simulator.call("POST", "/x/2/tweets", { token, json: body });
 }
 
-/** Calls a method of the simulated Telegram Bot API as the account's bot. */
 export function telegram(
   simulator: TestSimulator,
   account: TestAccount,
@@ -173,7 +157,6 @@ export function telegram(
   return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
 }
 
-/** Waits until the given condition holds. Only the timeout of the test limits the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -119,12 +119,12 @@ create index credentials_renewals on credentials (renew_at) where renew_at is no
 create index credentials_sealing_keys on credentials (split_part(access_token, '.', 2), account_id);
 
 -- Authorizations: a person opens a connect link once and connects accounts on the page of a platform.
-create table oauth_tickets (
+create table authorizations (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   platform text not null,
   -- SHA-256 of the secret in the connect link; the secret itself is not stored.
-  ticket_hash bytea not null unique check (octet_length(ticket_hash) = 32),
+  link_hash bytea not null unique check (octet_length(link_hash) = 32),
   status text not null check (status in ('issued', 'opened', 'exchanging', 'connected', 'failed')),
   -- Why the authorization failed; null unless it failed.
   failure text,
@@ -139,7 +139,7 @@ create table oauth_tickets (
   expires_at timestamptz not null
 );
 
-create index oauth_tickets_expired on oauth_tickets (expires_at);
+create index authorizations_expired on authorizations (expires_at);
 
 -- The deployment and its events
 

@@ -20,8 +20,8 @@ afterAll(async () => {
 });
 
 async function admitOne(query: { keyHash: Uint8Array; workspaceId?: string; want?: number }) {
-  const { grants } = await app.admission.admit({ queries: [{ want: 1, ...query }] });
-  return grants[0];
+  const { answers, workspaces } = await app.admission.admit({ queries: [{ want: 1, ...query }] });
+  return { key: answers[0]?.key, workspaces };
 }
 
 async function createWorkspaceId(name = "Another"): Promise<string> {
@@ -69,15 +69,20 @@ test("CreateApiKey reports all invalid fields at once, and returns `not_found` f
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("Admit returns the workspace of an API key, the workspace's request limit, the number of requests granted to the gateway and how long the gateway may reuse the answer", async () => {
+test("Admit returns the workspace of an API key, the workspace's request limit and the number of requests granted to the gateway", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({
-    key: { id: keyId, workspaceCount: 1 },
-    workspace: { id: workspaceId, verified: true, requestsPerMinute: 600 },
-    granted: 8,
-    remaining: 592,
-    emptyForMs: 0,
-    ttlMs: 3000,
+    key: { id: keyId, workspaceIds: [workspaceId] },
+    workspaces: [
+      {
+        id: workspaceId,
+        verified: true,
+        requestsPerMinute: 600,
+        granted: 30,
+        remaining: 570,
+        emptyForMs: 0,
+      },
+    ],
   });
 });
 
@@ -96,14 +101,12 @@ test("Admit returns the same answer for unknown, revoked and expired API keys, a
     new Uint8Array(),
     good.keyHash,
   ];
-  const { grants } = await app.admission.admit({
+  const { answers, workspaces } = await app.admission.admit({
     queries: keyHashes.map((keyHash) => ({ keyHash, want: 1 })),
   });
-  const [first, ...others] = grants.slice(0, 5);
-  expect(first).toMatchObject({ granted: 0, remaining: 0, ttlMs: 3000 });
-  expect(first?.key).toBeUndefined();
-  for (const other of others) expect(other).toEqual(first);
-  expect(grants[5]).toMatchObject({ key: { id: good.keyId }, granted: 8 });
+  const keyIds = answers.map(({ key }) => key?.id);
+  expect(keyIds).toEqual([undefined, undefined, undefined, undefined, undefined, good.keyId]);
+  expect(workspaces.map(({ id }) => id)).toEqual([good.workspaceId]);
   const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId: revoked.workspaceId });
   expect(apiKeys).toEqual([]);
   await expect(app.apiKeys.revokeApiKey({ id: newId() })).rejects.toMatchObject({
@@ -121,17 +124,15 @@ test("for an API key of two workspaces, Admit grants requests only when the call
     scopes: ["posts:read"],
   });
   const keyHash = hashApiKey(key);
-  const unnamed = await admitOne({ keyHash });
-  expect(unnamed?.key?.workspaceCount).toBe(2);
-  expect(unnamed?.workspace).toBeUndefined();
-  expect(unnamed?.granted).toBe(0);
-  expect((await admitOne({ keyHash, workspaceId: other }))?.workspace?.id).toBe(other);
-  for (const workspaceId of [foreign, newId(), "no-uuid", one.toUpperCase()]) {
-    const grant = await admitOne({ keyHash, workspaceId });
-    expect(grant?.key?.scopes).toEqual(["posts:read"]);
-    expect(grant?.key?.workspaceIds.toSorted()).toEqual([one, other].toSorted());
-    expect(grant?.workspace).toBeUndefined();
-    expect(grant?.granted).toBe(0);
+  expect(await admitOne({ keyHash, workspaceId: other })).toMatchObject({
+    workspaces: [{ id: other, granted: 30 }],
+  });
+  for (const workspaceId of [undefined, foreign, newId(), "no-uuid", one.toUpperCase()]) {
+    const named = workspaceId === undefined ? {} : { workspaceId };
+    const { key: found, workspaces } = await admitOne({ keyHash, ...named });
+    expect(found?.scopes).toEqual(["posts:read"]);
+    expect(found?.workspaceIds.toSorted()).toEqual([one, other].toSorted());
+    expect(workspaces).toEqual([]);
   }
 });
 

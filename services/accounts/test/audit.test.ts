@@ -158,8 +158,10 @@ const newBrowser = () => randomBytes(32).toString("base64url");
 async function issue(platform: string) {
   const { authorizations } = fixture.app;
   const { workspaceId } = fixture;
-  const { id, url } = await asOperator(() => authorizations.issueTicket({ workspaceId, platform }));
-  return { id, ticket: url.replace("https://postrider.example/connect/", "") };
+  const { id, url } = await asOperator(() =>
+    authorizations.issueConnectLink({ workspaceId, platform }),
+  );
+  return { id, linkSecret: url.replace("https://postrider.example/connect/", "") };
 }
 
 async function press(authorizeUrl: string, decision: string) {
@@ -173,7 +175,7 @@ async function press(authorizeUrl: string, decision: string) {
 test("issuing a connect link leaves one audit entry of the operator, and opening it leaves one of the person with the link", async () => {
   const { workspaceId } = fixture;
   const details = { platform: "x" };
-  const [issued, ...others] = await runAudited(fixture.database, ["oauth_tickets"], () =>
+  const [issued, ...others] = await runAudited(fixture.database, ["authorizations"], () =>
     issue("x"),
   );
   expect(others).toEqual([]);
@@ -184,9 +186,10 @@ test("issuing a connect link leaves one audit entry of the operator, and opening
     details,
     ...BY_OPERATOR,
   });
-  const { id, ticket } = await issue("x");
-  const open = () => fixture.app.authorizations.openTicket({ ticket, browser: newBrowser() });
-  expect(await runAudited(fixture.database, ["oauth_tickets"], open)).toEqual([
+  const { id, linkSecret } = await issue("x");
+  const open = () =>
+    fixture.app.authorizations.openConnectLink({ linkSecret, browser: newBrowser() });
+  expect(await runAudited(fixture.database, ["authorizations"], open)).toEqual([
     {
       action: "authorization.open",
       workspaceId,
@@ -206,9 +209,9 @@ test.each([
   async (decision, outcome) => {
     const { workspaceId } = fixture;
     const { authorizations } = fixture.app;
-    const { id, ticket } = await issue("x");
+    const { id, linkSecret } = await issue("x");
     const browser = newBrowser();
-    const { authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+    const { authorizeUrl } = await authorizations.openConnectLink({ linkSecret, browser });
     const back = await press(authorizeUrl, decision);
     const { length } = await readAuditLog(fixture.sql);
     const { accounts } = await authorizations.finishAuthorization({ ...back, browser });
@@ -231,9 +234,9 @@ test.each([
 
 test("no accounts are connected by an authorization whose audit entry cannot be written", async () => {
   const { authorizations, accounts } = fixture.app;
-  const { id, ticket } = await issue("x");
+  const { id, linkSecret } = await issue("x");
   const browser = newBrowser();
-  const { authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+  const { authorizeUrl } = await authorizations.openConnectLink({ linkSecret, browser });
   const back = await press(authorizeUrl, "approve");
   await fixture.database.ownerSql`
     alter table accounts.audit_log
@@ -268,9 +271,9 @@ test("adopting the data of another deployment leaves one audit entry, and adopti
 test("the audit log of the accounts service contains no token, no key and no connect link", async () => {
   const { key } = await createTenant(fixture.app);
   await fixture.connectMany("bluesky", 2);
-  const { ticket } = await issue("youtube");
+  const { linkSecret } = await issue("youtube");
   const log = JSON.stringify(await fixture.sql`select * from audit_log`);
   const secrets = await fixture.control.secrets();
   expect(secrets.length).toBeGreaterThan(0);
-  for (const secret of [...secrets, key, ticket]) expect(log).not.toContain(secret);
+  for (const secret of [...secrets, key, linkSecret]) expect(log).not.toContain(secret);
 });

@@ -12,8 +12,8 @@ const newBrowser = () => randomBytes(32).toString("base64url");
 
 async function issue(platform: string) {
   const { workspaceId } = fixture;
-  const { id, url } = await fixture.app.authorizations.issueTicket({ workspaceId, platform });
-  return { id, ticket: url.replace("https://postrider.example/connect/", "") };
+  const { id, url } = await fixture.app.authorizations.issueConnectLink({ workspaceId, platform });
+  return { id, linkSecret: url.replace("https://postrider.example/connect/", "") };
 }
 
 /**
@@ -33,13 +33,13 @@ async function press(authorizeUrl: string, decision: string, username = "") {
 }
 
 async function open(platform: string, browser = newBrowser()) {
-  const { id, ticket } = await issue(platform);
-  const { outcome, authorizeUrl } = await fixture.app.authorizations.openTicket({
-    ticket,
+  const { id, linkSecret } = await issue(platform);
+  const { outcome, authorizeUrl } = await fixture.app.authorizations.openConnectLink({
+    linkSecret,
     browser,
   });
   expect(outcome).toBe("opened");
-  return { id, ticket, browser, authorizeUrl };
+  return { id, linkSecret, browser, authorizeUrl };
 }
 
 async function finish(back: Awaited<ReturnType<typeof press>>, browser: string) {
@@ -47,7 +47,7 @@ async function finish(back: Awaited<ReturnType<typeof press>>, browser: string) 
 }
 
 async function progress(id: string) {
-  const { status, failure, accounts } = await fixture.app.authorizations.getTicket({ id });
+  const { status, failure, accounts } = await fixture.app.authorizations.getAuthorization({ id });
   return { status, failure, usernames: accounts.map(({ username }) => username) };
 }
 
@@ -107,22 +107,22 @@ test.each(PLATFORMS)(
 test.each(PLATFORMS)(
   "when a person denies access on %s, no account is connected and the connect link cannot be used again",
   async (platform) => {
-    const { id, ticket, browser, authorizeUrl } = await open(platform);
+    const { id, linkSecret, browser, authorizeUrl } = await open(platform);
     const back = await press(authorizeUrl, "deny");
     const { outcome } = await finish(back, browser);
     expect(outcome).toBe("denied");
     expect(await progress(id)).toMatchObject({ status: "failed", failure: "denied" });
-    expect((await fixture.app.authorizations.findTicket({ ticket })).outcome).toBe("used");
+    expect((await fixture.app.authorizations.findConnectLink({ linkSecret })).outcome).toBe("used");
     expect(
       (await fixture.app.accounts.listAccounts({ workspaceId: fixture.workspaceId })).accounts,
     ).toEqual([]);
   },
 );
 
-test("FindTicket does not use up a connect link, and exactly one of eight concurrent OpenTicket calls with the link succeeds", async () => {
-  const { ticket } = await issue("x");
+test("FindConnectLink does not use up a connect link, and exactly one of eight concurrent OpenConnectLink calls with the link succeeds", async () => {
+  const { linkSecret } = await issue("x");
   for (let look = 0; look < 3; look += 1)
-    expect(await fixture.app.authorizations.findTicket({ ticket })).toMatchObject({
+    expect(await fixture.app.authorizations.findConnectLink({ linkSecret })).toMatchObject({
       outcome: "open",
       platform: "x",
       workspaceName: "Test",
@@ -130,30 +130,32 @@ test("FindTicket does not use up a connect link, and exactly one of eight concur
     });
   const answers = await Promise.all(
     Array.from({ length: 8 }, () =>
-      fixture.app.authorizations.openTicket({ ticket, browser: newBrowser() }),
+      fixture.app.authorizations.openConnectLink({ linkSecret, browser: newBrowser() }),
     ),
   );
   expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
     "opened",
     ...Array.from({ length: 7 }, () => "used"),
   ]);
-  expect((await fixture.app.authorizations.findTicket({ ticket })).outcome).toBe("used");
+  expect((await fixture.app.authorizations.findConnectLink({ linkSecret })).outcome).toBe("used");
 });
 
 test("an unknown connect link is rejected, and an authorization expires after ten minutes whether or not its link was opened", async () => {
   const invented = newBrowser();
-  expect((await fixture.app.authorizations.findTicket({ ticket: invented })).outcome).toBe(
+  expect((await fixture.app.authorizations.findConnectLink({ linkSecret: invented })).outcome).toBe(
     "unknown",
   );
   const fresh = await issue("x");
   const opened = await open("x");
   const back = await press(opened.authorizeUrl, "approve");
   await fixture.sql`
-    update oauth_tickets set expires_at = expires_at - interval '10 minutes'
+    update authorizations set expires_at = expires_at - interval '10 minutes'
     where workspace_id = ${fixture.workspaceId}`;
-  const { ticket } = fresh;
-  expect((await fixture.app.authorizations.findTicket({ ticket })).outcome).toBe("expired");
-  const late = await fixture.app.authorizations.openTicket({ ticket, browser: invented });
+  const { linkSecret } = fresh;
+  expect((await fixture.app.authorizations.findConnectLink({ linkSecret })).outcome).toBe(
+    "expired",
+  );
+  const late = await fixture.app.authorizations.openConnectLink({ linkSecret, browser: invented });
   expect(late.outcome).toBe("expired");
   const { browser } = opened;
   const finished = await finish(back, browser);
@@ -226,12 +228,12 @@ test("a disconnected account that is authorized again is active under the same i
 });
 
 test("the database contains only hashes of the secrets of an authorization, and no code verifier after the authorization has ended", async () => {
-  const { ticket, browser, authorizeUrl } = await open("x");
+  const { linkSecret, browser, authorizeUrl } = await open("x");
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
   const challenge = new URL(authorizeUrl).searchParams.get("code_challenge");
   const [row] = await fixture.sql<{ row: string; codeVerifier: string | null }[]>`
-    select t::text as row, code_verifier from oauth_tickets t where workspace_id = ${fixture.workspaceId}`;
-  for (const secret of [ticket, browser, state]) expect(row?.row).not.toContain(secret);
+    select t::text as row, code_verifier from authorizations t where workspace_id = ${fixture.workspaceId}`;
+  for (const secret of [linkSecret, browser, state]) expect(row?.row).not.toContain(secret);
   // The platform gets only the hash of the code verifier. A stored text with another hash is not the verifier itself,
   // so the verifier is stored encrypted.
   const hash = createHash("sha256")
@@ -242,7 +244,7 @@ test("the database contains only hashes of the secrets of an authorization, and 
   const back = await press(authorizeUrl, "approve");
   await finish(back, browser);
   const after = await fixture.sql`
-    select code_verifier from oauth_tickets where workspace_id = ${fixture.workspaceId}`;
+    select code_verifier from authorizations where workspace_id = ${fixture.workspaceId}`;
   expect(after).toEqual([{ codeVerifier: null }]);
 });
 
@@ -251,7 +253,7 @@ test.each([
   ["telegram", "not_available"],
   ["myspace", "unknown_platform"],
 ])(
-  "IssueTicket with the platform %s is rejected with the error code %s",
+  "IssueConnectLink with the platform %s is rejected with the error code %s",
   async (platform, code) => {
     await expect(issue(platform)).rejects.toMatchObject({
       reason: "invalid_request",
@@ -260,13 +262,13 @@ test.each([
   },
 );
 
-test("IssueTicket with an unknown workspace and GetTicket with an unknown id return `not_found`", async () => {
+test("IssueConnectLink with an unknown workspace and GetAuthorization with an unknown id return `not_found`", async () => {
   const unknown = "0198a6a4-0000-7000-8000-000000000001";
   for (const id of [unknown, "x"]) {
     await expect(
-      fixture.app.authorizations.issueTicket({ workspaceId: id, platform: "x" }),
+      fixture.app.authorizations.issueConnectLink({ workspaceId: id, platform: "x" }),
     ).rejects.toMatchObject({ reason: "not_found" });
-    await expect(fixture.app.authorizations.getTicket({ id })).rejects.toMatchObject({
+    await expect(fixture.app.authorizations.getAuthorization({ id })).rejects.toMatchObject({
       reason: "not_found",
     });
   }
@@ -275,12 +277,12 @@ test("IssueTicket with an unknown workspace and GetTicket with an unknown id ret
 test("authorizations that expired more than a day ago are deleted when a new authorization is issued", async () => {
   await issue("x");
   await fixture.sql`
-    update oauth_tickets set expires_at = now() - interval '25 hours'
+    update authorizations set expires_at = now() - interval '25 hours'
     where workspace_id = ${fixture.workspaceId}`;
   await issue("x");
   await eventually(async () => {
     const rows = await fixture.sql`
-      select 1 from oauth_tickets where workspace_id = ${fixture.workspaceId}`;
+      select 1 from authorizations where workspace_id = ${fixture.workspaceId}`;
     expect(rows).toHaveLength(1);
   });
 });
@@ -288,7 +290,7 @@ test("authorizations that expired more than a day ago are deleted when a new aut
 test("a TikTok account that was just connected is listed with what TikTok offers it, so that its first post is validated by it", async () => {
   const { id, browser, authorizeUrl } = await open("tiktok");
   await finish(await press(authorizeUrl, "approve", "offered"), browser);
-  const { accounts } = await fixture.app.authorizations.getTicket({ id });
+  const { accounts } = await fixture.app.authorizations.getAuthorization({ id });
   const refs = accounts.map((account) => ({
     workspaceId: account.workspaceId,
     accountId: account.id,

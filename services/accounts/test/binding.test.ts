@@ -174,17 +174,17 @@ test.each(["workspace_id", "platform", "browser_hash"])(
     const { workspaceId } = fixture;
     const { authorizations } = fixture.app;
     await fixture.control.settings({ authorize: "approve" });
-    const { url } = await authorizations.issueTicket({ workspaceId, platform: "x" });
+    const { url } = await authorizations.issueConnectLink({ workspaceId, platform: "x" });
     const [browser, attacker] = ["b".repeat(43), "a".repeat(43)];
-    const ticket = url.split("/").at(-1) ?? "";
-    const { authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+    const linkSecret = url.split("/").at(-1) ?? "";
+    const { authorizeUrl } = await authorizations.openConnectLink({ linkSecret, browser });
     const values = {
       workspace_id: await fixture.createWorkspace(),
       platform: "youtube",
       browser_hash: hashSecret(attacker),
     };
     const change = { [column]: values[column as keyof typeof values] };
-    await fixture.sql`update oauth_tickets set ${fixture.sql(change)}`;
+    await fixture.sql`update authorizations set ${fixture.sql(change)}`;
     const answer = await fetch(authorizeUrl, { redirect: "manual" });
     const back = new URL(answer.headers.get("location") ?? "").searchParams;
     const calls = async () =>

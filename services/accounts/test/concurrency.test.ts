@@ -25,17 +25,16 @@ afterAll(async () => {
 });
 
 const admit: Take = async (keyHash, queries, want) => {
-  const { grants } = await app.admission.admit({
+  const { workspaces } = await app.admission.admit({
     queries: Array.from({ length: queries }, () => ({ keyHash, want })),
   });
-  return grants.reduce((sum, grant) => sum + grant.granted, 0);
+  return workspaces[0]?.granted ?? 0;
 };
 
 /** Sixteen callers send ten batches each; together the batches ask for far more requests than the token bucket has. */
 async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Promise<Spending> {
-  await take(tenant.keyHash, 1, 0);
   const startedAt = performance.now();
-  let granted = 0;
+  let granted = await take(tenant.keyHash, 1, 1);
   const caller = async (): Promise<void> => {
     for (let round = 0; round < 10; round += 1) {
       const share = await take(tenant.keyHash, 5, 3);
@@ -85,19 +84,19 @@ test("concurrent Admit calls that contain the same workspaces in different order
     const queries = rotated.flatMap((tenant) =>
       tenant === undefined ? [] : [{ keyHash: tenant.keyHash, want: 1 }],
     );
-    const { grants } = await app.admission.admit({ queries });
-    expect(grants.every((grant) => grant.granted > 0)).toBe(true);
+    const { workspaces } = await app.admission.admit({ queries });
+    expect(workspaces.every(({ granted }) => granted > 0)).toBe(true);
   };
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants as many requests as a gateway asks for, or 8 if the gateway asks for fewer while the workspace's request budget is more than half full", async () => {
+test("Admit grants as many requests as a gateway asks for and, in advance, those in the top twentieth of the workspace's request budget", async () => {
   const tenant = await createTenant(app, 600);
-  const ask = async (want: number, giveBack = 0) => {
-    const { grants } = await app.admission.admit({
-      queries: [{ keyHash: tenant.keyHash, want, giveBack }],
+  const ask = async (want: number) => {
+    const { workspaces } = await app.admission.admit({
+      queries: [{ keyHash: tenant.keyHash, want }],
     });
-    return grants[0];
+    return workspaces[0];
   };
   // A `refilled_at` in the future stops the refill of the token bucket during the test.
   const setTokens = async (tokens: number) => {
@@ -105,32 +104,35 @@ test("Admit grants as many requests as a gateway asks for, or 8 if the gateway a
       update request_budgets set tokens = ${tokens}::float8, refilled_at = now() + interval '9 seconds'
       where workspace_id = ${tenant.workspaceId}`;
   };
-  expect(await ask(0)).toMatchObject({ granted: 0, remaining: 600 });
-  await setTokens(600);
-  expect(await ask(1)).toMatchObject({ granted: 8, remaining: 592 });
-  await setTokens(600);
-  expect(await ask(20)).toMatchObject({ granted: 20, remaining: 580 });
-  await setTokens(300);
-  expect(await ask(1)).toMatchObject({ granted: 1, remaining: 299 });
-  await setTokens(20);
-  expect(await ask(1)).toMatchObject({ granted: 1, remaining: 19 });
-  await setTokens(5.5);
-  expect(await ask(20)).toMatchObject({ granted: 5, remaining: 0, emptyForMs: 50 });
-  expect(await ask(1)).toMatchObject({ granted: 0, remaining: 0, emptyForMs: 50 });
-  expect(await ask(0, 4)).toMatchObject({ granted: 0, remaining: 4, emptyForMs: 0 });
-  expect(await ask(0, 4000)).toMatchObject({ remaining: 600 });
-  expect(await ask(-5, -5)).toMatchObject({ granted: 0, remaining: 600 });
+  await ask(1);
+  for (const [tokens, want, granted, remaining, emptyForMs] of [
+    [600, 1, 30, 570, 0],
+    [600, 20, 30, 570, 0],
+    [600, 40, 40, 560, 0],
+    [580.5, 1, 10, 570, 0],
+    [571, 1, 1, 570, 0],
+    [300, 1, 1, 299, 0],
+    [5.5, 20, 5, 0, 50],
+    [0.5, 1, 0, 0, 50],
+    [0, 1, 0, 0, 100],
+    [0.999_999, 1, 0, 0, 1],
+    [300, -5, 0, 300, 0],
+  ] as const) {
+    await setTokens(tokens);
+    expect(await ask(want)).toMatchObject({ granted, remaining, emptyForMs });
+  }
 });
 
 test("a lowered request limit of a workspace takes effect at once, and a request budget whose row was deleted is full again", async () => {
   const tenant = await createTenant(app);
   const ask = async () =>
-    (await app.admission.admit({ queries: [{ keyHash: tenant.keyHash, want: 600 }] })).grants[0];
+    (await app.admission.admit({ queries: [{ keyHash: tenant.keyHash, want: 600 }] }))
+      .workspaces[0];
   await app.workspaces.setWorkspaceLimits({
     id: tenant.workspaceId,
     limits: { requestsPerMinute: 5 },
   });
-  expect(await ask()).toMatchObject({ granted: 5, workspace: { requestsPerMinute: 5 } });
+  expect(await ask()).toMatchObject({ granted: 5, requestsPerMinute: 5 });
   expect((await ask())?.granted).toBe(0);
   await database.sql`delete from request_budgets where workspace_id = ${tenant.workspaceId}`;
   expect((await ask())?.granted).toBe(5);

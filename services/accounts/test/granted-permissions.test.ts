@@ -12,10 +12,10 @@ async function connect(
   { declined = [], username = "" }: { declined?: readonly string[]; username?: string } = {},
 ) {
   const { workspaceId } = fixture;
-  const { id, url } = await app.authorizations.issueTicket({ workspaceId, platform });
+  const { id, url } = await app.authorizations.issueConnectLink({ workspaceId, platform });
   const browser = randomBytes(32).toString("base64url");
-  const ticket = url.replace("https://postrider.example/connect/", "");
-  const { authorizeUrl } = await app.authorizations.openTicket({ ticket, browser });
+  const linkSecret = url.replace("https://postrider.example/connect/", "");
+  const { authorizeUrl } = await app.authorizations.openConnectLink({ linkSecret, browser });
   const form = { decision: "approve", username, decline: declined.join(" ") };
   const answer = await fetch(authorizeUrl, {
     method: "POST",
@@ -25,7 +25,7 @@ async function connect(
   const { searchParams } = new URL(answer.headers.get("location") ?? "");
   const [state, code] = [searchParams.get("state") ?? "", searchParams.get("code") ?? ""];
   const ended = await app.authorizations.finishAuthorization({ state, code, browser });
-  return { ...ended, progress: await app.authorizations.getTicket({ id }) };
+  return { ...ended, progress: await app.authorizations.getAuthorization({ id }) };
 }
 
 /** Returns an account with what its platform offers as an object, because the database orders the names in it anew. */

@@ -387,6 +387,7 @@ create table comment_actions (
   call_until timestamptz,
   -- When the first call with an unknown outcome began. The platform is searched from this time.
   first_unknown_at timestamptz,
+  unknown_count int not null default 0,
   -- Number of calls that neither succeeded nor failed for certain.
   open_unknowns int not null default 0,
   -- Number of calls that were sent after an earlier one with an unknown outcome.
@@ -396,6 +397,8 @@ create table comment_actions (
   -- True if the unknown outcome does not count as a resend after proved absence: a rate limit, or a restore from a
   -- backup.
   is_limited boolean not null default false,
+  -- True while a call that the restored data does not contain may have been carried out.
+  is_restored boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the action uncertain.
   doubted_at timestamptz,
   version bigint not null default 1,

@@ -8,11 +8,11 @@ import {
 import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import type { Attempt } from "#src/calls/call.ts";
 import { isRetryable } from "#src/domain/retry-wait.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
-import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
+import { countAttempts, type TargetUpdate, type Task } from "#src/publishing/domain/task.ts";
 
 function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
@@ -71,7 +71,9 @@ export function toTargetUpdated({
     hasNewAddress,
     ...(task.externalId === null ? {} : { externalId: task.externalId }),
     ...(task.permalink === null ? {} : { permalink: task.permalink }),
-    ...(task.publishedAt === null ? {} : { publishedAt: timestampFromDate(task.publishedAt) }),
+    ...(task.status !== "published" || task.finishedAt === null
+      ? {}
+      : { publishedAt: timestampFromDate(task.finishedAt) }),
     ...errorOf(task),
     ...(next === undefined ? {} : { nextAttemptAt: timestampFromDate(next) }),
     ...(attempt === undefined ? {} : { attempt: toAttemptRecord(attempt) }),
@@ -83,12 +85,10 @@ export function targetUpdated(update: TargetUpdate): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }
 
-const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
-  queued: "deleting",
-  working: "deleting",
-  deleted: "deleted",
-  failed: "delete_failed",
-};
+function toDeletionStatus({ status }: DeletionTask): string {
+  if (status === "deleted") return "deleted";
+  return status === "failed" ? "delete_failed" : "deleting";
+}
 
 /**
  * Builds the message that describes the current state of a post's deletion from a platform. The event `DeletionUpdated`
@@ -103,7 +103,7 @@ export function toDeletionUpdated(
     targetId: task.targetId,
     deletion: task.deletion,
     version: BigInt(task.version),
-    status: DELETION_STATUS[task.status],
+    status: toDeletionStatus(task),
     ...errorOf(task),
   };
 }

@@ -3,11 +3,12 @@ import { openSql, type Sql, type TransactionSql } from "@postrider/shared/postgr
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import type { AccountEffect, Decision } from "#src/calls/call.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
 import { lockBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
-import type { AccountEffect, Decision } from "#src/publishing/domain/decision.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
 import { gateAccounts } from "#src/publishing/operations/write-decisions.ts";
 import {
   openDatabase,
@@ -97,11 +98,11 @@ test("two transactions that each reset the failures of one account and count a f
   );
   const { settings } = publishingDeps(world, sql);
   const record = (answeredId: string) => async (tx: TransactionSql) => {
-    const decisions = tasks.map((task): Decision => {
+    const decisions = tasks.map((task): Decision<Task> => {
       const account: AccountEffect = {
         kind: task.accountId === answeredId ? "answered" : "failed",
       };
-      return { task, changes: [], account };
+      return { call: task, changes: [], account };
     });
     await gateAccounts(tx, settings, decisions, new Date());
   };

@@ -17,10 +17,10 @@ import { createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
 import { openProcess } from "@postrider/shared/process/service";
 import type { FastifyInstance } from "fastify";
+import { createAdmission } from "#src/admission/admission.ts";
 import { createCallPermits } from "#src/clients/call-permits.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
-import { createAdmission } from "#src/operations/admission.ts";
 import { createServer } from "#src/routes/server.ts";
 
 /**

@@ -20,8 +20,8 @@ beforeAll(async () => {
     {
       mediaUrl: media.url,
       authorizations: {
-        findTicket: () => ({ outcome: "unknown" }),
-        openTicket: () => ({ outcome: "unknown" }),
+        findConnectLink: () => ({ outcome: "unknown" }),
+        openConnectLink: () => ({ outcome: "unknown" }),
         finishAuthorization: () => ({ outcome: "unknown_state" }),
       },
     },

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import type { BodyLimits } from "#src/routes/body-limits.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 
@@ -25,11 +25,14 @@ afterEach(async () => {
 });
 
 /** Starts a gateway in which the API key of a request is the id of its workspace. */
-async function startGateway(limits: Partial<BodyLimits> = {}): Promise<FastifyInstance> {
+async function startGateway(
+  limits: Partial<BodyLimits> = {},
+  validatePost: () => object = () => ({ targets: [] }),
+): Promise<FastifyInstance> {
   const scopes = new Set(["posts:read", "posts:write"]);
   const admit = ({ key = WORKSPACE_ID }: { key?: string | undefined }): AdmissionResult =>
     admitted({ scopes, workspaceId: key });
-  const posts = { validatePost: () => ({ targets: [] }) };
+  const posts = { validatePost };
   const app = await createTestServer({ posts, bodyLimits: { ...LIMITS, ...limits } }, admit);
   apps.push(app);
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -100,6 +103,25 @@ test("the gateway does not read the bodies of a workspace beyond its bytes", asy
   const bytes = [...read].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
   expect(bytes).toBeLessThan(4 * MEBIBYTE);
   for (const socket of sockets) socket.destroy();
+});
+
+test("the gateway carries out one request with a large body of a workspace at a time, and those of another workspace beside it", async () => {
+  const held: (() => void)[] = [];
+  const app = await startGateway({ maxWaitMs: 60_000 }, async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push(resolve);
+    await promise;
+    return { targets: [] };
+  });
+  const own = [validate(app, WORKSPACE_ID), validate(app, WORKSPACE_ID)];
+  await eventually(() => expect(held).toHaveLength(1));
+  const other = validate(app, OTHER_WORKSPACE_ID);
+  await eventually(() => expect(held).toHaveLength(2));
+  held.forEach((release) => release());
+  expect((await other).statusCode).toBe(200);
+  await eventually(() => expect(held).toHaveLength(3));
+  held.forEach((release) => release());
+  expect((await Promise.all(own)).map(({ statusCode }) => statusCode)).toEqual([200, 200]);
 });
 
 test("a request without an announced length reserves the bytes that its route allows", async () => {

@@ -2,7 +2,7 @@ import { notFound, unavailable } from "@postrider/shared/errors";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { browserCookieOf } from "#src/routes/connect/browser-cookie.ts";
 import {
   ACCOUNT_ID,
@@ -15,7 +15,7 @@ import {
   type SharedServer,
 } from "./fixture.ts";
 
-const TICKET = "t".repeat(43);
+const LINK_SECRET = "t".repeat(43);
 const BROWSER = "b".repeat(43);
 /** Returns the cookies of a browser that stored its secret for a connect link or an OAuth state. */
 const cookieOf = (subject: string, browser = BROWSER) =>
@@ -46,8 +46,8 @@ test("opening a connect link shows an escaped page, does not use up the link, ne
   const asked: string[] = [];
   const server = serve(
     {
-      findTicket: ({ ticket }) => {
-        asked.push(ticket);
+      findConnectLink: ({ linkSecret }) => {
+        asked.push(linkSecret);
         return OPEN;
       },
     },
@@ -55,19 +55,19 @@ test("opening a connect link shows an escaped page, does not use up the link, ne
       throw new Error("a key was asked for");
     },
   );
-  const answer = await server.inject({ url: `/connect/${TICKET}` });
+  const answer = await server.inject({ url: `/connect/${LINK_SECRET}` });
   expect(answer.statusCode).toBe(200);
-  expect(asked).toEqual([TICKET]);
+  expect(asked).toEqual([LINK_SECRET]);
   expect(answer.body).toContain("Connect X");
   expect(answer.body).toContain("“&lt;Cats &amp; &quot;Co&quot;&gt;”");
   expect(answer.body).not.toContain("<Cats");
   expect(answer.body).not.toContain("<script");
-  expect(answer.body).not.toContain(TICKET);
+  expect(answer.body).not.toContain(LINK_SECRET);
 });
 
 test("the page of a connect link allows only its own style and form", async () => {
-  const server = serve({ findTicket: () => OPEN });
-  const { headers } = await server.inject({ url: `/connect/${TICKET}` });
+  const server = serve({ findConnectLink: () => OPEN });
+  const { headers } = await server.inject({ url: `/connect/${LINK_SECRET}` });
   expect(headers["content-security-policy"]).toMatch(
     /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; form-action 'self' https: https:\/\/x\.example; base-uri 'none'; frame-ancestors 'none'$/,
   );
@@ -84,9 +84,9 @@ test("the page of a connect link allows only its own style and form", async () =
 });
 
 test("the page of a connect link is in Korean for a browser that prefers Korean", async () => {
-  const server = serve({ findTicket: () => OPEN });
+  const server = serve({ findConnectLink: () => OPEN });
   const answer = await server.inject({
-    url: `/connect/${TICKET}`,
+    url: `/connect/${LINK_SECRET}`,
     headers: { "accept-language": "ko-KR,ko;q=0.9" },
   });
   expect(answer.body).toContain('<html lang="ko">');
@@ -100,8 +100,8 @@ test.each([
 ])(
   "opening a connect link that is %s answers with a page with the HTTP status %i",
   async (outcome, status) => {
-    const server = serve({ findTicket: () => ({ outcome }) });
-    const answer = await server.inject({ url: `/connect/${TICKET}` });
+    const server = serve({ findConnectLink: () => ({ outcome }) });
+    const answer = await server.inject({ url: `/connect/${LINK_SECRET}` });
     expect(answer.statusCode).toBe(status);
     expect(answer.body).toContain(`data-page="${outcome}"`);
     expect(answer.headers["content-security-policy"]).toContain("form-action 'none'");
@@ -120,29 +120,32 @@ test("a malformed connect link is answered with 404, like an unknown one, withou
 test("submitting the form of a connect link redirects the browser that was shown the page to the platform", async () => {
   const opened: unknown[] = [];
   const server = serve({
-    openTicket: ({ ticket, browser }) => {
-      opened.push({ ticket, browser });
+    openConnectLink: ({ linkSecret, browser }) => {
+      opened.push({ linkSecret, browser });
       return { outcome: "opened", authorizeUrl: "https://x.example/authorize?state=s" };
     },
   });
   const answer = await server.inject({
     method: "POST",
-    url: `/connect/${TICKET}`,
-    headers: { cookie: cookieOf(TICKET), "content-type": "application/x-www-form-urlencoded" },
+    url: `/connect/${LINK_SECRET}`,
+    headers: { cookie: cookieOf(LINK_SECRET), "content-type": "application/x-www-form-urlencoded" },
   });
   expect(answer.statusCode).toBe(303);
   expect(answer.headers.location).toBe("https://x.example/authorize?state=s");
-  expect(opened).toEqual([{ ticket: TICKET, browser: BROWSER }]);
+  expect(opened).toEqual([{ linkSecret: LINK_SECRET, browser: BROWSER }]);
 });
 
 test("the browser's secret moves from the cookie of the connect link to the cookie of the OAuth state", async () => {
   const server = serve({
-    openTicket: () => ({ outcome: "opened", authorizeUrl: "https://x.example/authorize?state=s" }),
+    openConnectLink: () => ({
+      outcome: "opened",
+      authorizeUrl: "https://x.example/authorize?state=s",
+    }),
   });
   const answer = await server.inject({
     method: "POST",
-    url: `/connect/${TICKET}`,
-    headers: { cookie: cookieOf(TICKET) },
+    url: `/connect/${LINK_SECRET}`,
+    headers: { cookie: cookieOf(LINK_SECRET) },
   });
   expect(answer.headers["set-cookie"]).toEqual([
     expect.stringMatching(/^postrider-connect-[0-9a-f]{16}=; Path=\/connect; Max-Age=0;/),
@@ -151,13 +154,17 @@ test("the browser's secret moves from the cookie of the connect link to the cook
 });
 
 test("each time a connect link is opened, its page gives the browser a new secret, even if the browser already has one", async () => {
-  const server = serve({ findTicket: () => OPEN });
-  const show = async (ticket: string) => {
-    const headers = { cookie: cookieOf(ticket) };
-    const answer = await server.inject({ url: `/connect/${ticket}`, headers });
+  const server = serve({ findConnectLink: () => OPEN });
+  const show = async (linkSecret: string) => {
+    const headers = { cookie: cookieOf(linkSecret) };
+    const answer = await server.inject({ url: `/connect/${linkSecret}`, headers });
     return String(answer.headers["set-cookie"]).split(";")[0]?.split("=") ?? [];
   };
-  const [one, again, other] = [await show(TICKET), await show(TICKET), await show("u".repeat(43))];
+  const [one, again, other] = [
+    await show(LINK_SECRET),
+    await show(LINK_SECRET),
+    await show("u".repeat(43)),
+  ];
   expect(again[0]).toBe(one[0]);
   expect(other[0]).not.toBe(one[0]);
   expect(new Set([BROWSER, one[1], again[1], other[1]]).size).toBe(4);
@@ -167,7 +174,7 @@ test("the cookie with the browser's secret for one connect link does not open an
   const server = serve({});
   const answer = await server.inject({
     method: "POST",
-    url: `/connect/${TICKET}`,
+    url: `/connect/${LINK_SECRET}`,
     headers: { cookie: cookieOf("u".repeat(43)) },
   });
   expect(answer.statusCode).toBe(403);
@@ -177,17 +184,21 @@ test("when the public URL is https, the cookies of connect links have the prefix
   const server = await createTestServer({
     publicUrl: "https://social.example.com/postrider",
     authorizations: {
-      findTicket: () => OPEN,
-      openTicket: () => ({ outcome: "opened", authorizeUrl: "https://x.example/?state=s" }),
+      findConnectLink: () => OPEN,
+      openConnectLink: () => ({ outcome: "opened", authorizeUrl: "https://x.example/?state=s" }),
     },
   });
-  const shown = await server.inject({ url: `/connect/${TICKET}` });
+  const shown = await server.inject({ url: `/connect/${LINK_SECRET}` });
   const form =
     /^__Host-postrider-connect-[0-9a-f]{16}=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/;
   expect(shown.headers["set-cookie"]).toMatch(form);
   const cookie = String(shown.headers["set-cookie"]).split(";")[0] ?? "";
   const open = async (sent: string) =>
-    await server.inject({ method: "POST", url: `/connect/${TICKET}`, headers: { cookie: sent } });
+    await server.inject({
+      method: "POST",
+      url: `/connect/${LINK_SECRET}`,
+      headers: { cookie: sent },
+    });
   const opened = await open(cookie);
   expect(opened.statusCode).toBe(303);
   expect(opened.headers["set-cookie"]).toEqual([
@@ -200,7 +211,7 @@ test("when the public URL is https, the cookies of connect links have the prefix
 
 test("the form of a connect link is refused without the cookie, as when another site submits the form", async () => {
   const server = serve({});
-  const answer = await server.inject({ method: "POST", url: `/connect/${TICKET}` });
+  const answer = await server.inject({ method: "POST", url: `/connect/${LINK_SECRET}` });
   expect(answer.statusCode).toBe(403);
   expect(answer.body).toContain('data-page="other_browser"');
 });
@@ -318,17 +329,17 @@ test("the OAuth callback answers with a page when the accounts service does not 
 
 test("the token of a connect link, the OAuth state and code, and the browser secret are not logged", async () => {
   const server = serve({
-    findTicket: () => OPEN,
+    findConnectLink: () => OPEN,
     finishAuthorization: () => {
       throw unavailable();
     },
   });
   lines.length = 0;
-  await server.inject({ url: `/connect/${TICKET}` });
+  await server.inject({ url: `/connect/${LINK_SECRET}` });
   await back(server, "state=secret-state&code=secret-code");
   const log = lines.join("");
   expect(log).toContain("/connect/callback");
-  for (const secret of [TICKET, BROWSER, "secret-state", "secret-code"])
+  for (const secret of [LINK_SECRET, BROWSER, "secret-state", "secret-code"])
     expect(log).not.toContain(secret);
 });
 

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
 

@@ -17,9 +17,9 @@ import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import type { FastifyInstance } from "fastify";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
+import type { Admission } from "#src/admission/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
-import type { Admission } from "#src/operations/admission.ts";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { createServer } from "#src/routes/server.ts";
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, type Peers } from "./fixture.ts";
 
-const TICKET = "t".repeat(43);
+const LINK_SECRET = "t".repeat(43);
 const ORIGIN = "https://app.example.com";
 const PEERS: Peers = {
   authorizations: {
-    findTicket: () => ({ outcome: "open" as const, platform: "x", workspaceName: "Ours" }),
+    findConnectLink: () => ({ outcome: "open" as const, platform: "x", workspaceName: "Ours" }),
   },
   accounts: { listAccounts: () => ({ accounts: [] }) },
 };
 
-const PLACES = ["/docs/", `/connect/${TICKET}`, "/api/v1/accounts", "/api/v1/openapi.json"];
+const PLACES = ["/docs/", `/connect/${LINK_SECRET}`, "/api/v1/accounts", "/api/v1/openapi.json"];
 const OTHERS = ["/nothing", "/api/v1/nothing", "/livez", "/media/nothing", "/connect/callback"];
 
 let app: Awaited<ReturnType<typeof createTestServer>>;
@@ -41,7 +41,7 @@ test.each([...PLACES, ...OTHERS])(
   },
 );
 
-test.each(["/docs/", `/connect/${TICKET}`])(
+test.each(["/docs/", `/connect/${LINK_SECRET}`])(
   "the page %s is isolated from windows of other origins",
   async (url) => {
     const { headers, statusCode } = await app.inject({ url });
@@ -54,7 +54,7 @@ test.each(["/docs/", `/connect/${TICKET}`])(
 );
 
 test("the gateway's pages have no inline style or script that their Content-Security-Policy does not list", async () => {
-  const { headers } = await app.inject({ url: `/connect/${TICKET}` });
+  const { headers } = await app.inject({ url: `/connect/${LINK_SECRET}` });
   expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
 });
 

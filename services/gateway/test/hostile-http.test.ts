@@ -6,7 +6,7 @@ import { setInterval as everyMs } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Admission } from "#src/operations/admission.ts";
+import type { Admission } from "#src/admission/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
@@ -277,7 +277,7 @@ test("if a JSON body repeats a key, the last value is both checked and used", as
 const LIMIT = 300;
 
 async function open(peers: Peers = {}, admit?: Admission["admit"]): Promise<FastifyInstance> {
-  const authorizations = { findTicket: () => ({ outcome: "unknown" as const }) };
+  const authorizations = { findConnectLink: () => ({ outcome: "unknown" as const }) };
   return await createTestServer({ authorizations, ...peers }, admit);
 }
 
@@ -305,11 +305,11 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
 /** For each call of `useUp`, the number of requests that were answered before the rate limit refused one. */
 const answered: number[] = [];
 
-const ticket = "a".repeat(43);
+const linkSecret = "a".repeat(43);
 
 test.each([
   ["to the documentation", ["/docs", "/docs/", "/api/v1/openapi.json"]],
-  ["to the pages that connect an account", [`/connect/${ticket}`]],
+  ["to the pages that connect an account", [`/connect/${linkSecret}`]],
   ["for paths that do not exist", ["/wp-login", "/wp-admin"]],
 ])(
   "requests %s share one limit per client address, and the refusal says how long to wait",
@@ -324,7 +324,7 @@ test.each([
       expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
       expect(answer.headers["ratelimit-policy"]).toBe('"address";q=300;w=60');
     }
-    const other = await server.inject(from("192.0.2.2", `/connect/${ticket}`));
+    const other = await server.inject(from("192.0.2.2", `/connect/${linkSecret}`));
     expect(other.statusCode).toBe(404);
     expect(other.headers["ratelimit"]).toBe('"address";r=299;t=1');
   },

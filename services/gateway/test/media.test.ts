@@ -2,7 +2,7 @@ import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/e
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { summary, type ErrorBody } from "./error-body.ts";
 import {
   admitted,

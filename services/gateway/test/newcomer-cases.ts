@@ -6,7 +6,7 @@ import {
   unprocessable,
   wrongStatus,
 } from "@postrider/shared/errors";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, MEDIA_ID, POST_ID, WORKSPACE_ID } from "./fixture.ts";
 
 /** A request with a mistake, as a program sends it whose author has not read the documentation. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Admission } from "#src/operations/admission.ts";
+import type { Admission } from "#src/admission/admission.ts";
 import { SCOPES } from "#src/routes/dependencies.ts";
 import type { ErrorBody } from "./error-body.ts";
 import { admitted, createTestServer, type Peers } from "./fixture.ts";

@@ -9,7 +9,7 @@ let app: FastifyInstance;
 beforeAll(async () => {
   app = await createTestServer({
     authorizations: {
-      findTicket: () => ({ outcome: "unknown" }),
+      findConnectLink: () => ({ outcome: "unknown" }),
       finishAuthorization: () => ({ outcome: "unknown_state" }),
     },
   });

@@ -1,7 +1,7 @@
 import { notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 

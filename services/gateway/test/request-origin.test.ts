@@ -22,7 +22,7 @@ async function open(trustedProxies: readonly string[] = []) {
     {
       trustedProxies,
       accounts: { disconnectAccount: () => (note(), { revocation: "unconfirmed" }) },
-      authorizations: { findTicket: () => (note(), { outcome: "unknown" }) },
+      authorizations: { findConnectLink: () => (note(), { outcome: "unknown" }) },
     },
     () => admitted({ keyId: KEY_ID }),
     createLogger({ service: "gateway", level: "info", destination }),

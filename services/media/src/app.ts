@@ -4,7 +4,7 @@ import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { describeHold } from "@postrider/shared/deployment/guard";
+import { describeHold, startDeploymentWatch } from "@postrider/shared/deployment/guard";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import {
   createServiceChecks,
@@ -32,7 +32,6 @@ import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
-import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
@@ -46,27 +45,16 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
-/**
- * How long the RPC CompleteUpload waits for the check of an upload. The check continues after CompleteUpload has timed
- * out.
- */
+/** How long CompleteUpload waits; the check continues afterwards. */
 const COMPLETE_TIMEOUT_MS = 115_000;
-/** How long the RPC PrepareMedia waits for renditions. They are still made after PrepareMedia has timed out. */
+/** How long PrepareMedia waits; the renditions are still made afterwards. */
 const PREPARE_TIMEOUT_MS = 55_000;
-/** Time limit of a download from a URL that a customer provided. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/**
- * How long uploads and downloads may continue while the process stops. Gateways and clients repeat interrupted
- * transfers.
- */
+/** Gateways and clients repeat transfers that are interrupted after this time. */
 const TRANSFER_GRACE_MS = 20_000;
-/**
- * How long the lease of an upload check lasts without renewal. When the process of the check has died, another process can check
- * the same upload after this time.
- */
+/** After this time another process takes over the check of a process that has died. */
 const MAX_CHECK_LEASE_MS = 30_000;
 
-/** Builds and starts the media service. Disposing of the returned app stops the service without losing started work. */
 export async function startApp(config: Config): Promise<App> {
   const { service, identity } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
@@ -103,8 +91,8 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
-      // The server answers its last requests only when their upload checks and imports have ended. The server, the checks, the
-      // imports and the jobs are therefore stopped at the same time.
+      // The last requests are answered only when their checks and imports have ended, so all are
+      // stopped together.
       const edges = together([...Object.values(work), server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
@@ -112,8 +100,8 @@ export async function startApp(config: Config): Promise<App> {
 }
 
 /**
- * Opens the object store. `files` is the store itself; `store` deletes files only while the data and the store belong to this
- * deployment.
+ * `store` deletes files only while the data and the store belong to this deployment; `files` is not
+ * guarded.
  */
 async function openStore(
   { storage, deploymentId }: Config,
@@ -125,7 +113,6 @@ async function openStore(
   return { files, guard, store: guardStore(files, () => guard.mayDelete()) };
 }
 
-/** Creates what checks, imports and converts files. */
 async function createFileWork(
   config: Config,
   deps: {
@@ -152,7 +139,7 @@ async function createFileWork(
 }
 
 /**
- * Returns how many bytes the large files in the temporary folder may have together: as much as four files of the maximum size.
+ * Maximum bytes of large files in the temporary folder: as much as four files of the maximum size.
  */
 function tempBytes({ maxImageBytes, maxVideoBytes }: Config): number {
   return 4 * Math.max(maxImageBytes, maxVideoBytes);
@@ -227,7 +214,11 @@ function startJobs(
   },
 ): AsyncDisposable[] {
   return [
-    startWatchDeployment(deps.guard, deps.logger),
+    // So a new store is marked before it is filled, and a copy is reported even while nothing has
+    // to be deleted.
+    startDeploymentWatch(deps.guard.data, deps.logger, async () => {
+      await deps.guard.mayDelete();
+    }),
     startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),

@@ -19,17 +19,13 @@ import { readStorageConfig } from "#src/storage/open-object-store.ts";
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /**
- * Returns the maximum time in seconds from the creation of an object to the commit of the database row that names it. It includes
- * the time of an upload, because some object stores date an object at the start of its upload.
+ * Maximum time from the creation of an object to the commit of the row that names it. It includes
+ * the upload, because some stores date an object at its start.
  */
 function orphanSeconds(...maxBytes: readonly number[]): number {
   return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
 }
 
-/**
- * Reads the limits on files, and the times for which unfinished uploads and stored files without a database row are
- * kept.
- */
 function readLimits(read: EnvReader) {
   const maxImageBytes = read
     .about("Maximum size of an uploaded image in bytes; a larger one is refused.")
@@ -79,8 +75,7 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     deploymentId: readDeploymentId(read),
     storage: readStorageConfig(read),
-    // The name of the temporary folder contains the user id, because a process cannot write to a folder of another
-    // user.
+    // The name contains the user id, because a process cannot write to a folder of another user.
     tempDir: read
       .about(
         "Temporary folder of the media service for files that it checks or imports; it needs space for five files of the maximum size.",
@@ -103,8 +98,8 @@ export function readSettings(read: EnvReader) {
 }
 
 /**
- * Reads the address of the inspector. Without an address, child processes of the media service read uploaded files. Only
- * development allows that, because the media service has secrets.
+ * Without an inspector, child processes of the media service read uploaded files. Only development
+ * allows that, because the media service has secrets.
  */
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
@@ -123,7 +118,6 @@ function readInspectorUrl(read: EnvReader): string | undefined {
   return url;
 }
 
-/** Reads the settings of the inspector: the address and the port that it listens on. The inspector has no secret. */
 export function readInspectorSettings(read: EnvReader) {
   return {
     host: read
@@ -143,7 +137,6 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** The configuration of the migration command of the media service, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readMigrationSettings);
 }

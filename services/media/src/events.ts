@@ -2,11 +2,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
-/** The data that the event MediaReady contains. */
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
-  /** Version of the media after the change that the event announces. */
   readonly version: number;
   readonly occurredAt: Date;
 }
@@ -20,7 +18,7 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
   };
 }
 
-/** Creates the event MediaReady: from now on posts may use the media. */
+/** From now on posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
 }

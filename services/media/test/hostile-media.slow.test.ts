@@ -7,7 +7,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
-import { readProcessUsage } from "#src/inspection/process-usage.ts";
+import { readProcessUsage } from "#src/inspection/child-processes.ts";
 import { hostileHeifs } from "./hostile-media/heif.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";

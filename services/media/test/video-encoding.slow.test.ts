@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { afterAll, expect, test } from "vitest";
 import type { RenditionPlan } from "#src/domain/rendition-plan.ts";
-import type { ByteSource } from "#src/domain/videos/byte-source.ts";
-import { readBoxes } from "#src/domain/videos/mp4-box.ts";
+import { BoxReader } from "#src/domain/videos/mp4-box.ts";
 import { findMp4Metadata, readSampleRanges } from "#src/domain/videos/mp4-metadata.ts";
 import { readMp4Track } from "#src/domain/videos/mp4-track.ts";
-import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
+import type { ByteSource, VideoFacts } from "#src/domain/videos/video-layout.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 
 const FILES = new URL("videos/", import.meta.url);
@@ -130,18 +129,18 @@ function hashStreams(file: Buffer): readonly string[] {
     bytes: file.length,
     read: (offset, length) => file.subarray(offset, offset + length),
   };
-  const budget = { left: 10_000 };
-  const top = readBoxes(source, { payload: 0, end: file.length }, budget);
+  const reader = new BoxReader(source, 10_000);
+  const top = reader.boxes({ payload: 0, end: file.length });
   const movie = top.find(({ type }) => type === "moov");
   if (movie === undefined) throw new Error("the file has no index");
-  const inMovie = readBoxes(source, movie, budget);
+  const inMovie = reader.boxes(movie);
   const tracks = inMovie
     .filter(({ type }) => type === "trak")
-    .map((box) => readMp4Track(source, box, budget, false));
-  expect(findMp4Metadata({ source, top, inMovie, tracks, budget })).toEqual([]);
+    .map((box) => readMp4Track(reader, box, false));
+  expect(findMp4Metadata({ reader, top, inMovie, tracks })).toEqual([]);
   return tracks.map((track) => {
     const hash = createHash("sha256");
-    for (const { offset, bytes } of readSampleRanges(source, track))
+    for (const { offset, bytes } of readSampleRanges(reader, track))
       hash.update(file.subarray(offset, offset + bytes));
     return hash.digest("hex");
   });

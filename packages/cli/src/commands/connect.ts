@@ -4,8 +4,8 @@ import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import {
   AuthorizationService,
-  type GetTicketResponse,
-  type IssueTicketResponse,
+  type GetAuthorizationResponse,
+  type IssueConnectLinkResponse,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { isUnanswered } from "@postrider/shared/errors";
 import { required } from "#src/answers.ts";
@@ -93,10 +93,12 @@ async function readCredentials(
 async function findProgress(
   services: Services,
   id: string,
-): Promise<GetTicketResponse | undefined> {
+): Promise<GetAuthorizationResponse | undefined> {
   try {
     const options = { timeoutMs: LOOK_MS };
-    return await services.client("accounts", AuthorizationService).getTicket({ id }, options);
+    return await services
+      .client("accounts", AuthorizationService)
+      .getAuthorization({ id }, options);
   } catch (error) {
     if (isUnanswered(error)) return undefined;
     throw error;
@@ -106,7 +108,7 @@ async function findProgress(
 async function waitForAccounts(
   services: Services,
   platform: string,
-  { id, expiresAt }: IssueTicketResponse,
+  { id, expiresAt }: IssueConnectLinkResponse,
 ): Promise<readonly Account[]> {
   for (;;) {
     const progress = await findProgress(services, id);
@@ -127,7 +129,7 @@ async function connectByLink(
   const platform = getPositional(args);
   const workspaceId = getText(args, "workspace");
   const client = services.client("accounts", AuthorizationService);
-  const authorization = await client.issueTicket({ workspaceId, platform });
+  const authorization = await client.issueConnectLink({ workspaceId, platform });
   const { url } = authorization;
   note({
     json: { url, expiresAt: toInstant(authorization.expiresAt) },

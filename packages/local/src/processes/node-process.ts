@@ -35,7 +35,8 @@ export const NODE_FLAGS: readonly string[] = [
  */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);
-  const child = spawn(process.execPath, [...NODE_FLAGS, options.script], {
+  const args = [...NODE_FLAGS, "--enable-source-maps", options.script];
+  const child = spawn(process.execPath, args, {
     cwd: options.cwd,
     env: options.env,
     stdio: ["ignore", log, log],

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { javaEnvironment, startKafka } from "#src/kafka/kafka.ts";
 import { startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
+import { bundle } from "#src/processes/bundle.ts";
 import { startNodeProcess } from "#src/processes/node-process.ts";
 import type { PartPlan } from "#src/processes/running-part.ts";
 import { compileCache, type Layout, root } from "#src/stack/layout.ts";
@@ -101,9 +102,9 @@ function nodePlan(
   return {
     name,
     holdName,
-    start: () =>
-      startNodeProcess({
-        script: join(folder, "src/main.ts"),
+    start: async () =>
+      await startNodeProcess({
+        script: await bundle(folder),
         cwd: folder,
         env: { NODE_COMPILE_CACHE: compileCache, ...env },
         logFile: logFileOf(layout, name),

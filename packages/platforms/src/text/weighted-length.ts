@@ -119,5 +119,6 @@ function matchEmoji(text: string): number {
 for (let match = 0; match < 2; match += 1) matchEmoji("\u200d");
 
 function isLight(codePoint: number): boolean {
-  return LIGHT_RANGES.some(([first, last]) => codePoint >= first && codePoint <= last);
+  for (const [first, last] of LIGHT_RANGES) if (codePoint <= last) return codePoint >= first;
+  return false;
 }

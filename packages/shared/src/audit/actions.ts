@@ -1,4 +1,3 @@
-/** Every action that the audit log records. */
 export const AUDIT_ACTIONS = [
   "workspace.create",
   "workspace.verify",
@@ -53,7 +52,6 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** The types of objects that a change in the audit log can be about, for example an API key. */
 export type AuditSubjectType =
   | "workspace"
   | "key"

@@ -5,7 +5,7 @@ import type { AuditAction, AuditSubjectType } from "./actions.ts";
 import type { AuditActor } from "./actor.ts";
 import { requestOf, toStoredActor } from "./origin.ts";
 
-/** A value in the details of an audit entry; undefined fields are left out. */
+/** Undefined fields are left out. */
 type AuditValue =
   | string
   | number
@@ -15,19 +15,18 @@ type AuditValue =
   | readonly string[]
   | { readonly [name: string]: AuditValue };
 
-/** A change for the audit log. */
 export interface AuditEntry {
   readonly action: AuditAction;
   readonly subject: { readonly type: AuditSubjectType; readonly id: string };
-  /** The workspace that the change belongs to; undefined for a change of the whole deployment. */
+  /** Undefined for a change of the whole deployment. */
   readonly workspaceId?: string | undefined;
-  /** What changed, such as `before` and `after`. Never secrets, tokens, texts of posts or names of people. */
+  /** Such as `before` and `after`. Never secrets, tokens, texts of posts or names of people. */
   readonly details?: { readonly [name: string]: AuditValue };
-  /** Who made the change; needed if the request context does not say it. */
+  /** Needed if the request context does not say it. */
   readonly actor?: AuditActor;
 }
 
-/** Returns an entry as its record in the database, with the actor and the interface of the current request. */
+/** With the actor and the interface of the current request. */
 export function toAuditRecord({ action, subject, workspaceId, details, actor }: AuditEntry) {
   const { kind, id, name, via } = toStoredActor(findContext(), actor);
   return {
@@ -45,9 +44,8 @@ export function toAuditRecord({ action, subject, workspaceId, details, actor }: 
 }
 
 /**
- * Appends changes to the audit log of the service, with the actor, the request id and the remote address of the current
- * request. Takes the open transaction of the changes, so that a change and its entry are committed together or not at
- * all.
+ * Takes the open transaction of the changes, so that a change and its entry are committed together
+ * or not at all.
  */
 export async function appendAudit(
   tx: TransactionSql,
@@ -56,8 +54,7 @@ export async function appendAudit(
   if (entries.length === 0) return;
   const { requestId, address } = requestOf(findContext());
   const rows = entries.map(toAuditRecord);
-  // The service's database schema has the same name as the service. If no request made a change, this name is stored as
-  // the actor.
+  // The schema has the name of the service, which is the actor if no request made the change.
   await tx`
     insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, via, action,
       subject_type, subject_id, details, request_id, source_address)

@@ -5,22 +5,21 @@ import { findContext } from "#src/telemetry/request-context.ts";
 import { toAuditRecord, type AuditEntry } from "./append.ts";
 import { requestOf } from "./origin.ts";
 
-/** Something that a client asked for and a service did, for example that a post was created. */
 export type Deed = AuditEntry;
 
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_DEEDS = 1000;
 
-/** Returns a deed, with the actor, the interface and the remote address of the current request, as `deedInsert` reads it. */
+/** With the actor, interface and address of the current request, as `deedInsert` reads it. */
 export function toDeedRecord(deed: Deed) {
   const { requestId, address } = requestOf(findContext());
   return { ...toAuditRecord(deed), request_id: requestId, source_address: address };
 }
 
 /**
- * Returns the SQL that records deeds. A statement that changes something can contain it as a step, which costs no round trip.
+ * A statement that changes something can contain this SQL as a step, which costs no round trip.
  *
- * @param source SQL of a query or table whose column `deed` has records of `toDeedRecord`.
+ * @param source A query or table whose column `deed` has records of `toDeedRecord`.
  */
 export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
   return sql`
@@ -37,12 +36,10 @@ export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
     )`;
 }
 
-/** Records a deed in the open transaction of the change, so that both are committed together or not at all. */
 export async function appendDeed(sql: ISql, deed: Deed): Promise<void> {
   await deedInsert(sql, sql`select ${sql.json(toDeedRecord(deed))}::jsonb as deed`);
 }
 
-/** Starts a job that deletes deeds that are over 90 days old, in batches. */
 export function startCleaningDeeds(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: CLEAN_EVERY_MS,

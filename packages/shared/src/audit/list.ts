@@ -8,12 +8,11 @@ export interface AuditRow {
   readonly actorKind: string;
   readonly actorId: string;
   readonly actorName: string | null;
-  /** The interface that a client's request used: `rest`, `mcp` or `dashboard`; null for changes of others. */
+  /** `rest`, `mcp` or `dashboard`; null for changes of others. */
   readonly via: string | null;
   readonly action: string;
   readonly subjectType: string;
   readonly subjectId: string;
-  /** Details of the audit entry: a JSON object as text. */
   readonly details: string;
   readonly requestId: string | null;
   readonly sourceAddress: string | null;
@@ -21,22 +20,18 @@ export interface AuditRow {
 
 export interface AuditQuery {
   readonly workspaceId?: string | undefined;
-  /** Only changes that this API key, process or authorization made. */
   readonly actorId?: string | undefined;
   readonly action?: AuditAction | undefined;
-  /** Only audit entries of changes at this time or later. */
   readonly since?: Date | undefined;
-  /** Only audit entries of changes before this time. */
   readonly before?: Date | undefined;
-  /** The last audit entry of the previous page; undefined for the first page. */
   readonly after?: { readonly at: Date; readonly id: string } | undefined;
   readonly newestFirst: boolean;
   readonly limit: number;
 }
 
 /**
- * Lists a page of the audit log of a service, with the deeds of clients. The filters by workspace and by actor, and a list
- * without filters, have an index in the order of the result.
+ * The filters by workspace and by actor, and a list without filters, have an index in the order of
+ * the result.
  */
 export async function listAudit(sql: ISql, query: AuditQuery): Promise<readonly AuditRow[]> {
   const order = query.newestFirst ? sql`desc` : sql`asc`;
@@ -52,7 +47,6 @@ export async function listAudit(sql: ISql, query: AuditQuery): Promise<readonly 
     limit ${query.limit}`;
 }
 
-/** Returns the SQL that selects the first rows of one table that match the query. */
 function pageOf(sql: ISql, table: "audit_log" | "audit_log_deeds", query: AuditQuery) {
   const { workspaceId, actorId, action, since, before, after, newestFirst } = query;
   const afterAt = after?.at.toISOString() ?? null;

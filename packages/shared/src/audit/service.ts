@@ -14,7 +14,6 @@ import { listAudit, type AuditQuery, type AuditRow } from "./list.ts";
 
 const MAX_LIMIT = 1_000;
 
-/** Creates the RPC with which operators read the audit log of a service. */
 export function createAuditService({
   sql,
 }: {
@@ -28,10 +27,7 @@ export function createAuditService({
   };
 }
 
-/**
- * Parses an instant in a request for audit entries.
- * @throws ServiceError `invalid_request` for an instant that JavaScript cannot hold.
- */
+/** @throws ServiceError `invalid_request` for an instant that JavaScript cannot hold. */
 function parseInstant(value: Timestamp, path: string): Date {
   const instant = timestampDate(value);
   if (Number.isNaN(instant.getTime())) throw invalidRequest([{ code: "out_of_range", path }]);

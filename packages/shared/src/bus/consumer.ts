@@ -13,14 +13,13 @@ import { createCounter } from "#src/telemetry/metrics.ts";
 const MAX_ENTRIES = 10_000;
 
 /**
- * Counts how often each event has failed when it was processed alone. The counts are only in memory: a restart repeats
- * a few tries, whereas storing the counts would need a second transaction, because the transaction that processes the
- * events is rolled back.
+ * How often each event has failed alone. In memory only: a restart repeats a few tries, whereas
+ * storing the counts would need a second transaction, because that of the events is rolled back.
  */
 class TryCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a failure of an event and returns the number of its failures. */
+  /** Returns the number of failures. */
   add(eventId: string): number {
     const count = (this.#counts.get(eventId) ?? 0) + 1;
     if (this.#counts.size >= MAX_ENTRIES) this.#counts.clear();
@@ -28,7 +27,7 @@ class TryCounts {
     return count;
   }
 
-  /** Returns the number of failures of an event, at least 1, and forgets the event. */
+  /** Returns the number of failures, at least 1, and forgets the event. */
   take(eventId: string): number {
     const count = this.#counts.get(eventId) ?? 1;
     this.#counts.delete(eventId);
@@ -40,29 +39,19 @@ export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/ev
 
 export interface ConsumerOptions {
   readonly bus: Bus;
-  /**
-   * Database of the service that consumes the events. Each batch of events is processed in a transaction of this
-   * database.
-   */
   readonly sql: Sql;
-  /**
-   * Name of the consumer group: the name of the service, or `<service>.<part>` for a part of the service that handles the
-   * events of a topic independently.
-   */
+  /** The service, or `<service>.<part>` for a part that handles a topic independently. */
   readonly group: string;
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
   readonly logger: Logger;
-  /** Called after a batch of events has committed, to wake background jobs that continue the work. Must not throw. */
+  /** Called after a commit, to wake jobs that continue the work. Must not throw. */
   readonly onCommitted?: () => void;
-  /**
-   * Number of times that an event may fail when it is processed alone. Then it is stored in `parked_events`. Default:
-   * 5.
-   */
+  /** How often an event may fail alone before it is stored in `parked_events`. Default: 5. */
   readonly maxTries?: number;
   /**
-   * Age up to which an event of an unknown type is retried, because a newer replica of the service may know the type.
-   * Then it is stored in `parked_events`. Default: 2 minutes.
+   * Age up to which an event of an unknown type is retried, because a newer replica may know it.
+   * Then it is parked. Default: 2 minutes.
    */
   readonly unknownTypeWaitMs?: number;
 }
@@ -78,9 +67,8 @@ const handledTotal = createCounter(
 );
 
 /**
- * Consumes a topic until disposed of: passes its events to the handlers of their types, with one transaction for each
- * batch. An event that fails `maxTries` times is stored in `parked_events`, and the consumer continues with the next
- * event.
+ * Consumes a topic with one transaction for each batch. An event that fails `maxTries` times is
+ * stored in `parked_events`, and the consumer continues.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
   const { bus, sql, group, topic, logger, onCommitted } = options;
@@ -98,10 +86,7 @@ export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisp
 
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
-/**
- * Creates the function with which a consumer processes a batch of events. It is the same for the Kafka bus and the
- * Postgres bus.
- */
+/** The same for the Kafka bus and the Postgres bus. */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
@@ -128,8 +113,8 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
 }
 
 /**
- * Returns the names of the event types that this build knows: all messages of the proto files that define the handled
- * types. Events of a known type without a handler are skipped.
+ * All messages of the proto files that define the handled types. Known types without a handler are
+ * skipped.
  */
 function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   const files = new Set(handlers.map((handler) => handler.schema.file));
@@ -137,8 +122,8 @@ function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
 }
 
 /**
- * While an event of an unknown type is younger than `waitMs`, throws an error with which its batch is retried later: a
- * newer replica that is just starting may know the type.
+ * Retries a batch while an event of an unknown type is younger than `waitMs`: a newer replica that
+ * is just starting may know it.
  */
 function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
@@ -150,10 +135,9 @@ function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): voi
 }
 
 /**
- * Counts a failure of each failed event. Returns the events when each of them has failed `maxTries` times, so that the
- * caller parks them.
+ * Returns the events when each of them has failed `maxTries` times, so that the caller parks them.
  *
- * @throws RetryLaterError while one of the events has tries left, so that the batch is retried.
+ * @throws RetryLaterError while one of them has tries left.
  */
 function countTries(
   tries: TryCounts,

@@ -1,19 +1,17 @@
 import { isTransientError } from "#src/bus/transient.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
-/** An item of a batch that failed even when it was processed alone, and its error. */
 export interface Failure<T> {
   readonly item: T;
   readonly error: unknown;
 }
 
 /**
- * Processes all items of a batch together and, if that fails, each half of them, down to the single failing items. Each
- * try is a savepoint, so that successful halves are kept. A batch of n items with one failing item takes about
- * 2·log2(n) tries.
+ * Processes a batch and, if that fails, each half of it, down to the failing items. Each try is a
+ * savepoint, so that successful halves are kept; one failing item of n takes about 2·log2(n) tries.
  *
- * @returns The items that fail alone, with their errors.
- * @throws A transient error, immediately: it does not depend on the items, so halving would only repeat it.
+ * @returns The items that fail alone.
+ * @throws A transient error, immediately: it does not depend on the items.
  */
 export async function workHalving<T>(
   tx: TransactionSql,
@@ -31,8 +29,8 @@ export async function workHalving<T>(
 }
 
 /**
- * Processes the items of a batch together and, if that fails, each half of them, like `workHalving` but without savepoints. So
- * each call of `work` must take effect as a whole or not at all.
+ * Like `workHalving` but without savepoints, so each call of `work` must take effect as a whole or
+ * not at all.
  */
 export async function tryHalving<T>(
   items: readonly T[],

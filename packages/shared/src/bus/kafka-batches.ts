@@ -10,21 +10,20 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface KafkaBatchesOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Called after every try to process a batch, successful or not, as a sign that the Kafka consumer is not stuck. */
+  /** Called after every try, as a sign that the consumer is not stuck. */
   readonly onProgress: () => void;
 }
 
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Processes the batches of records from the partitions of a Kafka group member: at most 200 records in one transaction,
- * then commits the offset. This class never throws, because kafkajs would restart the consumer. A batch that fails
- * pauses only its partition: the call returns, so that the other partitions of the same broker continue.
+ * Processes at most 200 records of a partition in one transaction, then commits the offset. Never
+ * throws, because kafkajs would restart the consumer. A failed batch pauses only its partition: the
+ * call returns, so that the other partitions of the broker continue.
  */
 export class KafkaBatches implements Disposable {
   readonly #options: KafkaBatchesOptions;
   readonly #failures = new Map<number, number>();
-  /** Maximum number of records in the next transaction, by partition. */
   readonly #sizes = new Map<number, BatchSize>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #heartbeats = new Set<Heartbeat>();
@@ -82,14 +81,14 @@ export class KafkaBatches implements Disposable {
     return await this.#commitOffset(payload);
   }
 
-  /** Commits the Kafka offset at most once per `autoCommitInterval`; kafkajs commits the rest when the call returns. */
+  /** At most once per `autoCommitInterval`; kafkajs commits the rest when the call returns. */
   async #commitOffset(payload: EachBatchPayload): Promise<boolean> {
     try {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // An offset commit usually fails because of a rebalance of the Kafka group. The effect of the batch is committed,
-      // so another member that processes the batch again does no harm.
+      // Usually a rebalance. The effect of the batch is committed, so another member that processes
+      // it again does no harm.
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },
@@ -118,19 +117,13 @@ export class KafkaBatches implements Disposable {
     this.#timers.add(timer);
   }
 
-  /**
-   * Stops the heartbeats to the Kafka broker. The broker then reassigns the partitions, even if the current work never
-   * ends.
-   */
+  /** The broker then reassigns the partitions, even if the current work never ends. */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
     for (const heartbeat of this.#heartbeats) heartbeat[Symbol.dispose]();
   }
 }
 
-/**
- * Sends heartbeats to the Kafka broker during long work. `isLost` becomes true when the broker rebalances the group.
- */
 class Heartbeat implements Disposable {
   readonly #timer: NodeJS.Timeout;
   isLost = false;

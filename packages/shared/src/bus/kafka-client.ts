@@ -4,19 +4,18 @@ import { TOPICS } from "#src/bus/topics.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
-  /** `host:port` of some Kafka brokers, from which the client learns about all others. */
+  /** `host:port` of some brokers, from which the client learns about all others. */
   readonly brokers: readonly string[];
-  /** Encryption and authentication of Kafka connections. Undefined in a private network without them. */
+  /** Undefined in a private network. */
   readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger: Logger;
 }
 
-/** Matches messages that kafkajs logs as errors although they belong to normal operation, such as a rebalance. */
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
-/** Opens a Kafka client whose waits are limited and which logs to our logger. */
+/** Waits are limited, and it logs to our logger. */
 export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
     ...toKafkaConfig(security),
@@ -36,7 +35,6 @@ function forward(logger: Logger, { level, log }: LogEntry): void {
   logger[isNoise ? "debug" : "warn"](fields, `kafka: ${log.message}`);
 }
 
-/** Runs `work` with a Kafka admin connection, which is closed afterwards. */
 export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {
@@ -47,7 +45,7 @@ export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise
   }
 }
 
-/** Checks that the brokers answer and that every topic of Postrider exists. @throws An error that names the missing topics. */
+/** @throws An error that names the missing topics. */
 export async function checkTopics(kafka: Kafka): Promise<void> {
   const existing = await withAdmin(kafka, (admin) => admin.listTopics());
   const missing = TOPICS.filter((topic) => !existing.includes(topic));
@@ -59,8 +57,8 @@ const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
 /**
- * Creates missing Kafka topics with 12 partitions. With three brokers or more, a topic has three replicas, and a record
- * counts as sent when two replicas have it.
+ * 12 partitions. With three brokers or more, a topic has three replicas, and a record counts as
+ * sent when two have it.
  */
 export async function ensureTopics(
   options: KafkaClientOptions,

@@ -9,20 +9,19 @@ interface PredecessorOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
   /**
-   * Name of this process, which no other running process has, and which the process that replaces it after a crash has
-   * again. Kafka shows it as the client id of the members of a group.
+   * No other running process has this name, and the process that replaces it after a crash has it
+   * again. Kafka shows it as the client id.
    */
   readonly instance: string;
   readonly logger: Logger;
 }
 
 /**
- * Removes the member that an earlier process of the same name left in a Kafka group when it was killed. Otherwise the whole
- * group would wait, as soon as this process joins, until the session of the killed process ends, and no process would read
- * events in this time.
+ * Removes the member that a killed process of the same name left in the group. Otherwise the whole
+ * group would wait, as soon as this process joins, until that session ends.
  *
- * It is harmless if the earlier process still runs: it is told that it is no longer a member, and joins again. If the
- * removal fails, the group waits for the end of the session.
+ * Harmless if the earlier process still runs: it is told that it is no longer a member, and joins
+ * again. If the removal fails, the group waits for the end of the session.
  */
 export async function removePredecessors(options: PredecessorOptions): Promise<void> {
   const { kafka, groupId, instance, logger } = options;
@@ -44,23 +43,20 @@ export async function removePredecessors(options: PredecessorOptions): Promise<v
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /** Name of this process in the group, see `removePredecessors`; undefined if processes have no names of their own. */
+  /** See `removePredecessors`; undefined if processes have no names of their own. */
   readonly instance: string | undefined;
-  /** Maximum time that a process waits for its current batch of records before it leaves its Kafka consumer group. */
+  /** How long a process waits for its current batch before it leaves its group. */
   readonly leaveTimeoutMs: number;
-  /** Called when kafkajs stops because of an error that it does not retry. */
+  /** kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
 }
 
 /**
- * Session timeout of Kafka: without a heartbeat for this long, the broker reassigns the partitions of a process. Until
- * this timeout ends, the partitions of a killed process are not read, unless the process that replaces it removes it from
- * the group (`removePredecessors`). This is the shortest time that brokers allow by default
- * (`group.min.session.timeout.ms`, Kafka 4.1).
+ * Without a heartbeat for this long, the broker reassigns the partitions. The shortest time that
+ * brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1).
  */
 const SESSION_TIMEOUT_MS = 6_000;
 
-/** The membership of a process in a Kafka consumer group, from joining to leaving. */
 export class KafkaMember implements AsyncDisposable {
   readonly #consumer: Consumer;
   readonly #batches: KafkaBatches;
@@ -76,16 +72,15 @@ export class KafkaMember implements AsyncDisposable {
       sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
-      // Maximum time that the Kafka broker waits for records before it answers a fetch with none. A new record ends the
-      // fetch immediately (`minBytes`), so this adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and
-      // 0.4 % with 500 ms. Leaving the group takes up to this long.
+      // A new record ends the fetch at once (`minBytes`), so this adds no latency. An idle consumer
+      // takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group takes up to this
+      // long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Maximum number of bytes that one fetch reads from a Kafka partition, so that few records are processed again
-      // after a crash.
+      // Few records are then processed again after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // kafkajs joins the Kafka group again after an outage of the broker of any length, unless this member is leaving.
+      // kafkajs joins again after an outage of any length, unless this member is leaving.
       retry: {
         initialRetryTime: 200,
         maxRetryTime: 5_000,
@@ -95,12 +90,10 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /** The Kafka partitions assigned to this member; undefined before the member has joined its consumer group. */
   get assigned(): readonly number[] | undefined {
     return this.#assigned;
   }
 
-  /** Connects to Kafka, joins the consumer group and starts consuming. */
   async join(): Promise<void> {
     const { topic, group, logger, onCrash, instance } = this.#options;
     const { events } = this.#consumer;
@@ -111,8 +104,8 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // kafkajs may restart the consumer while this process leaves the Kafka group. Then Kafka would assign partitions
-      // to the restarted consumer, which does not process them; so it is stopped immediately.
+      // kafkajs may restart the consumer while this process leaves the group; partitions assigned
+      // to it would not be processed, so it is stopped at once.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
@@ -125,8 +118,8 @@ export class KafkaMember implements AsyncDisposable {
     });
     if (instance !== undefined) await removePredecessors({ ...this.#options, instance });
     await this.#consumer.connect();
-    // A new Kafka consumer group starts at the beginning of the topic. So does a group whose offset is out of range,
-    // because the topic was truncated or its records expired.
+    // A new group starts at the beginning, and so does one whose offset is out of range because
+    // records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,
@@ -136,13 +129,10 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /**
-   * Leaves the Kafka consumer group after the current batch, so that the broker reassigns the partitions without delay.
-   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasLeft = true;
-    // A batch that never ends must not block leaving the group: the broker reassigns the partitions when the session
-    // expires.
+    // A batch that never ends must not block this: the broker reassigns the partitions when the
+    // session expires.
     await atMost(this.#consumer.disconnect(), this.#options.leaveTimeoutMs);
     this.#batches[Symbol.dispose]();
     keepLag(this.#options.topic, this.#options.group, []);

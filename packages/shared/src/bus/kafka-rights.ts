@@ -8,11 +8,10 @@ import {
 import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
 import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics.ts";
 
-/** The topics that each service consumes, in alphabetical order. */
+/** In alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  // The delivery service also consumes its own topics, because its webhooks report what the events of these topics say,
-  // for example that a target is published.
+  // Webhooks report what the events of delivery's own topics say.
   delivery: [
     "accounts.events.v1",
     "delivery.events.v1",
@@ -24,24 +23,22 @@ export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   posts: ["delivery.events.v1", "engagement.events.v1"],
 };
 
-/** A right of a service's Kafka user, in the words of Kafka's access control lists. */
 export interface KafkaRight {
   readonly principal: string;
   readonly resource: "topic" | "group";
   readonly name: string;
   /**
-   * `literal`: the right applies to the resource of this name. `prefixed`: it applies to every resource whose name
-   * begins with `name`.
+   * `literal`: the resource of this name; `prefixed`: every resource whose name begins with `name`.
    */
   readonly pattern: "literal" | "prefixed";
   readonly operation: "read" | "write" | "describe";
 }
 
 /**
- * Lists the rights that the services need on Kafka. A service can write only the topics of its own domains, read only the
- * topics that it consumes, and use only consumer groups whose names begin with the name of the service.
+ * A service can write only the topics of its own domains, read only those that it consumes, and use
+ * only groups whose names begin with its own.
  *
- * @param userPrefix The name of a service's Kafka user is this prefix followed by the name of the service.
+ * @param userPrefix A service's Kafka user is this prefix followed by the name of the service.
  */
 export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
   return [...new Set(Object.values(PRODUCERS))].flatMap((service) => {
@@ -93,10 +90,10 @@ function toAcl({ principal, resource, name, pattern, operation }: KafkaRight): A
 }
 
 /**
- * Creates access control lists with the given rights; those that exist are kept. Other rights of the same users are not
- * removed.
+ * Existing rights are kept.
  *
- * @throws An error if the brokers have no authorizer, or if the client's user may not change access control lists.
+ * @throws An error if the brokers have no authorizer, or the user may not change access control
+ *   lists.
  */
 export async function grantKafkaRights(
   options: KafkaClientOptions,

@@ -2,12 +2,9 @@ import { readFileSync } from "node:fs";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import type { EnvReader } from "#src/config.ts";
 
-/** Encryption and authentication of connections to Kafka. */
 export interface KafkaSecurity {
   readonly isEncrypted: boolean;
-  /**
-   * PEM file with the certificate authorities of the brokers. If undefined, the authorities that Node trusts are used.
-   */
+  /** PEM file of the authorities of the brokers; default: those that Node trusts. */
   readonly caFile: string | undefined;
   readonly login: KafkaLogin | undefined;
 }
@@ -16,10 +13,6 @@ const MECHANISMS = ["plain", "scram-sha-256", "scram-sha-512"] as const;
 
 type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)[number] }>;
 
-/**
- * Reads the security settings of Kafka: `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and
- * `KAFKA_SASL_MECHANISM`.
- */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
     .about("Whether connections to Kafka use TLS and verify the certificates of the brokers.")
@@ -53,7 +46,6 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   };
 }
 
-/** Converts the Kafka security settings to the configuration of kafkajs. */
 export function toKafkaConfig(security: KafkaSecurity | undefined): Partial<KafkaConfig> {
   if (security === undefined) return {};
   const { isEncrypted, caFile, login } = security;

@@ -10,35 +10,28 @@ export interface KafkaSubscriptionOptions extends Omit<
   "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
 > {
   /**
-   * Maximum time without progress of a Kafka consumer while events wait. Then the consumer leaves its group and joins
-   * it again.
+   * A consumer that makes no progress for this long while events wait leaves its group and joins it
+   * again.
    */
   readonly stallMs: number;
-  /** Name of the deployment, with which the name of the Kafka group ends. */
+  /** The name of the Kafka group ends with it. */
   readonly deploymentId: string;
-  /** Says whether the data belongs to this deployment. Otherwise the consumer leaves its Kafka group. */
+  /** A consumer of data that belongs to another deployment leaves its group. */
   readonly guard: Pick<DeploymentGuard, "isHeld">;
-  /** Called when the Kafka consumer cannot continue in this process, which should then exit and be restarted. */
+  /** The consumer cannot continue in this process, which should exit and be restarted. */
   readonly onFatal: (error: unknown) => void;
 }
 
 const MAX_PAUSE_MS = 60_000;
-/** Interval in milliseconds at which a consumer asks whether the data belongs to this deployment. */
 const OWNER_MS = 5_000;
-/**
- * Time limit for leaving the Kafka consumer group: longer than any handler may run, shorter than the time in which a
- * process must stop.
- */
+/** Longer than any handler may run, shorter than the time in which a process must stop. */
 const LEAVE_TIMEOUT_MS = 15_000;
-/**
- * Maximum time that stopping a consumer waits until it has joined its Kafka group. Joining takes about a second with
- * healthy brokers.
- */
+/** Joining takes about a second with healthy brokers. */
 const JOIN_GRACE_MS = 3_000;
 
 /**
- * Consumes a Kafka topic for a consumer group until disposed of. Joins the group, however long the broker takes, and
- * joins it again when the consumer makes no progress.
+ * Joins the group, however long the broker takes, and joins it again when the consumer makes no
+ * progress.
  */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
   const subscription = new KafkaSubscription(options);
@@ -55,8 +48,8 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // A member that leaves the Kafka group while it is still joining would stay a member until its session expires.
-      // So this code waits until the member has joined, at most `JOIN_GRACE_MS`.
+      // A member that leaves while it is still joining would stay a member until its session
+      // expires.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -70,23 +63,18 @@ class KafkaSubscription {
   readonly #watchdog: Watchdog;
   #member: KafkaMember | undefined;
   #failures = 0;
-  /**
-   * Whether the member has rejoined its Kafka group and made no progress since then. A second stall is fatal, because
-   * rejoining did not help.
-   */
+  /** A second stall is fatal, because rejoining did not help. */
   #hasRejoined = false;
 
   constructor(options: KafkaSubscriptionOptions) {
     this.#options = options;
-    // kafkajs assigns partitions as if all members of a group had the same topics, so each topic needs its own group.
+    // kafkajs assigns partitions as if all members of a group had the same topics, so each topic
+    // needs its own group.
     this.#groupId = `${options.group}.${options.topic}.${options.deploymentId}`;
     this.#watchdog = new Watchdog({ ...options, groupId: this.#groupId });
   }
 
-  /**
-   * Joins the Kafka group if there is no member yet, otherwise checks the member's progress. Returns the milliseconds
-   * until the next check.
-   */
+  /** Returns the milliseconds until the next check. */
   async turn(): Promise<number> {
     const isHeld = await this.#isHeld();
     if (isHeld) await this.leave();
@@ -96,7 +84,7 @@ class KafkaSubscription {
     return this.#checkMs();
   }
 
-  /** Whether the data belongs to another deployment; undefined while the database does not answer. */
+  /** Undefined while the database does not answer. */
   async #isHeld(): Promise<boolean | undefined> {
     const { guard, logger, topic, group } = this.#options;
     try {
@@ -128,8 +116,7 @@ class KafkaSubscription {
       leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
       onCrash: onFatal,
       onProgress: () => {
-        // A consumer that was replaced because it made no progress may still finish its work. This is not progress of
-        // the new consumer.
+        // The end of work in a replaced consumer is not progress of the new one.
         if (member !== this.#member) return;
         this.#hasRejoined = false;
         this.#watchdog.touch();

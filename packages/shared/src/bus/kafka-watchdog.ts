@@ -9,13 +9,13 @@ export interface WatchdogOptions {
   readonly logger: Logger;
   readonly groupId: string;
   readonly topic: string;
-  /** Milliseconds without progress after which the watchdog checks whether a Kafka consumer is stuck. */
   readonly stallMs: number;
 }
 
 /**
- * Detects a Kafka consumer that has silently stopped (kafkajs #1645, #1720 and others). Such a consumer handled nothing
- * for `stallMs` although events wait and the database answers, and the offsets of its group do not move either.
+ * Detects a consumer that has silently stopped (kafkajs #1645, #1720 and others): it handled
+ * nothing for `stallMs` although events wait and the database answers, and the offsets of its group
+ * do not move either.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -30,17 +30,11 @@ export class Watchdog {
     this.#progressAt = performance.now();
   };
 
-  /** Milliseconds since the last progress of the Kafka consumer. */
   get quietMs(): number {
     return performance.now() - this.#progressAt;
   }
 
-  /**
-   * Whether the Kafka consumer is stuck.
-   *
-   * @param assigned The partitions of the consumer. Undefined before the consumer has joined its group; then all
-   *   partitions count.
-   */
+  /** `assigned` is undefined before the consumer has joined; then all partitions count. */
   async isStalled(assigned: readonly number[] | undefined): Promise<boolean> {
     if (this.quietMs < this.#options.stallMs) return false;
     const lag = await this.#findLag(assigned);
@@ -51,8 +45,8 @@ export class Watchdog {
   }
 
   /**
-   * Returns how many records of the topic wait for the Kafka consumer. Undefined while the database or the broker does
-   * not answer, because the consumer is then waiting, not stuck.
+   * How many records wait. Undefined while the database or the broker does not answer: the consumer
+   * is then waiting, not stuck.
    */
   async #findLag(
     assigned: readonly number[] | undefined,

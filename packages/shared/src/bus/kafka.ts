@@ -8,15 +8,12 @@ import { disposeInOrder } from "#src/process/lifecycle.ts";
 
 const ACK_ALL = -1;
 const SEND_TIMEOUT_MS = 5_000;
-/**
- * Maximum size of a request to Kafka in bytes: below the broker's default `message.max.bytes` of 1 MiB, which limits a
- * whole batch.
- */
+/** Below the broker's default `message.max.bytes` of 1 MiB, which limits a whole batch. */
 const MAX_SEND_BYTES = 768 * 1024;
-/** Estimated size in bytes of a Kafka record without its value: key, headers and framing. */
+/** Key, headers and framing of a record. */
 const RECORD_OVERHEAD_BYTES = 512;
 
-/** Error types with which a Kafka broker refuses records permanently. */
+/** The broker refuses records permanently. */
 const REFUSALS = new Set([
   "MESSAGE_TOO_LARGE",
   "RECORD_LIST_TOO_LARGE",
@@ -25,14 +22,15 @@ const REFUSALS = new Set([
   "UNSUPPORTED_FOR_MESSAGE_FORMAT",
 ]);
 
-/** Sends records to Kafka with all acknowledgements, one request at a time. Connects on first use. */
+/** Sends with all acknowledgements, one request at a time. Connects on first use. */
 class KafkaPublisher implements AsyncDisposable {
   readonly #producer: Producer;
   #connected: Promise<void> | undefined;
 
   constructor(kafka: Kafka) {
-    // The idempotent producer of kafkajs is not used: after a reconnect it can stay out of sequence (#598, #1005), and it
-    // does not deduplicate across restarts anyway. One request in flight keeps the order; consumers tolerate repeats.
+    // The idempotent producer of kafkajs can stay out of sequence after a reconnect (#598, #1005),
+    // and does not deduplicate across restarts. One request in flight keeps the order; consumers
+    // tolerate repeats.
     this.#producer = kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
@@ -41,10 +39,6 @@ class KafkaPublisher implements AsyncDisposable {
     });
   }
 
-  /**
-   * Publishes records to a Kafka topic. @throws RefusedRecordsError when the broker refuses one of the records
-   * permanently.
-   */
   async publish(topic: string, records: readonly BusRecord[]): Promise<void> {
     await this.#connect();
     for (const part of splitByBytes(records)) {
@@ -76,7 +70,7 @@ class KafkaPublisher implements AsyncDisposable {
   }
 }
 
-/** Finds the error of the Kafka broker inside the errors in which kafkajs wraps it. */
+/** kafkajs wraps the error of the broker. */
 function toRefusal(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const type = "type" in cause ? String(cause.type) : "";
@@ -103,28 +97,21 @@ function splitByBytes(records: readonly BusRecord[]): readonly (readonly BusReco
 export { ensureTopics } from "#src/bus/kafka-client.ts";
 
 export interface KafkaBusOptions extends KafkaClientOptions {
-  /** Database of the service that consumes the events. */
   readonly sql: Sql;
-  /** Name of the deployment, with which the names of the Kafka groups end. */
   readonly deploymentId: string;
-  /** Says whether the data belongs to this deployment. Otherwise the bus leaves its groups, and events stay in the outbox. */
   readonly guard: Pick<DeploymentGuard, "isHeld">;
-  /**
-   * Called when a Kafka consumer cannot continue in this process. The process should then exit with 1, so that it is
-   * restarted.
-   */
+  /** The process should then exit with 1, so that it is restarted. */
   readonly onFatal: (error: unknown) => void;
-  /** Time without progress, while events wait, after which a consumer counts as stuck. Default: 60 s. */
   readonly stallMs?: number;
-  /** Name of this process in its Kafka groups, see `removePredecessors`; it replaces the client id. */
+  /** See `removePredecessors`; it replaces the client id. */
   readonly instance?: string | undefined;
 }
 
 const STALL_MS = 60_000;
 
 /**
- * The bus on Apache Kafka, for production. Topics must exist (`ensureTopics`). A consumer's effect is committed before its
- * offset, so that a crash in between repeats events. The Kafka group of a consumer is `<group>.<topic>.<deployment>`, so that
+ * Topics must exist (`ensureTopics`). A consumer's effect is committed before its offset, so that a
+ * crash in between repeats events. Groups are named `<group>.<topic>.<deployment>`, so that
  * deployments on the same brokers do not take each other's records.
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {

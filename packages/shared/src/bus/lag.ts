@@ -6,7 +6,6 @@ const lag = createAgeGauge("consumer_lag_seconds", "Age of the oldest event not 
   "partition",
 ]);
 
-/** A partition of a topic, which one consumer of a group processes at a time. With Postgres a topic has one partition. */
 export interface LagPlace {
   readonly topic: string;
   readonly group: string;
@@ -14,15 +13,15 @@ export interface LagPlace {
 }
 
 /**
- * Sets the lag metric of a consumer group to the age of the record that the group processes now. Without a time, the
- * group has processed all records, and the lag is 0.
+ * Sets the lag to the age of the record that the group processes now; without a time it has
+ * processed all.
  */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;
   lag.set({ topic, group, partition: String(partition) }, oldestAt);
 }
 
-/** Removes the lag metric of partitions that are now assigned to another consumer. */
+/** Removes the lag of partitions that are now assigned to another consumer. */
 export function keepLag(topic: string, group: string, partitions: readonly number[]): void {
   const kept = new Set(partitions.map(String));
   lag.forget((of) => of.topic === topic && of.group === group && !kept.has(of.partition));

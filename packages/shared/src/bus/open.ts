@@ -8,28 +8,21 @@ import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
-  /** `host:port` of some Kafka brokers; ignored with the Postgres bus. */
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
   readonly sql: Sql;
-  /** Connection string of the service's database, without a transaction pooler. */
   readonly databaseUrl: string;
   readonly service: string;
-  /** Port on which the process answers RPCs; 0 if the system chooses it. */
   readonly port: number;
-  /** The value of `DEPLOYMENT_ID`. The names of Kafka consumer groups end with it. */
+  /** The names of Kafka groups end with it. */
   readonly deploymentId: string;
-  /** Says whether the data belongs to this deployment. A copy neither publishes to Kafka nor consumes from it. */
   readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly logger: Logger;
-  /**
-   * Called when the event bus cannot continue in this process. Default: log the error and exit with 1, so that the
-   * process is restarted.
-   */
+  /** Default: log the error and exit with 1, so that the process is restarted. */
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the event bus that the settings choose, on Kafka or on Postgres. Only the code of this bus is loaded. */
+/** Only the code of the chosen bus is loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres")

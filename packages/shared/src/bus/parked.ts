@@ -12,10 +12,7 @@ import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 export interface ParkedEventsOptions {
   readonly sql: Sql;
-  /**
-   * The handlers of all event topics that the service consumes. If several parts of the service handle a type of event, a
-   * redriven event goes to all of them, because handlers tolerate repetition.
-   */
+  /** A redriven event goes to all handlers of its type, because they tolerate repetition. */
   readonly handlers: readonly EventHandler[];
 }
 
@@ -31,10 +28,7 @@ interface ParkedRow extends StoredEvent {
 const MAX_LIMIT = 1000;
 const REDRIVE_PAGE = 200;
 
-/**
- * Creates the RPCs with which operators list the parked events of a service and redrive them, which means to try them
- * again.
- */
+/** Operators list parked events and redrive them, which means to try them again. */
 export function createParkedEventService(
   options: ParkedEventsOptions,
 ): ServiceImpl<typeof ParkedEventService> {
@@ -79,7 +73,6 @@ interface RedriveResult {
   readonly failed: number;
 }
 
-/** Redrives (tries again) every event that is parked when the call starts, oldest first. */
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;
@@ -112,8 +105,8 @@ async function redriveAll(
 }
 
 /**
- * Redrives (tries again) one parked event in one transaction. A transient error ends the redrive of all events, because
- * it would fail each of them.
+ * In one transaction. A transient error ends the redrive of all events, because it would fail each
+ * of them.
  */
 async function redrive(
   options: ParkedEventsOptions,
@@ -140,10 +133,7 @@ async function redrive(
   });
 }
 
-/**
- * Locks the row of a parked event. Skips an event that another redrive has locked, so that two concurrent redrives
- * share the work.
- */
+/** Skips an event that another redrive has locked, so that two redrives share the work. */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
   const [row] = await tx<ParkedRow[]>`
     select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at
@@ -169,7 +159,7 @@ async function deliver(
     await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
-/** Appends a parked event to the outbox again. The event keeps its id, by which consumers recognise a repetition. */
+/** The event keeps its id, by which consumers recognise a repetition. */
 async function appendAgain(tx: TransactionSql, row: ParkedRow): Promise<void> {
   await tx`
     insert into outbox (event_id, type, key, payload, headers)

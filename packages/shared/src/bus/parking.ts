@@ -5,9 +5,7 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/**
- * Why an event is parked. `in`: a handler failed to process the event. `out`: the broker refused the event permanently.
- */
+/** `in`: a handler failed to process the event. `out`: the broker refused it permanently. */
 export type ParkedDirection = "in" | "out";
 
 export interface ParkedEntry {
@@ -25,13 +23,13 @@ const parkedTotal = createCounter("events_parked_total", "Events parked for an o
   "direction",
 ]);
 
-/** Returns the text of an error for operators, without the parts in which a database error quotes stored values. */
+/** Without the parts in which a database error quotes stored values. */
 export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Stores an event in `parked_events`. If the event is there already, only its error is replaced. */
+/** If the event is there already, only its error is replaced. */
 export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise<void> {
   const { direction, topic, event, tries } = entry;
   await tx`
@@ -53,7 +51,7 @@ const parkedGauge = createGauge("parked_events", "Parked events that wait for an
   "topic",
 ]);
 
-/** Keeps the gauge of a topic's parked events up to date. The gauge is 0 when every event could be processed. */
+/** 0 when every event could be processed. */
 export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_MS,

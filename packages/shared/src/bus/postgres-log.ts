@@ -2,27 +2,20 @@ import postgres from "postgres";
 import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 
-/** Channel of the Postgres notifications about new records on the bus. The payload of a notification is the topic. */
 export const NOTIFY_CHANNEL = "postrider_bus";
 
-/** A record with its position in the log of the Postgres bus. */
 export interface LogRecord extends BusRecord {
   readonly id: number;
   readonly appendedAt: Date;
 }
 
-/**
- * Classes of SQLSTATE with which Postgres refuses the inserted data itself: 22 data exception, 23 constraint, 54 limit
- * exceeded.
- */
+/** Postgres refuses the data itself: 22 data exception, 23 constraint, 54 limit exceeded. */
 const REFUSALS = /^(22|23|54)/;
 
 /**
- * Appends records to a topic of the Postgres bus in the caller's transaction.
- *
- * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned in commit order. A
- * lock on the topic ensures this order across all services. The lock is taken before the first id is assigned and
- * released once the transaction is visible.
+ * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned
+ * in commit order. A lock on the topic, held from before the first id until the transaction is
+ * visible, ensures this across all services.
  *
  * @throws RefusedRecordsError when the database refuses one of the records permanently.
  */
@@ -32,8 +25,8 @@ export async function appendRecords(
   records: readonly BusRecord[],
 ): Promise<void> {
   const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
-  // The lock of the topic and the insert are sent together and executed in order, so that the insert takes its snapshot
-  // and its ids after the lock.
+  // Sent together and executed in order, so that the insert takes its snapshot and its ids after
+  // the lock.
   const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
   const insert = tx`
     insert into bus.records (topic, key, headers, value)
@@ -53,13 +46,10 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/**
- * What `peek`, a check without a lock, finds in the log of the Postgres bus. Only after "nothing new" is there no work
- * that needs the lock.
- */
+/** Only after "nothing new" is there no work that needs the lock. */
 export type Peek = "no position" | "nothing new" | "something to do";
 
-/** Looks for new records of a topic without a lock. Most checks find none, and a lock would write to the table. */
+/** Most checks find nothing, and a lock would write to the table. */
 export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
   const [row] = await sql<{ position: number | null; newest: number | null }[]>`
     select
@@ -70,7 +60,6 @@ export async function peek(sql: ISql, group: string, topic: string): Promise<Pee
   return newest === null || newest === position ? "nothing new" : "something to do";
 }
 
-/** Adds a new consumer group, which starts at the beginning of the topic. */
 export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
   await sql`
     insert into bus.positions (group_name, topic)
@@ -79,9 +68,8 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
 }
 
 /**
- * Locks the position of a consumer group in a topic until the end of the transaction. Returns undefined while another
- * replica holds the lock. Only the owner of the lock processes the records after the position, and moves the position
- * in the same transaction.
+ * Undefined while another replica holds the lock. Only its owner processes the records after the
+ * position, and moves the position in the same transaction.
  */
 export async function lockPosition(
   tx: TransactionSql,
@@ -96,7 +84,6 @@ export async function lockPosition(
   return row?.position;
 }
 
-/** Reads the records of a topic that follow a position in the log of the Postgres bus. */
 export async function readRecords(
   tx: TransactionSql,
   topic: string,
@@ -112,8 +99,8 @@ export async function readRecords(
 }
 
 /**
- * Returns the id of the last record of a topic. This is a separate statement after the one that locked the group's
- * position, so that it sees every record that existed when the position was read.
+ * A separate statement after the one that locked the position, so that it sees every record that
+ * existed then.
  */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
@@ -123,7 +110,6 @@ export async function findNewestId(tx: TransactionSql, topic: string): Promise<n
   return row?.newest ?? undefined;
 }
 
-/** Moves the locked position of a consumer group in a topic. */
 export async function updatePosition(
   tx: TransactionSql,
   group: string,
@@ -139,11 +125,8 @@ export async function updatePosition(
 const DELETE_BATCH = 1000;
 
 /**
- * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes the smallest
- * ids first. So each topic keeps its newest record longest, and the positions of consumer groups can be compared with
- * that record.
- *
- * @returns The number of deleted records.
+ * Deletes old records in small transactions, the smallest ids first: so each topic keeps its newest
+ * record longest, with which positions can be compared. Returns their number.
  */
 export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<number> {
   const [row] = await sql<{ keepFrom: number | null }[]>`
@@ -158,8 +141,8 @@ export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<numb
     ) as keep_from`;
   const keepFrom = row?.keepFrom ?? 0;
   for (let total = 0, lastId = 0; ;) {
-    // Each batch of deletions starts after the last id of the batch before it: a long snapshot may keep the deleted records in
-    // the index, and reading them again for each batch would take quadratic time.
+    // Starts after the last id of the batch before: a long snapshot may keep deleted records in the
+    // index, and reading them again would take quadratic time.
     const gone = await sql<{ id: number }[]>`
       delete from bus.records
       where id in (

@@ -17,23 +17,13 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /**
-   * Interval in milliseconds at which a consumer checks the Postgres bus for records. It finds records whose
-   * notification was lost.
-   */
   readonly pollMs: number;
 }
 
-/**
- * Maximum pause, in milliseconds, between two checks of the Postgres bus for records; a longer pause would be shortened
- * to it. All pauses in use are shorter.
- */
+/** A longer pause would be shortened to this. All pauses in use are shorter. */
 const MAX_PAUSE_MS = 60_000;
 
-/**
- * Starts consuming a topic of the Postgres bus for a consumer group. The replicas of a service process batches in turn,
- * one replica at a time.
- */
+/** The replicas of a service process batches in turn. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
   const { logger, topic, group } = options;
   const subscription = new PostgresSubscription(options);
@@ -59,8 +49,8 @@ class PostgresSubscription {
   }
 
   /**
-   * Processes one batch of records from the Postgres bus. Returns true when there may be more, otherwise the pause in
-   * milliseconds. A notification of a new record does not shorten the pause after a failure.
+   * True when there may be more, otherwise the pause in milliseconds. A notification does not
+   * shorten the pause after a failure.
    */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
@@ -91,8 +81,7 @@ class PostgresSubscription {
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
-    // Sets the lag metric of the consumer group to 0 in this replica. While another replica holds the position of the
-    // group, that replica reports the lag.
+    // While another replica holds the position, that replica reports the lag.
     if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;
@@ -120,9 +109,9 @@ class PostgresSubscription {
   }
 
   /**
-   * Resets the position of a consumer group that lies after the last record. Such a position belongs to a log that was
-   * replaced, for example by a restored table with new ids. Starting at the beginning repeats events, which handlers
-   * tolerate; continuing would skip all events up to the old position.
+   * A position after the last record belongs to a log that was replaced, for example by a restored
+   * table. Starting at the beginning repeats events, which handlers tolerate; continuing would skip
+   * all events up to the old position.
    */
   async #startOver(tx: TransactionSql, position: number): Promise<boolean> {
     const { group, topic, logger } = this.#options;

@@ -7,14 +7,10 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresBusOptions {
-  /** The service's connection pool, of which a consumer uses one connection per batch. */
+  /** A consumer uses one connection per batch. */
   readonly sql: Sql;
-  /**
-   * Connection string for Postgres notifications, without a transaction pooler. If it is absent, the bus only polls.
-   */
   readonly listenUrl?: string;
   readonly logger: Logger;
-  /** Interval at which consumers check the Postgres bus for records. Default: 1 s. */
   readonly pollMs?: number;
 }
 
@@ -24,9 +20,9 @@ const DAY_MS = 24 * 3_600_000;
 const LISTEN_RETRY_MS = 1_000;
 
 /**
- * The bus on Postgres, for a single machine: a log table in the schema `bus` (see `postgres/bus.sql`). Records are
- * published in the relay's transaction, and a consumer's position moves in the transaction of its effect, so both are
- * atomic.
+ * For a single machine: a log table in the schema `bus` (`postgres/bus.sql`). Records are published
+ * in the relay's transaction, and a consumer's position moves in the transaction of its effect, so
+ * both are atomic.
  */
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
@@ -59,7 +55,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   };
 }
 
-/** Listens for Postgres notifications of new records. A failure only adds latency, because consumers also poll. */
+/** A failure only adds latency, because consumers also poll. */
 function startListener(
   url: string,
   wake: (topic?: string) => void,
@@ -67,13 +63,13 @@ function startListener(
 ): AsyncDisposable {
   const sql = openSql({ url, poolSize: 1, applicationName: "postrider-bus-listen" });
   let listening = false;
-  // After the first successful `listen`, the driver itself listens again whenever the connection is lost.
+  // After the first `listen`, the driver listens again whenever the connection is lost.
   const loop = startLoop({
     idleMs: DAY_MS,
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        // When listening begins, every topic is checked once. This finds the records whose notification came before.
+        // Finds the records whose notification came before.
         await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;
@@ -100,8 +96,8 @@ function startListener(
 }
 
 /**
- * Deletes old records of the Postgres bus once a day, the first time after a random number of minutes, so that replicas
- * do not start at the same time.
+ * Once a day, the first time after a random number of minutes, so that replicas do not start
+ * together.
  */
 function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
   let dueAt = performance.now() + (1 + Math.random() * 9) * 60_000;

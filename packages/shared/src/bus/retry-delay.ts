@@ -4,10 +4,8 @@ const FIRST_MS = 100;
 const CAP_MS = 5_000;
 
 /**
- * Returns the milliseconds until an event is tried again: the delay that the error requests, otherwise 100 ms, doubled
- * by each further failure up to 5 s. A jitter of 20 % keeps replicas from retrying together.
- *
- * @param failures Number of consecutive failures, 1 or more.
+ * What the error requests, otherwise 100 ms, doubled by each further failure up to 5 s, with a
+ * jitter of 20 % so that replicas do not retry together. `failures`: consecutive ones, 1 or more.
  */
 export function retryDelayMs(error: unknown, failures: number, random = Math.random): number {
   if (error instanceof RetryLaterError) return error.delayMs;

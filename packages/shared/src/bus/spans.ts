@@ -2,12 +2,8 @@ import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
-/**
- * Returns the attributes of a span that name the event bus and the topic, as OpenTelemetry's semantic conventions for
- * messaging define them.
- */
+/** OpenTelemetry's semantic conventions for messaging. */
 export interface MessagingPlace {
-  /** Value of the span attribute `messaging.system`. */
   readonly system: string;
   readonly topic: string;
 }
@@ -34,9 +30,8 @@ function openRecordSpan(
 }
 
 /**
- * Runs `work` with one span per record, because records belong to different traces. Each span continues the trace of
- * its record, and `work` receives records that refer to their spans. If tracing is off, `work` receives the records
- * unchanged.
+ * One span per record, because records belong to different traces. `work` receives records that
+ * refer to their spans; unchanged ones if tracing is off.
  */
 export async function inRecordSpans<T>(
   operation: keyof typeof KINDS,

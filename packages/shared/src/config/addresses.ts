@@ -1,6 +1,6 @@
 import type { EnvReader } from "#src/config.ts";
 
-/** For each service that other services call: the setting with its address, and the port of the default address. */
+/** The setting with the address of each service, and its default port. */
 const PEERS = {
   accounts: { name: "ACCOUNTS_URL", port: 8081 },
   posts: { name: "POSTS_URL", port: 8082 },
@@ -8,7 +8,6 @@ const PEERS = {
   delivery: { name: "DELIVERY_URL", port: 8084 },
 } as const;
 
-/** Reads the setting with the address of another service. */
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
   return read
@@ -16,7 +15,6 @@ export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
     .url(name, `http://127.0.0.1:${port}`);
 }
 
-/** Reads the setting with the address at which clients, browsers and platforms reach the gateway. */
 export function readPublicUrl(read: EnvReader): string {
   return read
     .about("Address at which clients, browsers and platforms reach the gateway.", {

@@ -1,7 +1,4 @@
-/**
- * Thrown at the start of a process; lists every invalid environment variable, so that an operator can correct all of
- * them at once.
- */
+/** Lists every invalid variable, so that an operator can correct all at once. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly faults: readonly string[];

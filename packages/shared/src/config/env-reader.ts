@@ -8,7 +8,6 @@ import {
   type SettingNote,
 } from "#src/config/settings.ts";
 
-/** Names and values of environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface StringRule {
@@ -25,8 +24,8 @@ interface NumberRule {
 const NOT_DESCRIBED: SettingNote = { about: "", isSecret: false, level: "usual" };
 
 /**
- * Reads typed settings from environment variables. An invalid setting does not throw: it is noted, and reading
- * continues with a placeholder; `loadConfig` throws once at the end. Each setting that is read is recorded for
+ * An invalid setting does not throw: it is noted, and reading continues with a placeholder;
+ * `loadConfig` throws once at the end. Each setting that is read is recorded for
  * `docs/configuration.md`.
  */
 export class EnvReader {
@@ -49,17 +48,18 @@ export class EnvReader {
     this.faults = shared.faults ?? [];
   }
 
-  /** Every setting read so far, in the order of reading. */
   get settings(): readonly Setting[] {
     return this.#settings.all;
   }
 
-  /** Describes the setting that is read next: `read.about("Address of posts.").url("POSTS_URL")`. */
+  /**
+   * Describes the setting that is read next: `read.about("Address of posts.").url("POSTS_URL")`.
+   */
   about(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, false, details);
   }
 
-  /** Like `about`, for a setting whose value is a secret; the settings reference marks it as one. */
+  /** Like `about`, for a secret. */
   secret(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, true, details);
   }
@@ -70,8 +70,8 @@ export class EnvReader {
   }
 
   /**
-   * Returns a reader for settings that are used only if `isUsed` is true. If it is false, the settings are recorded for
-   * the settings reference, but invalid values are not reported.
+   * If `isUsed` is false, settings are recorded for the reference, but invalid values are not
+   * reported.
    */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
@@ -95,24 +95,17 @@ export class EnvReader {
     this.faults.push(`${name} ${message}`);
   }
 
-  /** Whether the environment variable is set and not empty. This check does not record a setting. */
   has(name: string): boolean {
     return this.find(name) !== undefined;
   }
 
-  /**
-   * Reads an optional text. An empty value counts as absent, because shells and container manifests often set empty
-   * values.
-   */
+  /** An empty value counts as absent, because shells and manifests often set empty values. */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");
     return this.find(name);
   }
 
-  /**
-   * Returns the value of an environment variable; undefined when it is absent or empty. This method does not record the
-   * variable as a setting of the service, as the methods that read settings do.
-   */
+  /** Unlike the methods that read settings, this one records nothing. */
   find(name: string): string | undefined {
     const value = this.#env[name];
     return value === undefined || value === "" ? undefined : value;
@@ -162,7 +155,7 @@ export class EnvReader {
     return value;
   }
 
-  /** Reads a setting in seconds (fractions allowed, from `minSeconds` to `maxSeconds`) and returns milliseconds. */
+  /** Fractions are allowed. Returns milliseconds. */
   seconds(name: string, defaultSeconds: number, minSeconds = 0, maxSeconds?: number): number {
     const limits = maxSeconds === undefined ? {} : { max: maxSeconds };
     const rule = { default: defaultSeconds, min: minSeconds, ...limits };
@@ -170,7 +163,6 @@ export class EnvReader {
     return Math.round(this.number(name, rule) * 1000);
   }
 
-  /** Reads a setting of comma-separated seconds and returns milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
     this.#record(name, "list of seconds", defaultSeconds.join(","));
     const text = this.find(name);
@@ -195,7 +187,6 @@ export class EnvReader {
     return this.oneOf(name, ["true", "false"], defaultValue ? "true" : "false") === "true";
   }
 
-  /** Reads an http(s) address from a setting, and removes a slash at its end. */
   url(name: string, defaultValue?: string): string {
     this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
@@ -204,13 +195,13 @@ export class EnvReader {
     return text.replace(/\/+$/, "");
   }
 
-  /** Reads a comma-separated list without empty entries. An absent setting is an empty list. */
+  /** Comma-separated, without empty entries; empty when absent. */
   list(name: string): readonly string[] {
     this.#record(name, "list", "");
     return splitList(this.find(name) ?? "");
   }
 
-  /** Reads a setting that is a comma-separated list of allowed values. An absent setting is an empty list. */
+  /** A list of allowed values; empty when absent. */
   someOf<const T extends string>(name: string, values: readonly T[]): readonly T[] {
     this.#record(name, `list of ${describeChoice(values)}`, "");
     const parts = splitList(this.find(name) ?? "");
@@ -220,7 +211,7 @@ export class EnvReader {
     return values.filter((value) => parts.includes(value));
   }
 
-  /** Reads a comma-separated list of at least one secret, each with at least `minLength` characters. */
+  /** At least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
     const [first, ...others] = this.optionalSecrets(name, minLength);
@@ -228,7 +219,7 @@ export class EnvReader {
     return [first ?? "", ...others];
   }
 
-  /** Reads a comma-separated list of secrets, each with at least `minLength` characters; it may be empty. */
+  /** May be empty. */
   optionalSecrets(name: string, minLength: number): readonly string[] {
     this.#record(name, `list of texts, at least ${minLength} characters each`, "");
     const secrets = splitList(this.find(name) ?? "");

@@ -1,11 +1,9 @@
 import type { EnvReader } from "#src/config/env-reader.ts";
 
-/** Settings with the addresses at which our services call each other. */
 const PEER_URL = /^(?:ACCOUNTS|POSTS|MEDIA_SERVICE|DELIVERY)_URL$/;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/;
 
-/** Reads whether connections inside of the installation may be unencrypted. */
 export function readInternalNetwork(read: EnvReader): "trusted" | "untrusted" {
   return read
     .about(
@@ -24,7 +22,7 @@ function isLocalBroker(broker: string): boolean {
 }
 
 /**
- * Finds connections of a process to other machines that would not be encrypted, unless the operator trusts the network. Identity
+ * Finds unencrypted connections to other machines, unless the operator trusts the network: identity
  * tokens and posts would be readable on it.
  */
 export function findNetworkFaults(reader: EnvReader): readonly string[] {

@@ -1,38 +1,24 @@
 import type { EnvReader } from "#src/config/env-reader.ts";
 
-/** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
+/** They allow private addresses, simulated accounts and deliberate crashes. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
-/**
- * Settings with addresses over which tokens and posts are sent: the public address of Postrider and the addresses of platforms.
- */
+/** Tokens and posts are sent over these addresses. */
 const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
 
-/**
- * Settings with secrets that an operator generates for Postrider: lists of keys, each with an optional name in front of the
- * key.
- */
+/** Lists of keys, each with an optional name in front, that an operator generates. */
 const OWN_KEYS = new Set(["CREDENTIAL_KEYS", "HANDLE_KEYS", "IDENTITY_KEYS", "MEDIA_KEY"]);
-/**
- * Minimum estimated entropy of a key in bits; a process in production refuses a key with less. A key of 16 random bytes
- * in hexadecimal digits passes.
- */
+/** Entropy; a key of 16 random bytes in hexadecimal digits passes. */
 const MIN_KEY_BITS = 72;
-/**
- * Minimum estimated entropy of a password in bits; a process in production refuses a password with less. It is lower
- * than for keys, because some hosting providers choose the password.
- */
+/** Lower than for keys, because some hosting providers choose the password. */
 const MIN_PASSWORD_BITS = 26;
 
 /**
- * Matches parts of the secrets in this repository's manifests and examples, and of placeholders that people write in their
- * place.
+ * Parts of the secrets in this repository's manifests, and of placeholders that people write in
+ * their place.
  */
 const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
-/**
- * Public keys in this repository's manifests. Their private keys are in the manifests too, so any caller could use
- * them, and a process in production does not trust these keys.
- */
+/** The private keys are in this repository's manifests too, so any caller could use them. */
 const PUBLISHED_IDENTITIES = [
   "pSrHgqREfDUz6DdFwfP6_DnT8H2pWKEK5Ao-QEnqMec",
   "NsMdAbtI-N7qZWDKMQWX282wJJ8LTOJKPOG8R6EBvhw",
@@ -41,13 +27,10 @@ const PUBLISHED_IDENTITIES = [
   "d02cciG6gPyOKRCztoJtctiqI2VLbzHdadhtacmqsPA",
   "fW8hoYkgOchT6ODJoH3f_80mQF3H527uCeSlzQURWw0",
 ];
-/** Matches several words in a row, as in a sentence. Random keys do not contain them. */
+/** Several words in a row, which random keys do not contain. */
 const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/;
 
-/**
- * Reads whether the process serves real accounts. Production is the default, so that an installation without the setting
- * `POSTRIDER_ENV` is a safe one.
- */
+/** Production is the default, so that an installation without `POSTRIDER_ENV` is a safe one. */
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
     .about(
@@ -57,15 +40,15 @@ export function readEnvironment(read: EnvReader): "development" | "production" {
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");
 }
 
-/** Whether the settings belong to a process that reads `POSTRIDER_ENV`, and this setting is not `development`. */
+/** Whether the process reads `POSTRIDER_ENV`, and it is not `development`. */
 export function isProduction(reader: EnvReader): boolean {
   const isProcess = reader.settings.some(({ name }) => name === "POSTRIDER_ENV");
   return isProcess && reader.find("POSTRIDER_ENV") !== "development";
 }
 
 /**
- * Refuses settings that make a public installation unsafe: settings for tests, plain http, and secrets that others know
- * or can guess. Messages never contain a secret.
+ * Finds settings for tests, plain http, and secrets that others know or can guess. Messages never
+ * contain a secret.
  */
 export function findProductionFaults(reader: EnvReader): readonly string[] {
   const faults = NOT_IN_PRODUCTION.filter((name) => reader.has(name)).map(
@@ -97,23 +80,18 @@ function findSecretFault(name: string, value: string): string | undefined {
   return undefined;
 }
 
-/**
- * Returns the minimum entropy in bits of the secret in a setting; 0 = not checked, because a platform or an object store has
- * made the secret.
- */
+/** 0: not checked, because a platform or an object store has made the secret. */
 function minBitsOf(name: string): number {
   if (OWN_KEYS.has(name)) return MIN_KEY_BITS;
   return name === "DATABASE_URL" || name === "KAFKA_PASSWORD" ? MIN_PASSWORD_BITS : 0;
 }
 
-/** Returns the key in a list entry such as `k1:key`, without the name of the key. */
+/** The key in a list entry such as `k1:key`. */
 function withoutKeyId(entry: string): string {
   return entry.trim().replace(/^[A-Za-z0-9_-]{1,32}:/, "");
 }
 
-/**
- * Returns the password in a Postgres connection string, which may name several servers. Any other secret is returned unchanged.
- */
+/** The password in a Postgres connection string; any other secret unchanged. */
 function toPassword(value: string): string {
   if (!/^postgres(ql)?:/.test(value)) return value;
   const password = /^\w+:\/\/[^:@/]*:([^@/]*)@/.exec(value)?.[1] ?? "";
@@ -136,8 +114,8 @@ function isGuessable(text: string, minBits: number): boolean {
 }
 
 /**
- * Estimates the entropy of a text in bits: the entropy per character, from how often each character occurs, times the number of
- * different pairs of adjacent characters. So repeated parts count once.
+ * The entropy per character times the number of different pairs of adjacent characters, so that
+ * repeated parts count once.
  */
 function estimateBits(text: string): number {
   const pairs = new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));

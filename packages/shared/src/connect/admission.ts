@@ -6,9 +6,8 @@ type Routes = (router: ConnectRouter) => void;
 type Handler = (...args: readonly unknown[]) => unknown;
 
 /**
- * Returns the given RPCs with a check before their handlers. The check refuses an RPC with `unavailable` while the
- * service is overloaded, so that waiting requests do not pile up. It refuses an RPC whose deadline has passed, because
- * the caller does not wait for the answer any more.
+ * Refuses an RPC with `unavailable` while the service is overloaded, so that waiting requests do
+ * not pile up, and one whose deadline has passed, because its caller does not wait any more.
  */
 export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
   const admit = (): void => {

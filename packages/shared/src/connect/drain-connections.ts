@@ -4,37 +4,36 @@ import { setImmediate as pollPhaseOver, setTimeout as sleep } from "node:timers/
 import type { FastifyInstance } from "fastify";
 
 const CHECK_EVERY_MS = 25;
-/** Number of consecutive checks without a new connection or request after which a stopping server closes its port. */
+/** Consecutive checks without a new connection or request after which the port is closed. */
 const QUIET_CHECKS = 30;
 /**
- * If a server had no connection and no request in this many milliseconds before its stop, it closes its port after only
+ * Without traffic for this long before the stop, the port is closed after only
  * `UNUSED_SERVER_CHECKS` checks.
  */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
 /**
- * Maximum number of checks for traffic; after them, a stopping server closes its port in any case. Clients that still
- * connect come through a load balancer that ignores `/readyz`.
+ * Then the port is closed in any case: clients that still connect come through a load balancer that
+ * ignores `/readyz`.
  */
 const MAX_CHECKS = 200;
-/** Number of checks after which a stopping server closes connections on which no request has arrived. */
+/** Then connections on which no request has arrived are closed. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /**
- * Milliseconds after the start of the shutdown at which the server closes all remaining connections. Their clients have
- * not sent a whole request, or not read the whole answer.
+ * Then all remaining connections are closed; their clients have not sent a whole request, or not
+ * read the whole answer.
  */
 const DISCONNECT_MS = 21_000;
 
 /**
- * Waits until the next check of a stopping server's traffic, and until the event loop has read everything that has
- * arrived. Otherwise a process that got no processor time for a while would count its unread requests as no traffic.
+ * Waits until the event loop has read everything that has arrived: a process that got no processor
+ * time would otherwise count its unread requests as no traffic.
  */
 async function nextCheck(): Promise<void> {
   await sleep(CHECK_EVERY_MS);
   await pollPhaseOver();
 }
 
-/** Tracks the connections of a server and whether there is new traffic on them. */
 class Traffic {
   readonly connections = new Set<Socket>();
   readonly #unanswered = new Set<ServerResponse>();
@@ -48,8 +47,8 @@ class Traffic {
       this.connections.add(socket);
       socket.once("close", () => this.connections.delete(socket));
     });
-    // This listener must run before the request handler: otherwise an answer that the handler sends immediately would
-    // keep its connection open.
+    // Must run before the request handler, whose immediate answer would otherwise keep the
+    // connection open.
     server.prependListener("request", (_request, response: ServerResponse) => {
       this.#note();
       if (this.#isLast) response.shouldKeepAlive = false;
@@ -58,7 +57,7 @@ class Traffic {
     });
   }
 
-  /** Makes every later answer close its connection and announce this with `connection: close`. */
+  /** With `connection: close`. */
   endWithAnswers(): void {
     this.#isLast = true;
     for (const response of this.#unanswered) response.shouldKeepAlive = false;
@@ -86,13 +85,13 @@ class Traffic {
 }
 
 /**
- * Stops a server without losing a request. A load balancer needs a moment to learn from `/readyz` that the process
- * stops. If the port closed immediately, connections that wait to be accepted would be reset, and requests on
- * kept-alive connections would fail without saying whether they were processed.
+ * Stops a server without losing a request. A load balancer needs a moment to learn from `/readyz`
+ * that the process stops; if the port closed at once, waiting connections would be reset, and
+ * requests on kept-alive ones would fail without saying whether they were processed.
  *
- * So requests are answered as before, but each answer closes its connection. Once there is no new traffic, the port is
- * closed. Then idle connections are closed repeatedly, because a connection with a request in flight becomes idle
- * later. After 21 s the remaining connections are closed.
+ * So requests are still answered, but each answer closes its connection. Without new traffic the
+ * port is closed, then idle connections, repeatedly, because one with a request in flight becomes
+ * idle later. After 21 s all remaining ones are closed.
  */
 export function drainConnections(app: FastifyInstance): void {
   const { server } = app;
@@ -103,7 +102,7 @@ export function drainConnections(app: FastifyInstance): void {
       await nextCheck();
       server.closeIdleConnections();
       if (check < UNUSED_CONNECTION_CHECKS) continue;
-      // Node counts a connection without a request as busy and would wait for the first request.
+      // Node counts a connection without a request as busy and would wait for its first request.
       for (const socket of traffic.connections) if (socket.bytesRead === 0) socket.destroy();
     }
   };
@@ -113,7 +112,7 @@ export function drainConnections(app: FastifyInstance): void {
     if (!server.listening) return;
     setTimeout(() => server.closeAllConnections(), DISCONNECT_MS).unref();
     await traffic.untilQuiet();
-    // Closes only the port, because `http.Server.close` would close idle connections at the same time.
+    // `http.Server.close` would close idle connections at the same time.
     Server.prototype.close.call(server);
     void closeConnections();
   });

@@ -17,8 +17,8 @@ export interface Answer {
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /**
- * Error codes of RPCs that failed before the first byte of the answer. Only these RPCs are retried: always if the RPC
- * only reads, otherwise only if nothing was sent.
+ * Failures before the first byte of the answer. Reads are retried after them, other RPCs only if
+ * nothing was sent.
  */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
@@ -34,7 +34,7 @@ const CONNECTION_CODES = new Set([
   "UND_ERR_DESTROYED",
 ]);
 
-/** Error codes of failures before a connection exists, so that the peer has received nothing. */
+/** Failures before a connection exists: the peer has received nothing. */
 const NO_CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -52,17 +52,14 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   );
 }
 
-/** Whether the connection to a peer failed or broke: the peer is down, restarting or unreachable. */
 export function isConnectionError(error: unknown): boolean {
   return hasCode(error, CONNECTION_CODES);
 }
 
-/** Whether the error occurred before any connection existed, so that the request can be sent again safely. */
 export function isUnsent(error: unknown): boolean {
   return hasCode(error, NO_CONNECTION_CODES);
 }
 
-/** Whether the error says that the peer did not answer within the deadline. */
 export function isTimeout(error: unknown): boolean {
   return hasCode(error, TIMEOUTS);
 }
@@ -106,10 +103,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * Sends a POST request and reads the whole answer, without streams or abort signals. The timeout of undici is the
- * deadline.
- */
+/** Reads the whole answer, without streams or abort signals. undici's timeout is the deadline. */
 export async function exchange(dispatcher: Dispatcher, call: Exchange): Promise<Answer> {
   return await new Promise<Answer>((resolve, reject) => {
     dispatcher.dispatch(

@@ -3,16 +3,12 @@ import { newId } from "#src/ids.ts";
 import type { RequestContext } from "#src/telemetry/request-context.ts";
 import { parseTraceparent } from "#src/tracing/traceparent.ts";
 
-/** Returns the first value of a request header. */
 export function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/**
- * Reads the ids that the caller sends (of the request, the workspace and the trace) and its deadline from the headers
- * of an RPC between our services.
- */
+/** The ids of request, workspace and trace, and the deadline, from the headers of an RPC. */
 export function toRequestContext(header: (name: string) => string | undefined): RequestContext {
   const timeoutMs = Number(header("connect-timeout-ms"));
   const workspaceId = header("x-workspace-id");

@@ -30,13 +30,10 @@ type Handler = (request: Message) => Promise<object> | object;
 interface Route {
   readonly method: DescMethodUnary;
   readonly handler: Handler;
-  /** Name of the RPC, as `<service>/<method>`. */
   readonly name: string;
-  /** The names of the processes that may call the RPC. */
   readonly callers: readonly string[];
 }
 
-/** Returns the RPC handlers that `routes` registers, by path. */
 function collectRoutes({ routes, access }: LeanPathOptions): ReadonlyMap<string, Route> {
   const found = new Map<string, Route>();
   const collector = {
@@ -96,13 +93,14 @@ async function serve(
   );
 }
 
-/** Answers an RPC and returns true. Returns false when Connect's own handler must answer the RPC. */
+/** False when Connect's own handler must answer the RPC. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects,
- * async iterables and routing of Connect's own handler, which cost more than most of our handlers (`bench/README.md`). Handlers get
- * no `HandlerContext`: ids and deadline are in `request-context`. All other calls are left to Connect's plugin.
+ * Answers the calls of our lean client (unary, binary, uncompressed) without the abort controllers,
+ * header objects, async iterables and routing of Connect's own handler, which cost more than most
+ * of our handlers (`bench/README.md`). Handlers get no `HandlerContext`: ids and deadline are in
+ * `request-context`. All other calls are left to Connect's plugin.
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {
   const routes = collectRoutes(options);
@@ -118,7 +116,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // The caller is checked before the body is read, so that this process buffers no body of an unauthenticated request.
+      // Before the body is read, so that no body of an unauthenticated request is buffered.
       const authenticated = access.authenticate(header);
       const caller = typeof authenticated === "string" ? authenticated : await authenticated;
       access.authorize(caller, route.callers, route.name);

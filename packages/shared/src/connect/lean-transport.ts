@@ -26,17 +26,14 @@ import { findContext, type RequestContext } from "#src/telemetry/request-context
 export interface LeanTransportOptions {
   readonly baseUrl: string;
   readonly dispatcher: Dispatcher;
-  /** Returns the headers that prove to the called service which process calls it. */
+  /** Headers that prove which process calls. */
   readonly identity: IdentitySource;
   readonly timeoutMs: number;
 }
 
-/** The headers of RPC answers are not read, because all data of our RPCs is in their messages. */
+/** Not read, because all data of our RPCs is in their messages. */
 const NO_HEADERS = new Headers();
 
-/**
- * Milliseconds until the RPC's own deadline or the deadline of the request that makes the RPC, whichever is earlier.
- */
 function remainingMs(timeoutMs: number, context: RequestContext | undefined): number {
   const deadlineAt = context?.deadlineAt;
   if (deadlineAt === undefined) return timeoutMs;
@@ -61,7 +58,7 @@ function toHeaders(
   headers["x-request-id"] = context.requestId;
   if (context.workspaceId !== undefined) headers["x-workspace-id"] = context.workspaceId;
   if (context.createdVia !== undefined) headers["x-created-via"] = context.createdVia;
-  // Only changes are recorded in the audit log, so reads do not carry the origin of their request.
+  // Only changes are audited, so reads do not carry the origin of their request.
   if (idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
     Object.assign(headers, originHeaders(context));
   return headers;
@@ -94,8 +91,8 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
 }
 
 /**
- * Sends an RPC once more if it is a read and failed before the answer, or if it was never sent. A replica that is being
- * replaced refuses connections, but another replica answers at the same address.
+ * Sends a read once more if it failed before the answer, and any RPC that was never sent: a replica
+ * that is being replaced refuses connections, but another answers at the same address.
  */
 async function exchangeSafely(
   dispatcher: Dispatcher,
@@ -112,9 +109,10 @@ async function exchangeSafely(
 }
 
 /**
- * Connect's unary protocol directly over undici's dispatcher: it sends the same bytes as Connect's own client, without
- * abort controllers, header objects and interceptor chain (`bench/README.md`). Abort signals and streams are not supported, because
- * our services do not use them. The tests compare it with Connect's own client and server.
+ * Connect's unary protocol directly over undici's dispatcher: the same bytes as Connect's own
+ * client, without abort controllers, header objects and interceptor chain (`bench/README.md`).
+ * Abort signals and streams are not supported, because our services do not use them. The tests
+ * compare it with Connect's own client and server.
  */
 export function createLeanTransport(options: LeanTransportOptions): Transport {
   const peer = new URL(options.baseUrl);

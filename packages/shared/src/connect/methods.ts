@@ -1,7 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 
-/** The methods of an RPC service, each as a function of its dependencies and its request. */
 type Methods<S extends DescService, D> = {
   readonly [K in keyof ServiceImpl<S>]: ServiceImpl<S>[K] extends (
     request: infer Request,
@@ -11,12 +10,7 @@ type Methods<S extends DescService, D> = {
     : never;
 };
 
-/**
- * Serves an RPC service: fills the dependencies into its methods and registers them. A table that lacks a method of
- * the contract does not compile.
- *
- * @param methods The methods by the names that the RPC contract gives them.
- */
+/** A table that lacks a method of the contract does not compile. */
 export function serveMethods<S extends DescService, D>(
   router: ConnectRouter,
   deps: D,

@@ -6,9 +6,9 @@ const KEY_ID = "x-api-key-id";
 const ADDRESS = "x-client-address";
 const PERSON = "x-operator";
 
-/** Maximum length, in characters, of the name of an operator's user and computer; the rest of a longer name is cut off. */
+/** The rest of a longer name is cut off. */
 const MAX_PERSON_LENGTH = 128;
-/** The form in which a socket that also accepts IPv6 names an IPv4 address. */
+/** How a socket that also accepts IPv6 names an IPv4 address. */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 function toAddress(text: string | undefined): string | undefined {
@@ -30,9 +30,8 @@ function parsePerson(header: string | undefined): string | undefined {
 }
 
 /**
- * Returns the headers that tell a service where a request comes from. Only the gateway and the operator's tool send
- * them: any other process knows the origin of its request only from its own caller, so services ignore these headers
- * from it.
+ * Only the gateway and the operator's tool send the origin of a request: other processes know it
+ * only from their own caller, so services ignore these headers from them.
  */
 export function originHeaders({
   caller,
@@ -48,7 +47,7 @@ export function originHeaders({
   };
 }
 
-/** Reads the origin of a request from the headers that its caller may set. */
+/** The headers that the caller may set. */
 function readOrigin(
   caller: string,
   header: (name: string) => string | undefined,
@@ -64,12 +63,11 @@ function readOrigin(
 }
 
 /**
- * Adds the caller of an RPC and the origin of its request to the request context. Only the gateway may report an API
- * key and a client's address, and only the operator's tool may report the name of a person; from other callers these
- * are ignored.
+ * Only the gateway may report an API key and a client's address, and only the operator's tool the
+ * name of a person.
  *
- * @param caller Name of the calling process, as its identity proves.
- * @param remoteAddress Address of the connection.
+ * @param caller As its identity proves.
+ * @param remoteAddress Of the connection.
  */
 export function withCaller(
   context: RequestContext,

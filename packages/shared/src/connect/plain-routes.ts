@@ -13,23 +13,18 @@ import type { Span } from "#src/tracing/tracing.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /**
-     * The names of the processes that may call a plain HTTP route, which is not an RPC. A route without this list
-     * refuses every caller.
-     */
     readonly callers?: readonly string[];
   }
 }
 
 /**
- * Adds plain HTTP routes to the server of a service, for bodies that are too large for an RPC message. Each route names
- * its `callers` in its `config`.
+ * For bodies that are too large for an RPC message. Each route names its `callers` in its `config`;
+ * one without refuses every caller.
  */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** Returns the name of the process that makes the request to a plain HTTP route. */
 export function callerOf(request: FastifyRequest): string {
   return callers.get(request) ?? "";
 }
@@ -41,15 +36,12 @@ const durations = createDurationHistogram(
 );
 
 /**
- * Time in milliseconds for which a server still reads and discards the body of a refused request, so that the client
- * receives the answer. Then the server closes the connection.
+ * How long the body of a refused request is still read and discarded, so that the client receives
+ * the answer.
  */
 const DISCARD_MS = 2_000;
 
-/**
- * Discards the rest of a request body after a refusal. The connection of a client that still sends after `DISCARD_MS`
- * is closed.
- */
+/** Closes the connection of a client that still sends after `DISCARD_MS`. */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
@@ -61,9 +53,9 @@ function endUnreadBody(request: IncomingMessage): void {
 }
 
 /**
- * Serves plain HTTP routes beside the RPCs under the same rules: the caller must prove its identity, the request id and the
- * other ids that the caller sends are in the request context, and a `ServiceError` is answered in Connect's JSON, which
- * `toServiceError` reads. Bodies are not parsed: a handler reads `request.raw` itself.
+ * The same rules as for RPCs: the caller proves its identity, the ids that it sends are in the
+ * request context, and a `ServiceError` is answered in Connect's JSON. Bodies are not parsed: a
+ * handler reads `request.raw`.
  */
 export async function addPlainRoutes(
   app: FastifyInstance,
@@ -103,7 +95,7 @@ export async function addPlainRoutes(
     scope.setErrorHandler(async (error, request, reply) => {
       const route = `${request.method} ${request.routeOptions.url ?? ""}`;
       const mapped = mapServerError(error, route, options.logger);
-      // A client that still sends its body would not receive the answer if the connection were closed now.
+      // A client that still sends would not receive the answer if the connection were closed now.
       if (request.raw.complete && isIdentityRefused(mapped)) reply.header("connection", "close");
       return await reply
         .status(codeToHttpStatus(mapped.code))

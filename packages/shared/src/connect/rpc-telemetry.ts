@@ -17,13 +17,9 @@ const failedTotal = createCounter(
   ["service", "method", "code"],
 );
 
-/** The text that spans and metrics show instead of an error code for a successful RPC. */
 const OK = "ok";
 
-/**
- * Starts the span of an RPC with the attributes of OpenTelemetry's semantic conventions. Only the span of the caller
- * has the attributes `server.*`, because the caller knows the address.
- */
+/** OpenTelemetry's semantic conventions. Only the caller knows the address (`server.*`). */
 function openCallSpan(
   { parent: service, name }: DescMethod,
   kind: "server" | "client",
@@ -52,17 +48,12 @@ function endCallSpan(span: Span, code: Code | undefined): void {
   span.end();
 }
 
-/** The span and the time measurement of an RPC in progress. */
 export interface RpcCall {
-  /** The trace context for calls and events that the RPC causes; undefined while spans are not recorded. */
+  /** Undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
-  /** @param code The error code of a failed RPC; undefined after success. */
   end(code?: Code): void;
 }
 
-/**
- * Returns the request context for the handler of an RPC. Spans that the handler starts are children of the RPC's span.
- */
 export function withSpan(
   context: RequestContext,
   { traceparent }: Pick<Span, "traceparent">,
@@ -70,7 +61,7 @@ export function withSpan(
   return traceparent === undefined ? context : { ...context, traceparent };
 }
 
-/** Starts the span and the measurement of an RPC that this service answers, as a child of the caller's span. */
+/** A child of the caller's span. */
 export function beginServing(method: DescMethod, parent: string | undefined): RpcCall {
   const startedAt = performance.now();
   const span = openCallSpan(method, "server", { parent });
@@ -88,7 +79,6 @@ export function beginServing(method: DescMethod, parent: string | undefined): Rp
   };
 }
 
-/** Starts the span of an RPC that this service makes, as part of the current request. */
 export function beginCalling(method: DescMethod, peer: URL): RpcCall {
   const span = openCallSpan(method, "client", { peer });
   return {

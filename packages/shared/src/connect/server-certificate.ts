@@ -3,19 +3,14 @@ import type { Server } from "node:https";
 import type { EnvReader } from "#src/config.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** The PEM files with which a service proves its name to callers over TLS. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/**
- * Interval in milliseconds at which a service reads its certificate files again, so that a renewed certificate is used without
- * a restart.
- */
+/** A renewed certificate is then used without a restart. */
 const REREAD_MS = 60_000;
 
-/** Reads the settings of a service's certificate for calls over TLS; undefined = calls are not encrypted. */
 export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
   const certFile = read
     .about(
@@ -32,15 +27,11 @@ export function readCertificateFiles(read: EnvReader): CertificateFiles | undefi
   return undefined;
 }
 
-/** Reads a service's TLS certificate and its private key from their files. */
 export function readCertificate({ certFile, keyFile }: CertificateFiles) {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }
 
-/**
- * Reads the certificate files again and uses the certificate for new connections. If the files cannot be used, the server keeps
- * the old certificate.
- */
+/** If the files cannot be used, the server keeps the old certificate. */
 export function renewCertificate(server: Server, files: CertificateFiles, logger: Logger): void {
   try {
     server.setSecureContext(readCertificate(files));
@@ -52,7 +43,10 @@ export function renewCertificate(server: Server, files: CertificateFiles, logger
   }
 }
 
-/** Reads the certificate files of a server again every minute. Disposing of the returned object ends this. */
+/**
+ * Reads the certificate files of a server again every minute. Disposing of the returned object ends
+ * this.
+ */
 export function watchCertificate(
   server: Server,
   files: CertificateFiles,

@@ -16,32 +16,23 @@ import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
 import { readCertificate, watchCertificate, type CertificateFiles } from "./server-certificate.ts";
 
-/** Maximum timeout in milliseconds that a caller may set for an RPC; Connect's plugin refuses an RPC with a longer one. */
+/** Connect's plugin refuses an RPC with a longer timeout. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/**
- * Maximum time in milliseconds for an RPC's request to arrive; then the server closes the connection. Uploads may take
- * longer; see `long-transfers.ts`.
- */
+/** Then the connection is closed. Uploads may take longer; see `long-transfers.ts`. */
 const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
-/**
- * Interval in milliseconds at which Node searches for requests that have not arrived completely within the maximum
- * time.
- */
+/** How often Node searches for requests that have not arrived in time. */
 const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly access: Access;
   readonly logger: Logger;
-  /** Maximum time in milliseconds for an RPC's request to arrive. Default: 5 minutes; only tests shorten it. */
   readonly maxRequestMs?: number;
-  /** The certificate for calls over TLS; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
 }
 
-/** Creates the HTTP server, over TLS when there is a certificate. */
 function createHttpServer(
   listener: RequestListener,
   { certificate, logger, maxRequestMs = MAX_REQUEST_MS }: ServiceServerOptions,
@@ -59,13 +50,10 @@ function createHttpServer(
   return server;
 }
 
-/** The header in which this process passes the remote address of a connection to Connect's handlers; callers cannot set it. */
+/** Passes the remote address to Connect's handlers; callers cannot set it. */
 const REMOTE_ADDRESS = "x-remote-address";
 
-/**
- * Refuses callers that may not call the RPC. Puts the ids that the caller sends (of the request, the workspace and the
- * trace) into the request context.
- */
+/** Also puts the ids that the caller sends into the request context. */
 function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
     const header = (name: string) => request.header.get(name) ?? undefined;
@@ -85,7 +73,7 @@ function createCallerInterceptor(access: Access): Interceptor {
   };
 }
 
-/** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
+/** Before their body is read; Connect's interceptors run only after that. */
 function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
   app.addHook("onRequest", async ({ raw }) => {
     raw.headers[REMOTE_ADDRESS] = raw.socket.remoteAddress;
@@ -102,9 +90,8 @@ function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
 }
 
 /**
- * Creates a Connect server over HTTP/1.1 on fastify. The function's caller adds probes and starts listening. RPCs of
- * our own clients are answered by the lean handler, and RPCs of other Connect, gRPC-web or JSON clients by Connect's
- * plugin.
+ * RPCs of our own clients are answered by the lean handler, those of other Connect, gRPC-web or
+ * JSON clients by Connect's plugin. The caller adds probes and starts listening.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { access, logger, routes } = options;
@@ -117,16 +104,14 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
     clientErrorHandler: exemptLongUploads((_error, socket) => socket.destroy()),
-    // While the server stops, it still answers requests on open connections and closes each connection after its
-    // answer.
+    // A stopping server still answers on open connections, and closes each after its answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
       createHttpServer((request, response) => {
         if (!lean(request, response)) handler(request, response);
       }, options),
   });
-  // Maximum number of RPCs on a connection. Then the server closes it and the caller opens a new one, so that a new
-  // replica soon receives its share.
+  // Then the caller opens a new connection, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {

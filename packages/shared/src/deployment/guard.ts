@@ -4,28 +4,22 @@ import type { createGauge } from "#src/telemetry/metrics.ts";
 import type { ForeignReason, Ownership } from "./ownership.ts";
 
 const WATCH_MS = 5_000;
-/** How long, in milliseconds, `isHeld` uses what was last read from the database. */
+/** How long `isHeld` uses what was last read. */
 const RECENT_MS = 1_000;
 
 export interface DeploymentGuardOptions {
-  /**
-   * The activity that is stopped while the data belongs to another deployment. It is the subject of log lines, for
-   * example "publishing".
-   */
+  /** The subject of log lines, for example "publishing". */
   readonly activity: string;
-  /** The gauge that is 1 while this deployment guard stops the activity, otherwise 0. */
+  /** 1 while this guard stops the activity. */
   readonly heldGauge: ReturnType<typeof createGauge>;
-  /**
-   * Reads from the database whether its data belongs to this deployment. It is called again before each use of the
-   * result, because the database can be replaced while the process runs.
-   */
+  /** Called again before each use, because the database can be replaced while the process runs. */
   readonly readOwnership: () => Promise<Ownership>;
   readonly logger: Logger;
 }
 
 /**
- * Stops an activity, such as publishing, while the data belongs to another deployment, as in a copy of a database. The
- * guard sets a gauge, and logs one line when the activity stops and one when it resumes.
+ * Stops an activity while the data belongs to another deployment, as in a copy of a database. Sets
+ * a gauge, and logs one line when the activity stops and one when it resumes.
  */
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
@@ -36,7 +30,7 @@ export class DeploymentGuard {
     this.#options = options;
   }
 
-  /** Whether the data belongs to this deployment at the moment, so that the process may act on it. */
+  /** Whether the process may act on the data. */
   async isOwn(): Promise<boolean> {
     const ownership = await this.#options.readOwnership();
     this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);
@@ -45,15 +39,14 @@ export class DeploymentGuard {
   }
 
   /**
-   * Whether the data belongs to another deployment, by what was read within the last second. For loops that run many times
-   * per second. Data that was restored in its own deployment is not held.
+   * By what was read within the last second, for loops that run many times per second. Data that
+   * was restored in its own deployment is not held.
    */
   async isHeld(): Promise<boolean> {
     if (performance.now() - this.#readAt >= RECENT_MS) await this.isOwn();
     return this.#reported !== undefined;
   }
 
-  /** Why the activity was stopped when the guard last read the ownership; undefined when it was not stopped. */
   get heldBecause(): ForeignReason | undefined {
     return this.#reported;
   }
@@ -75,7 +68,7 @@ export class DeploymentGuard {
   }
 }
 
-/** Describes for `/readyz` why a guard stops its activity; undefined when it does not stop it. */
+/** For `/readyz`; undefined when the guard does not stop its activity. */
 export function describeHold({
   heldBecause,
 }: Pick<DeploymentGuard, "heldBecause">): string | undefined {
@@ -85,10 +78,8 @@ export function describeHold({
 }
 
 /**
- * Asks the deployment guard every 5 s until disposed of, so that a copy of the data is reported even while there is no
- * work.
- *
- * @param onOwn Called each time the data proves to belong to this deployment.
+ * Asks every 5 s, so that a copy is reported even while there is no work. `onOwn`: called each time
+ * the data proves to be our own.
  */
 export function startDeploymentWatch(
   guard: DeploymentGuard,

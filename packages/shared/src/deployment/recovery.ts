@@ -3,7 +3,6 @@ import { appendAudit } from "#src/audit/append.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import * as deployments from "./table.ts";
 
-/** Records in the audit log what an operator decided about the deployment of the data. */
 export async function auditRecovery(
   tx: TransactionSql,
   action: Extract<AuditAction, `recovery.${string}`>,
@@ -14,10 +13,8 @@ export async function auditRecovery(
 }
 
 /**
- * Makes this deployment the owner of the data, and records that in the audit log.
- *
- * @param adopt Writes the owner; given by a service whose table `deployment` has additional columns.
- * @returns False when the data belongs to this deployment already.
+ * Returns false when the data belongs to this deployment already. `adopt`: for a service whose
+ * table `deployment` has additional columns.
  */
 export async function adoptData(
   sql: Sql,
@@ -34,7 +31,7 @@ export async function adoptData(
   });
 }
 
-/** The RPCs with which operators see and change to which deployment the data belongs, of a service without further state. */
+/** Of a service without further state. */
 export function createRecoveryService({
   sql,
   deploymentId,

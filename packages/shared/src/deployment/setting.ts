@@ -1,6 +1,6 @@
 import type { EnvReader } from "#src/config.ts";
 
-/** Reads `DEPLOYMENT_ID`, the name of the installation of Postrider that a process belongs to. */
+/** The name of the installation that a process belongs to. */
 export function readDeploymentId(read: EnvReader): string {
   return read
     .about(

@@ -3,20 +3,16 @@ import { compareDeployments, type Deployment } from "./ownership.ts";
 
 type Fragment = ReturnType<ISql>;
 
-/** Columns of the table `deployment` that only some services have. */
 export interface FurtherColumns {
-  /** Names of the additional columns of the table `deployment`, separated by commas. */
   readonly names: Fragment;
   /**
-   * SQL values of the additional columns of the table `deployment`, in the order of `names`. In them, `p` stands for
-   * the current Postgres cluster and database. When a deployment adopts data, `d` stands for the table `deployment`.
+   * In the order of `names`. `p` stands for the current cluster and database, and on adoption `d`
+   * for the table `deployment`.
    */
   readonly values: Fragment;
 }
 
-/**
- * Returns a query for the ids of the Postgres cluster and of the database in which it runs. Every role may read both.
- */
+/** Every role may read both ids. */
 export function currentPlace(sql: ISql): Fragment {
   return sql`
     select system_identifier::text as system_identifier,
@@ -24,10 +20,7 @@ export function currentPlace(sql: ISql): Fragment {
     from pg_control_system()`;
 }
 
-/**
- * Returns the SQL condition that the data belongs to this deployment, for a query that names the table `deployment` as
- * `d`.
- */
+/** For a query that names the table `deployment` as `d`. */
 export function isOwnData(sql: ISql, deploymentId: string): Fragment {
   return sql`
     (d.deployment_id = ${deploymentId}
@@ -38,10 +31,7 @@ function further(sql: ISql, fragment: Fragment | undefined): Fragment {
   return fragment === undefined ? sql`` : sql`, ${fragment}`;
 }
 
-/**
- * Records this deployment as the owner of the data, unless an owner is already recorded: the first process that starts
- * decides.
- */
+/** Unless an owner is recorded: the first process that starts decides. */
 export async function insertDeployment(
   sql: ISql,
   deploymentId: string,
@@ -55,8 +45,8 @@ export async function insertDeployment(
 }
 
 /**
- * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Only
- * for a service whose table `deployment` has no additional columns.
+ * Records this deployment as the owner if there is none. Only for a table `deployment` without
+ * additional columns.
  */
 export async function readOwnership(
   sql: ISql,
@@ -81,10 +71,8 @@ export async function readOwnership(
 }
 
 /**
- * Makes this deployment the owner of data that belongs to another deployment. Of several concurrent calls, only one
- * does so.
- *
- * @returns False when the data belongs to this deployment already.
+ * Of several concurrent calls, only one does so. Returns false when the data belongs to this
+ * deployment already.
  */
 export async function adoptDeployment(
   sql: ISql,

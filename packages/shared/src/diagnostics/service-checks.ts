@@ -8,23 +8,19 @@ import { readClock } from "#src/postgres/clock.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
 
 const GUIDE = "operations.md";
-/** Difference in milliseconds between the clocks of a process and of its database above which the check warns. */
+/** Difference of the clocks above which the check warns. */
 export const MAX_SKEW_MS = 5_000;
-/** Age in milliseconds of the oldest unpublished event above which the check assumes that events do not reach the bus. */
+/** An older event means that events do not reach the bus. */
 const MAX_EVENT_AGE_MS = 60_000;
 
 /** What every service needs for the checks of its database, its clock and its event bus. */
 export interface ServiceCheckOptions {
   readonly sql: Sql;
-  /** Folder with the service's database migrations. */
   readonly migrations: string;
-  /** Returns the event bus of the process; undefined while the process starts. */
   readonly bus: () => Bus | undefined;
-  /** Says whether the service's data belongs to this deployment. */
   readonly guard: DeploymentGuard;
 }
 
-/** The checks of a service's database, clock and event bus. */
 export function createServiceChecks(options: ServiceCheckOptions): readonly DiagnosticCheck[] {
   const { sql, migrations, bus, guard } = options;
   return [
@@ -66,8 +62,8 @@ async function checkDatabase(sql: Sql, migrations: string) {
 async function checkClock(sql: Sql) {
   const before = Date.now();
   const now = await readClock(sql);
-  // `now` was read by the database, between the process's readings `before` and `Date.now()`. So the clocks differ only
-  // if `now` lies outside of these two times.
+  // `now` was read between `before` and `Date.now()`: the clocks differ only if it lies outside of
+  // them.
   const skewMs = Math.max(before - now.getTime(), now.getTime() - Date.now(), 0);
   const found = `the clock of the process differs from the database's by ${skewMs} ms`;
   return skewMs > MAX_SKEW_MS

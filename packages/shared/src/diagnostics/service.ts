@@ -2,16 +2,14 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { DiagnosticsService } from "@postrider/contracts/operations/v1/diagnostics_service_pb";
 import { runChecks, type DiagnosticCheck } from "#src/diagnostics/finding.ts";
 
-/** What a service needs to answer `postrider doctor`. */
 export interface DiagnosticsOptions {
   readonly checks: readonly DiagnosticCheck[];
-  /** The setting `PUBLIC_URL`, if the service reads it. */
   readonly publicUrl?: string;
-  /** Returns a URL that a gateway answers with the status 204 if it has the same media key as this process. */
+  /** A gateway with the same media key answers it with 204. */
   readonly probeUrl?: () => string;
 }
 
-/** Adds to a service's routes the RPC by which `postrider doctor` lets the service check its part of the installation. */
+/** The RPC by which `postrider doctor` lets the service check its part. */
 export function withDiagnostics(
   routes: (router: ConnectRouter) => void,
   { checks, publicUrl = "", probeUrl }: DiagnosticsOptions,

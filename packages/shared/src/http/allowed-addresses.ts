@@ -1,9 +1,8 @@
 import ipaddr from "ipaddr.js";
 import type { EnvReader } from "#src/config.ts";
 
-/** A private address to which the operator allows connections, on the ports from `fromPort` to `toPort`. */
+/** A private address on the ports from `fromPort` to `toPort`. */
 export interface AllowedAddress {
-  /** The allowed private IP address, in its shortest form. */
   readonly address: string;
   readonly fromPort: number;
   readonly toPort: number;
@@ -11,7 +10,7 @@ export interface AllowedAddress {
 
 const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})(?:-(\d{1,5}))?$/i;
 
-/** Parses `ip:port` or `ip:port-port`, with IPv6 in brackets; returns undefined for any other text. */
+/** `ip:port` or `ip:port-port`, with IPv6 in brackets. */
 export function parseAllowedAddress(text: string): AllowedAddress | undefined {
   const [, v6, v4, from = "", to = from] = ENTRY.exec(text) ?? [];
   const address = v6 ?? v4;
@@ -21,15 +20,12 @@ export function parseAllowedAddress(text: string): AllowedAddress | undefined {
   return { address: ipaddr.process(address).toString(), fromPort, toPort };
 }
 
-/**
- * Whether the text is an IP address in a strict form. IPv4 must have four decimal parts, because other forms such as
- * `0177.1` are ambiguous.
- */
+/** IPv4 must have four decimal parts, because other forms such as `0177.1` are ambiguous. */
 export function isStrictAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
 
-/** Reads the setting `OUTBOUND_ALLOW`: allowed private addresses, separated by commas; empty by default. */
+/** Comma-separated; empty by default. */
 export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   const described = read.about(
     "Private addresses to which Postrider may connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. Each entry is `ip:port` or `ip:port-port`. Without it, all private addresses are refused.",
@@ -43,7 +39,6 @@ export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   });
 }
 
-/** Whether the operator allows connections to this private address and port. */
 export function isAllowed(
   allow: readonly AllowedAddress[],
   address: string,

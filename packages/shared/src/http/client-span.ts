@@ -1,14 +1,14 @@
 import type { Attributes } from "@opentelemetry/api";
 import { openSpan } from "#src/tracing/tracing.ts";
 
-/** How an HTTP call to a platform ended: the status of the answer, or the kind of the failure. */
+/** The status of the answer, or the kind of the failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;
 
 /**
- * Records an HTTP call to another organisation's host as a span. Only the host is recorded, because URLs of platforms
- * contain tokens, ids and texts. The trace context is not sent to the host.
+ * Only the host is recorded, because URLs of platforms contain tokens, ids and texts. The trace
+ * context is not sent.
  */
 export async function inClientSpan<T extends Ending>(
   { method, url }: { readonly method: string; readonly url: string },

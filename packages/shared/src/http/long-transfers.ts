@@ -5,15 +5,10 @@ import { type MinimumRate, watchRate } from "#src/limits/minimum-rate.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
-/**
- * Connections on which a request body is arriving that may take longer than the server's limit on the duration of a request.
- */
+/** Connections whose request may take longer than the server's limit. */
 const receiving = new WeakSet<Socket>();
 
-/**
- * Returns a handler of `clientError` that lets uploads continue when the server's limit on the duration of a request is
- * reached. They have a minimum rate instead.
- */
+/** Uploads continue at the server's limit; they have a minimum rate instead. */
 export function exemptLongUploads(answer: ClientErrorHandler): ClientErrorHandler {
   return (error, socket) => {
     if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !receiving.has(socket)) answer(error, socket);
@@ -21,9 +16,9 @@ export function exemptLongUploads(answer: ClientErrorHandler): ClientErrorHandle
 }
 
 /**
- * Lets the body of a request take any time to arrive, and closes its connection when the body arrives below the minimum
- * rate. Time does not count while received bytes wait in this process, because then the reader of the body is the slow
- * side. Once the body has arrived, the answer may take any time.
+ * The body may take any time, but must arrive at the minimum rate. Time does not count while
+ * received bytes wait in this process, because then its reader is slow. The answer may take any
+ * time.
  */
 export function watchUpload(
   request: IncomingMessage,
@@ -43,15 +38,15 @@ export function watchUpload(
 }
 
 /**
- * Closes the connection of a response that its client reads below the minimum rate. Time does not count while nothing
- * waits to be sent, because then the source of the bytes is the slow side.
+ * Closes the connection of a client that reads below the minimum rate. Time does not count while
+ * nothing waits to be sent, because then the source is slow.
  */
 export function watchDownload(response: ServerResponse, rate: MinimumRate): void {
   const { socket } = response;
   if (socket === null) return;
   const watch = watchRate({
     rate,
-    // A socket's `bytesWritten` also counts bytes that still wait in this process; they are not sent yet.
+    // `bytesWritten` also counts bytes that still wait in this process.
     countBytes: () => socket.bytesWritten - socket.writableLength,
     isExcused: () => response.writableLength === 0,
     onTooSlow: () => socket.destroy(),

@@ -11,11 +11,10 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the URL to which an HTTP response redirects, checked like the first URL; undefined when the response is not a
- * redirect. Closes the response of a redirect.
+ * Undefined when the response is not a redirect. Closes that of a redirect.
  *
- * @throws OutboundError `redirect_refused` for a redirect to something else than an http(s) URL and for a redirect from
- * https to http, `address_not_allowed` as for any URL.
+ * @throws OutboundError `redirect_refused` for a target that is not http(s) and from https to http,
+ *   `address_not_allowed` as for any URL.
  */
 async function followRedirect(
   from: OutboundUrl,
@@ -40,7 +39,7 @@ async function followRedirect(
 
 export interface OutboundClientOptions extends OutboundRules {
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
+  /** PEM; trusted instead of what Node trusts by itself. */
   readonly ca?: string;
 }
 
@@ -55,9 +54,9 @@ interface Hop {
 }
 
 /**
- * Sends requests to URLs that customers provide, over HTTP/1.1 with a new connection each. It connects only to public
- * addresses that the operator does not deny and to addresses that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in
- * the environment are ignored.
+ * Sends requests to URLs of customers, over HTTP/1.1 with a new connection each. It connects only
+ * to public addresses that the operator does not deny and to those that the operator allows,
+ * whatever the DNS answers and wherever redirects lead. Proxies in the environment are ignored.
  */
 export class OutboundClient {
   readonly #rules: OutboundRules;
@@ -70,7 +69,7 @@ export class OutboundClient {
     this.#ca = ca;
   }
 
-  /** Sends a request to a customer's URL. @throws OutboundError, or the reason of the caller's signal. */
+  /** @throws OutboundError, or the reason of the caller's signal. */
   async send(request: OutboundRequest): Promise<OutboundAnswer> {
     let target = parseOutboundUrl(request.url, this.#rules);
     const deadline = new Deadline(request.totalMs, request.signal);
@@ -104,7 +103,7 @@ export class OutboundClient {
     const { request, headers, deadline } = hop;
     const addresses = await this.#addressesOf(target, deadline);
     const client = this.#createClient(target, addresses, hop);
-    // While undici connects, it ignores the abort signal of the request, so the client is destroyed instead.
+    // While undici connects, it ignores the signal, so the client is destroyed.
     const abort = () => void client.destroy(deadline.signal.reason as Error);
     deadline.signal.addEventListener("abort", abort);
     const close = async () => {
@@ -120,8 +119,7 @@ export class OutboundClient {
         signal: deadline.signal,
         reset: true,
       });
-      // A caller that does not read the response body gets no error of the body. Without this listener, such an error
-      // would end the process.
+      // Without this listener, an error of a body that is not read would end the process.
       answer.body.on("error", () => undefined);
       return {
         status: answer.statusCode,
@@ -154,13 +152,12 @@ export class OutboundClient {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // These timeouts of undici are off, because the deadline limits the whole exchange.
+      // The deadline limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** Resolves all addresses of a host name. @throws `address_not_allowed` if one of them is not public. */
   async #addressesOf(target: OutboundUrl, deadline: Deadline): Promise<readonly string[]> {
     if (target.isLiteral) return [target.hostname];
     const addresses = await this.#lookUp(target.hostname, deadline);
@@ -180,7 +177,6 @@ export class OutboundClient {
   }
 }
 
-/** Returns the response of an outbound request. Disposing of it also ends the timer of the deadline. */
 function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
   return {
     ...answer,
@@ -208,10 +204,7 @@ async function* readBody(
   }
 }
 
-/**
- * Returns the error with which an outbound request fails. If the abort signal has fired, this is the reason of the
- * signal, because any other error is a consequence of the abort.
- */
+/** If the signal has fired, its reason: any other error is a consequence of the abort. */
 function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
   if (signal.aborted) return signal.reason as Error;
   return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });

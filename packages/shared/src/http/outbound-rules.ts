@@ -8,7 +8,7 @@ import {
 } from "#src/http/allowed-addresses.ts";
 import { isPublicAddress } from "#src/http/public-address.ts";
 
-/** A network, as an address in it and the number of leading bits that all its addresses share. */
+/** An address, and the number of leading bits that all addresses share. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 interface PortRange {
@@ -16,13 +16,12 @@ interface PortRange {
   readonly to: number;
 }
 
-/** To which addresses requests to URLs that customers provide may connect. */
+/** For URLs that customers provide. */
 export interface OutboundRules {
-  /** Private addresses to which the operator allows connections. */
   readonly allow: readonly AllowedAddress[];
-  /** Networks to which the operator allows no connection, for example its own public addresses. */
+  /** For example the operator's own public addresses. */
   readonly deny?: readonly Network[];
-  /** Ports of public addresses to which connections are allowed; empty = every port. */
+  /** Of public addresses; empty: every port. */
   readonly ports?: readonly PortRange[];
 }
 
@@ -40,9 +39,6 @@ function parsePortRange(text: string): PortRange | undefined {
   return range.from >= 1 && range.from <= range.to && range.to <= 65_535 ? range : undefined;
 }
 
-/**
- * Reads to which addresses requests to URLs of customers may connect: `OUTBOUND_ALLOW`, `OUTBOUND_DENY` and `OUTBOUND_PORTS`.
- */
 export function readOutboundRules(read: EnvReader): OutboundRules {
   const allow = readOutboundAllow(read);
   const deny = read
@@ -74,7 +70,6 @@ export function readOutboundRules(read: EnvReader): OutboundRules {
   return { allow, deny, ports };
 }
 
-/** Whether the rules allow connections to this port of any public address. */
 function isPortOpen({ ports = [] }: OutboundRules, port: number): boolean {
   return ports.length === 0 || ports.some(({ from, to }) => from <= port && port <= to);
 }
@@ -87,7 +82,6 @@ function isDenied({ deny = [] }: OutboundRules, address: string): boolean {
   );
 }
 
-/** Whether an outbound request may connect to this IP address and port. */
 export function mayConnect(rules: OutboundRules, address: string, port: number): boolean {
   if (isDenied(rules, address)) return false;
   if (isAllowed(rules.allow, address, port)) return true;

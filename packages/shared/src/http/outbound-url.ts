@@ -3,10 +3,9 @@ import { OutboundError } from "#src/http/outbound-error.ts";
 import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 import { isLocalName } from "#src/http/public-address.ts";
 
-/** A customer's URL that has been checked as far as is possible without DNS. */
 export interface OutboundUrl {
   readonly url: URL;
-  /** Host of the customer's URL: an IP address without brackets, or a host name in lower case without a final dot. */
+  /** An IP address without brackets, or a name in lower case without a final dot. */
   readonly hostname: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -15,10 +14,10 @@ export interface OutboundUrl {
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
- * Parses a customer's URL as browsers do (WHATWG), so that `0x7f.1` is recognised as 127.0.0.1.
+ * Parses as browsers do (WHATWG), so that `0x7f.1` is recognised as 127.0.0.1.
  *
- * @throws OutboundError `url_invalid`, or `address_not_allowed` for IP addresses and host names that are not public.
- *   The addresses of a host name are checked when connecting.
+ * @throws OutboundError `url_invalid`, or `address_not_allowed`. The addresses of a host name are
+ *   checked when connecting.
  */
 export function parseOutboundUrl(text: string, rules: OutboundRules): OutboundUrl {
   const url = parseUrl(text);

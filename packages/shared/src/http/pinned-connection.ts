@@ -3,13 +3,10 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 
-/** Where an outbound connection leads: to a host name with its checked addresses, or to a checked IP address. */
+/** A host name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /**
-   * The checked addresses of the host name. The client connects only to these addresses, and does not resolve the host
-   * name again.
-   */
+  /** The host name is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -18,25 +15,21 @@ export interface PinnedTarget {
 export interface ConnectOptions extends OutboundRules {
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
+  /** PEM; trusted instead of what Node trusts by itself. */
   readonly ca: string | undefined;
 }
 
-/** How long to wait for a connection to one address of a host before the next address is tried. */
 const NEXT_ADDRESS_MS = 1000;
 
-/**
- * Maximum number of addresses of a host that are tried per IP version, because a host name may have any number of
- * addresses.
- */
+/** Per IP version, because a name may have any number of addresses. */
 const MAX_ADDRESSES_PER_FAMILY = 2;
 
 /**
- * Connects to one of the checked addresses of a host and to nothing else. The host name is not resolved again, so that
- * the DNS cannot answer with another address after the check (DNS rebinding). TLS verifies the host name. The remote
+ * Connects to a checked address and to nothing else: the name is not resolved again, so that the
+ * DNS cannot answer otherwise after the check (DNS rebinding). TLS verifies the name. The remote
  * address of the socket is checked once more before a byte is sent.
  *
- * @throws OutboundError `unreachable`.
+ * @throws OutboundError `unreachable`
  */
 export async function connectPinned(
   target: PinnedTarget,
@@ -85,8 +78,7 @@ async function open(
   if (!target.tls) return socket;
   const secured = connectTls({
     socket,
-    // For a host name, TLS sends the name and verifies it. For an IP address, TLS sends no name, and the certificate
-    // must be issued for the address.
+    // For an IP address, TLS sends no name, and the certificate must be issued for the address.
     ...(target.addresses.includes(target.hostname) ? {} : { servername: target.hostname }),
     host: target.hostname,
     ALPNProtocols: ["http/1.1"],
@@ -112,8 +104,7 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
 async function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve);
-  // This error listener is kept. Until undici adds a listener, a socket error that nothing listens to would end the
-  // process.
+  // Until undici adds a listener, a socket error would end the process.
   socket.on("error", reject);
   socket.once("close", () => reject(new Error("closed")));
   await promise;

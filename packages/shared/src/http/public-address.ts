@@ -1,23 +1,21 @@
 import ipaddr from "ipaddr.js";
 
-/** The only block of IPv6 that is assigned for public use (IANA IPv6 address space registry, 2026-11). */
+/** The only IPv6 block for public use (IANA IPv6 address space registry, 2026-11). */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
 /**
- * Azure's WireServer has a public address, but serves the configuration of virtual machines there
- * (learn.microsoft.com, "What is IP address 168.63.129.16?", 2026-11).
+ * Azure's WireServer serves the configuration of virtual machines (learn.microsoft.com, "What is IP
+ * address 168.63.129.16?", 2026-11).
  */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
 
-/**
- * Suffixes of host names that are never public: RFC 6761, 6762, 8375, ICANN's `internal`, and common private suffixes.
- */
+/** RFC 6761, 6762, 8375, ICANN's `internal`, and common private suffixes. */
 const LOCAL_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|home\.arpa|intranet|private|corp|home|lan)$/;
 
 /**
- * Whether an IPv4 or IPv6 address is public. IPv6 forms that embed another address (NAT64, 6to4, Teredo) are not public.
- * The IPv4-mapped form counts as the IPv4 address that it contains.
+ * IPv6 forms that embed another address (NAT64, 6to4, Teredo) are not public; IPv4-mapped counts as
+ * the IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -27,8 +25,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether a host name, in lower case and without a final dot, belongs to a private network. Such host names are not
- * looked up, because the answer would reveal which of them exist.
+ * Such names, in lower case without a final dot, are not looked up, because the answer would reveal
+ * which of them exist.
  */
 export function isLocalName(hostname: string): boolean {
   return !hostname.includes(".") || LOCAL_SUFFIX.test(hostname);

@@ -7,17 +7,15 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface PublicConnectorOptions {
   readonly connectMs: number;
-  /** Returns the rules for the addresses to which a new connection may lead. Default: every public address. */
   readonly rules?: () => OutboundRules;
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
+  /** PEM; trusted instead of what Node trusts by itself. */
   readonly ca?: string;
 }
 
 /**
- * Creates the `connect` option of an undici `Agent` or `Client` that connects only to public addresses and to those
- * that the rules allow, whatever the DNS answers. Use it for a host that a platform returns but a customer can choose, so that the host cannot lead into
- * our network.
+ * The `connect` option of an undici `Agent` or `Client`, for a host that a platform returns but a
+ * customer can choose: it cannot lead into our network, whatever the DNS answers.
  */
 export function createPublicConnector({
   connectMs,
@@ -53,7 +51,6 @@ interface LookUp {
   readonly signal: AbortSignal;
 }
 
-/** Resolves all addresses of a host name. @throws `address_not_allowed` if the rules refuse one of them. */
 async function addressesOf(
   { hostname, isLiteral, port }: OutboundUrl,
   { rules, resolve, signal }: LookUp,

@@ -1,19 +1,16 @@
 import ipaddr from "ipaddr.js";
 
-/**
- * The key for every remote address that is not an IP address. Some proxies send a word or an empty text instead of an
- * address.
- */
+/** Some proxies send a word or an empty text instead of an address. */
 const UNKNOWN = "unknown";
 
 const V6_PARTS_OF_A_NETWORK = 4;
 
-/** Matches an address with a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
+/** With a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?$/i;
 
 /**
- * Returns the key under which requests of a remote address are limited: an IPv4 address, or the first 64 bits of an
- * IPv6 address, because its owner has the whole /64 network. The key is short, whatever the input.
+ * The key under which a remote address is limited: IPv4, or the first 64 bits of IPv6, because its
+ * owner has the whole /64 network. Short, whatever the input.
  */
 export function networkOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;

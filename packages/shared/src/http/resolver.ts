@@ -1,14 +1,11 @@
 import { Resolver } from "node:dns/promises";
 
-/** Looks up all IPv4 and IPv6 addresses of a host name. @throws Error when the host name has none. */
+/** @throws Error when the host name has no address. */
 export type ResolveName = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Creates a DNS resolver that asks the machine's name servers, or the given ones. It does not use `dns.lookup`, which
- * tries the search domains of the network and occupies the thread pool of file operations: a few slow lookups would
- * block file operations.
- *
- * @param servers Name servers as `ip:port`.
+ * Asks the machine's name servers, or `servers` (`ip:port`). `dns.lookup` tries the search domains
+ * of the network and occupies the thread pool: a few slow lookups would block file operations.
  */
 export function createNameResolver(servers?: readonly string[]): ResolveName {
   return async (hostname, signal) => {

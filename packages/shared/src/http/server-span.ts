@@ -4,10 +4,8 @@ import { openSpan, type Span } from "#src/tracing/tracing.ts";
 const FIRST_FAULT_OF_OURS = 500;
 
 /**
- * Starts the span of an HTTP request to this process. The span records the route instead of the path, because the path
- * may contain anything.
- *
- * @param parent The `traceparent` header of the client's span.
+ * Records the route instead of the path, which may contain anything. `parent`: the client's
+ * `traceparent`.
  */
 export function openRequestSpan(
   { method, protocol, routeOptions }: FastifyRequest,
@@ -25,11 +23,7 @@ export function openRequestSpan(
   });
 }
 
-/**
- * Ends the span of an HTTP request.
- *
- * @param code The error code of a failed request, if it says more than the HTTP status.
- */
+/** `code`: of a failed request, if it says more than the HTTP status. */
 export function endRequestSpan(span: Span, { statusCode }: FastifyReply, code?: string): void {
   span.set({ "http.response.status_code": statusCode });
   if (statusCode >= FIRST_FAULT_OF_OURS) span.fail(code ?? String(statusCode));

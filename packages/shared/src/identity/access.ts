@@ -6,19 +6,14 @@ import { keyIdOf } from "./identity-keys.ts";
 import type { TrustConfig, TrustedKey } from "./settings.ts";
 import { IDENTITY_HEADER } from "./token-source.ts";
 
-/**
- * How long after its expiry an identity token is still accepted, in seconds, because the clocks of two processes may differ.
- */
+/** The clocks of two processes may differ. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 /**
- * Maximum number of identity tokens that are remembered as verified; the token that was verified first is forgotten
- * first. Each calling process has two valid tokens at a time.
+ * Verified tokens, of which the oldest is forgotten first. Each calling process has two valid ones
+ * at a time.
  */
 const MAX_TOKENS = 10_000;
-/**
- * Maximum length of an identity token in characters. A longer one is refused, so that a caller without a key cannot
- * make a process hash long texts.
- */
+/** So that a caller without a key cannot make a process hash long texts. */
 const MAX_LENGTH = 1_000;
 
 interface Verified {
@@ -26,10 +21,7 @@ interface Verified {
   readonly expiresAt: number;
 }
 
-/**
- * Returns the name of the process that signed an identity token. The result is a promise only if the token was not
- * verified before.
- */
+/** Returns the name of the signer; a promise only for a token that was not verified before. */
 type TokenVerifier = (token: string) => string | Promise<string>;
 
 function refuse(reason: string): ConnectError {
@@ -40,11 +32,8 @@ function refuse(reason: string): ConnectError {
 }
 
 /**
- * Creates the check of identity tokens. A token is verified once; later calls with the same token only look it up in a
- * map.
- *
- * @param audience Name of this service: tokens for another service are refused.
- * @param now The wall clock in milliseconds since 1970.
+ * A token is verified once; later calls look it up in a map. `audience`: this service, because
+ * tokens for another are refused. `now`: milliseconds since 1970.
  */
 function createTokenVerifier(
   audience: string,
@@ -88,53 +77,34 @@ function createTokenVerifier(
   };
 }
 
-/**
- * Returns why the library `jose` refused a token. The messages of `jose` name fields of the token and never contain the
- * token.
- */
+/** Messages of `jose` name fields of the token and never contain the token. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The names of the processes that may call each RPC, by `<service>/<method>` of the contracts. */
 export type CallerTable = Readonly<Record<string, readonly string[]>>;
 
-/** Reads a request header by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Decides which process calls a service, and what this caller may call. */
+/** Decides which process calls, and what it may call. */
 export interface Access {
-  /**
-   * Returns the name of the calling process. The result is a promise only if the caller's identity token was not
-   * verified before.
-   *
-   * @throws ConnectError `unauthenticated`.
-   */
   authenticate(header: ReadHeader): string | Promise<string>;
   /**
-   * Allows a call or refuses it.
-   *
    * @param what The RPC or route, for the message.
-   * @throws ConnectError `permission_denied` when the caller is not in the list.
+   * @throws ConnectError `permission_denied`
    */
   authorize(caller: string, allowed: readonly string[], what: string): void;
-  /** The processes that may call an RPC, by its `<service>/<method>`. */
   callersOf(method: string): readonly string[];
 }
 
 export interface AccessOptions extends TrustConfig {
-  /** Name of this service: tokens for another service are refused. */
   readonly service: string;
   readonly callers: CallerTable;
   readonly logger: Logger;
-  /** The wall clock in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/**
- * Creates the access rules of a service: callers prove who they are with a signed token, and may call only the RPCs
- * that list them as callers.
- */
+/** Callers prove who they are with a signed token, and may call only the RPCs that list them. */
 export function createAccess(options: AccessOptions): Access {
   const { service, callers, logger, trustedKeys } = options;
   const verify = createTokenVerifier(service, trustedKeys, options.now);
@@ -157,9 +127,9 @@ export function createAccess(options: AccessOptions): Access {
 }
 
 /**
- * Whether an error says that the identity of the caller is not accepted; handlers of RPCs never throw such an error. The server
- * then closes the connection: the clock of this process may be wrong, and the caller's next connection reaches another process
- * as soon as the load balancer knows that this one is not ready.
+ * The server then closes the connection: this process's clock may be wrong, and the caller's next
+ * connection reaches another as soon as the load balancer knows that this one is not ready.
+ * Handlers never throw such an error.
  */
 export function isIdentityRefused({ code }: ConnectError): boolean {
   return code === Code.Unauthenticated;

@@ -5,16 +5,15 @@ import {
   type KeyObject,
 } from "node:crypto";
 
-/** A private key with which one process proves its identity. */
+/** The key with which one process proves its identity. */
 export interface PrivateIdentityKey {
-  /** The public key that belongs to the private key, as base64url of 32 bytes. */
+  /** Base64url of 32 bytes. */
   readonly publicKey: string;
   readonly key: KeyObject;
-  /** The private key as it is written in the setting `IDENTITY_KEYS`: base64url of 32 bytes. */
   readonly text: string;
 }
 
-/** The bytes that precede the 32 bytes of an Ed25519 private key in DER (RFC 8410). */
+/** What precedes the 32 bytes of an Ed25519 private key in DER (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
@@ -27,7 +26,7 @@ function publicTextOf(key: KeyObject): string {
   return createPublicKey(key).export({ format: "jwk" }).x ?? "";
 }
 
-/** Parses an Ed25519 private key; undefined when the text is not base64url of 32 bytes. */
+/** Ed25519; undefined when the text is not base64url of 32 bytes. */
 export function parsePrivateKey(text: string): PrivateIdentityKey | undefined {
   if (!isKeyText(text)) return undefined;
   const der = Buffer.concat([PKCS8_PREFIX, Buffer.from(text, "base64url")]);
@@ -35,13 +34,12 @@ export function parsePrivateKey(text: string): PrivateIdentityKey | undefined {
   return { publicKey: publicTextOf(key), key, text };
 }
 
-/** Parses an Ed25519 public key; undefined when the text is not base64url of 32 bytes. */
+/** Ed25519; undefined when the text is not base64url of 32 bytes. */
 export function parsePublicKey(text: string): KeyObject | undefined {
   if (!isKeyText(text)) return undefined;
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
 }
 
-/** Generates a key pair for an identity, as it is written in settings. */
 export function makeIdentityKey(): { readonly privateKey: string; readonly publicKey: string } {
   const { privateKey } = generateKeyPairSync("ed25519");
   return {
@@ -50,10 +48,7 @@ export function makeIdentityKey(): { readonly privateKey: string; readonly publi
   };
 }
 
-/**
- * Returns the name of a key for the header of identity tokens: the beginning of the public key, by which an operator finds the
- * key in the settings.
- */
+/** The beginning of the public key, by which an operator finds it in the settings. */
 export function keyIdOf(publicKey: string): string {
   return publicKey.slice(0, 8);
 }

@@ -1,6 +1,6 @@
 /**
- * The processes that prove their identity when they call a service. A process of the delivery service that only sends webhooks, or
- * only works on comments, automations and metrics, has an identity of its own, with which it cannot ask for what it does not need.
+ * A process of delivery that only sends webhooks, or only works on engagement, has an identity of
+ * its own, with which it cannot ask for what it does not need.
  */
 export const IDENTITY_NAMES = [
   "gateway",

@@ -9,32 +9,25 @@ import {
   type PrivateIdentityKey,
 } from "./identity-keys.ts";
 
-/** The name with which a process calls other services, and the keys that prove this name. */
 export interface OwnIdentity {
-  /** Name of the service, or `operator` for the operator's tool. */
   readonly name: string;
-  /** The private keys of the process. The first one signs its identity tokens. */
+  /** The first one signs. */
   readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
-  /** PEM of the certificate authority that signs the services' certificates; undefined = the public authorities. */
+  /** PEM of the authority of the services' certificates; undefined: the public authorities. */
   readonly ca?: string | undefined;
 }
 
-/** A public key, and the process that it belongs to. */
 export interface TrustedKey {
   readonly name: string;
   readonly publicKey: string;
   readonly key: KeyObject;
 }
 
-/** What a service needs in order to check its callers. */
 export interface TrustConfig {
-  /** The public keys of all processes that may call this service. */
   readonly trustedKeys: readonly TrustedKey[];
-  /** The certificate of this service; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
 }
 
-/** Reads the identity with which a process calls the services. Error messages never contain the keys. */
 export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   const setting = read.secret(
     "Private keys with which a process proves to the other services to which service it belongs; each service has keys of its own. `postrider identity create` makes them. The process uses the first key of the list; the list has two keys only while a key is replaced.",
@@ -47,7 +40,6 @@ export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   return { ...(identity ?? { name, keys: [NO_KEY] }), ca: readAuthority(read) };
 }
 
-/** Reads the certificate authority that the process trusts in calls to other services. */
 function readAuthority(read: EnvReader): string | undefined {
   const file = read
     .about(
@@ -64,7 +56,7 @@ function readAuthority(read: EnvReader): string | undefined {
   }
 }
 
-/** Creates an identity from its private keys; undefined when one of them is invalid or there is none. */
+/** Undefined when a key is invalid or there is none. */
 export function toIdentity(name: string, texts: readonly string[]): OwnIdentity | undefined {
   const [first, ...others] = texts.map(parsePrivateKey);
   if (first === undefined) return undefined;
@@ -72,12 +64,11 @@ export function toIdentity(name: string, texts: readonly string[]): OwnIdentity 
   return rest.length < others.length ? undefined : { name, keys: [first, ...rest] };
 }
 
-/** Placeholder for a private key that is missing in the settings, until `loadConfig` reports that it is missing. */
+/** Until `loadConfig` reports that the key is missing. */
 const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
 
 const TRUSTED_ENTRY = /^([a-z]+(?:-[a-z]+)*):(.+)$/;
 
-/** Reads the public keys of the processes that may call this service. */
 export function readTrustConfig(read: EnvReader): TrustConfig {
   const list = read
     .about(
@@ -93,7 +84,7 @@ export function readTrustConfig(read: EnvReader): TrustConfig {
     read.fail("TRUSTED_IDENTITIES", `must list name:base64url of 32 bytes; invalid: ${entry}`);
     return [];
   });
-  // The key id in an identity token must stand for one public key and so for one process.
+  // The key id in a token must stand for one public key and so for one process.
   if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
     read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
   return { trustedKeys, certificate: readCertificateFiles(read) };

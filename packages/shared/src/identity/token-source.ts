@@ -2,21 +2,18 @@ import { SignJWT } from "jose/jwt/sign";
 import { keyIdOf } from "./identity-keys.ts";
 import type { OwnIdentity } from "./settings.ts";
 
-/** How long an identity token is valid, in milliseconds. A token that an attacker reads is useless after this time. */
+/** A token that an attacker reads is useless after this time. */
 const LIFETIME_MS = 5 * 60_000;
-/** Age in milliseconds at which an identity token is replaced. Until the new token is signed, calls use the old one. */
+/** Until the new token is signed, calls use the old one. */
 const RENEW_AFTER_MS = LIFETIME_MS / 2;
 
-/** The header that carries the caller's identity token. */
+/** Carries the identity token. */
 export const IDENTITY_HEADER = "x-identity";
 
-/** The headers with which a process proves to one service who it is. */
+/** Prove to one service who the process is. */
 export type IdentityHeaders = Readonly<Record<string, string>>;
 
-/**
- * Returns the identity headers for the next call to a service. The result is a promise only while there is no valid
- * token.
- */
+/** A promise only while there is no valid token. */
 export type IdentitySource = () => IdentityHeaders | Promise<IdentityHeaders>;
 
 interface Signed {
@@ -25,11 +22,8 @@ interface Signed {
 }
 
 /**
- * Creates the tokens with which a process calls one service. A token is signed once and used for all calls of 2.5
- * minutes, so that a call does not pay for a signature.
- *
- * @param audience Name of the called service. No other service accepts the tokens.
- * @param now The wall clock in milliseconds since 1970.
+ * A token is signed once and used for all calls of 2.5 minutes. `audience`: the called service; no
+ * other accepts the tokens. `now`: milliseconds since 1970.
  */
 export function createIdentitySource(
   identity: OwnIdentity,
@@ -54,10 +48,9 @@ export function createIdentitySource(
     const ageMs = current === undefined ? Number.POSITIVE_INFINITY : now() - current.signedAt;
     if (current !== undefined && ageMs >= 0 && ageMs < RENEW_AFTER_MS) return current.headers;
     signing ??= renew();
-    // A negative age of the token means that the clock was set back after the token was signed.
+    // Negative: the clock was set back after the token was signed.
     if (current === undefined || ageMs < 0 || ageMs >= LIFETIME_MS) return signing;
-    // The old token is still valid, so a failure to sign the new token is ignored here. It reaches callers once the old token
-    // has expired.
+    // The old token is still valid; the failure reaches callers once it has expired.
     signing.catch(() => undefined);
     return current.headers;
   };

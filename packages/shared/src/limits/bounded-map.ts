@@ -1,7 +1,4 @@
-/**
- * A map with a maximum number of entries, in the order of their last `set`. A new entry in a full map evicts the oldest
- * entry.
- */
+/** In the order of their last `set`. A new entry in a full map evicts the oldest. */
 export class BoundedMap<K, V> {
   readonly #maxEntries: number;
   readonly #entries = new Map<K, V>();
@@ -14,7 +11,6 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key);
   }
 
-  /** Adds or replaces an entry of the map, which is the newest entry afterwards. */
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -27,12 +23,11 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
   }
 
-  /** Returns the values of the map's entries, from the oldest to the newest. */
   values(): MapIterator<V> {
     return this.#entries.values();
   }
 
-  /** Deletes the oldest entries of the map up to the first entry that is not expired. */
+  /** Up to the first entry that is not expired. */
   deleteOldestWhile(isExpired: (value: V) => boolean): void {
     for (const [key, value] of this.#entries) {
       if (!isExpired(value)) return;

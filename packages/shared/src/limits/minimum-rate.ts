@@ -1,25 +1,25 @@
-/** The minimum rate of a transfer of bytes. Slower transfers are ended. */
+/** Slower transfers are ended. */
 export interface MinimumRate {
   readonly bytesPerSecond: number;
   /**
-   * Maximum time in milliseconds for which a transfer may stand still. A transfer that is slower than `bytesPerSecond`
-   * uses this time up, and one that is faster wins it back; without time left, the transfer is ended.
+   * How long a transfer may stand still. One that is slower than `bytesPerSecond` uses this time
+   * up, one that is faster wins it back.
    */
   readonly stallMs: number;
 }
 
-/** The minimum rate of uploads, downloads and copies: the rate of a slow mobile connection. */
+/** The rate of a slow mobile connection. */
 export const TRANSFER_RATE: MinimumRate = { bytesPerSecond: 16_000, stallMs: 60_000 };
 
-/** Returns the longest time that a transfer of this many bytes takes at the minimum rate, in milliseconds. */
+/** At the minimum rate. */
 export function longestTransferMs(bytes: number, rate: MinimumRate = TRANSFER_RATE): number {
   return rate.stallMs + (bytes * 1000) / rate.bytesPerSecond;
 }
 
 /**
- * Judges whether a transfer keeps its minimum rate, with a budget of time. The budget starts with `stallMs`; elapsed time uses
- * it up, and each byte adds the time that a byte takes at the minimum rate. A transfer without budget is too slow. So a pause
- * is allowed, but neither single bytes nor a fast start keep a transfer alive.
+ * A budget of time: it starts with `stallMs`, elapsed time uses it up, and each byte adds the time
+ * of a byte at the minimum rate. So a pause is allowed, but neither single bytes nor a fast start
+ * keep a transfer alive.
  */
 export class RateBudget {
   readonly #rate: MinimumRate;
@@ -30,9 +30,7 @@ export class RateBudget {
     this.#leftMs = rate.stallMs;
   }
 
-  /**
-   * Counts the bytes that were transferred in a period, and the length of the period. Returns whether the transfer is too slow.
-   */
+  /** Returns whether the transfer is too slow. */
   spend({ bytes, elapsedMs }: { readonly bytes: number; readonly elapsedMs: number }): boolean {
     const { bytesPerSecond, stallMs } = this.#rate;
     const earnedMs = (bytes * 1000) / bytesPerSecond;
@@ -43,18 +41,17 @@ export class RateBudget {
 
 export interface WatchedTransfer {
   readonly rate: MinimumRate;
-  /** Returns the number of bytes transferred so far. */
   readonly countBytes: () => number;
-  /** Whether the transfer now waits for this process or for another server, so that the elapsed time does not count. */
+  /** The transfer waits for this process or another server, so time does not count. */
   readonly isExcused: () => boolean;
-  /** Ends a transfer that is below its minimum rate. Called at most once. */
+  /** Called at most once. */
   readonly onTooSlow: () => void;
 }
 
-/** Number of times per `stallMs` that the rate of a transfer is checked. */
+/** Per `stallMs`. */
 const CHECKS_PER_STALL = 12;
 
-/** Checks the rate of a transfer at regular times until the returned object is disposed of. */
+/** Until disposal. */
 export function watchRate(transfer: WatchedTransfer): Disposable {
   const { rate, countBytes, isExcused, onTooSlow } = transfer;
   const budget = new RateBudget(rate);

@@ -1,52 +1,38 @@
 import { unavailable } from "#src/errors.ts";
 
 export interface SemaphoreLimits {
-  /** Maximum number of permits in use at the same time. Further requests for permits wait or are refused. */
+  /** In use at the same time; further requests wait or are refused. */
   readonly total: number;
-  /** Maximum number of permits in use per key, so that one key leaves permits for others. Default: `total`. */
+  /** One key leaves permits for others. Default: `total`. */
   readonly perKey?: number;
-  /** Maximum number of callers that wait for permits; further callers are refused immediately. Default: 0. */
+  /** Further callers are refused at once. Default: 0. */
   readonly maxWaiting?: number;
-  /**
-   * Maximum number of callers that wait per owner of a share, so that one owner leaves places in the queue for others.
-   * Default: `maxWaiting`.
-   */
+  /** One owner leaves places in the queue for others. Default: `maxWaiting`. */
   readonly maxWaitingPerShare?: number;
-  /** Maximum time that a caller waits for permits before it is refused. Default: as long as its abort signal allows. */
+  /** Default: as long as its abort signal allows. */
   readonly maxWaitMs?: number;
 }
 
-/** A limit on the permits of one owner, for example a workspace, an upload grant or an address. */
+/** A limit for one owner, for example a workspace, an upload grant or an address. */
 export interface Share {
-  /** Name of the owner of the permits. It is unique among owners of every kind, for example `workspace <id>`. */
+  /** Unique among owners of every kind, for example `workspace <id>`. */
   readonly key: string;
-  /** Maximum number of permits that the owner may use at the same time. Default: no fixed maximum. */
+  /** Default: no fixed maximum. */
   readonly max?: number;
   /**
-   * Maximum ratio of the permits that the owner uses to the permits that are free. With 1, a single owner gets half of all
-   * permits and leaves the other half free; each further owner gets a part of the free permits. The ratio does not limit an
-   * owner that uses no permit yet.
+   * Maximum ratio of the owner's permits to the free ones. With 1, a single owner gets half of all;
+   * each further owner gets a part of the free ones. Does not limit an owner without a permit.
    */
   readonly perFree?: number;
 }
 
 export interface AcquireOptions {
-  /**
-   * Name of the owner to which the permits of a call count. Each owner may use at most `perKey` permits; calls without a key
-   * have one common owner.
-   */
+  /** Each owner may use at most `perKey`; calls without a key have one common owner. */
   readonly key?: string;
-  /**
-   * Limits of the owners to which the permits of a call count, for example its workspace and its client address. The
-   * call gets permits when every limit has room for them. If this option is set, `key` is ignored.
-   */
+  /** A call gets permits when every limit has room. `key` is then ignored. */
   readonly shares?: readonly Share[];
-  /**
-   * Number of requested permits, for example one for each byte. A request for more permits than the limits allow gets
-   * as many as they allow.
-   */
+  /** For example one for each byte. More than the limits allow gets as many as they allow. */
   readonly amount?: number;
-  /** Aborts the wait for permits. */
   readonly signal?: AbortSignal;
 }
 
@@ -58,9 +44,9 @@ interface Request {
 }
 
 /**
- * A bounded number of permits, granted in the order of the requests. A request whose owner has reached its limit lets requests
- * of other owners pass. A request that waits for many free permits lets no later request pass, so that requests for few permits
- * never starve it.
+ * Permits in the order of the requests. A request whose owner has reached its limit lets those of
+ * other owners pass. One that waits for many free permits lets no later one pass, so that it never
+ * starves.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -75,7 +61,7 @@ export class Semaphore {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Returns permits that are released by disposing of them, or undefined when none are free now. Never waits. */
+  /** Undefined when none are free. Never waits. */
   tryAcquire(options: Omit<AcquireOptions, "signal"> = {}): Disposable | undefined {
     const request = this.#enqueue(options);
     if (request.isGranted) return this.#toPermit(request);
@@ -84,9 +70,10 @@ export class Semaphore {
   }
 
   /**
-   * Waits for permits, which are released by disposing of them.
+   * Disposing releases the permits.
    *
-   * @throws `unavailable` when too many callers wait, in total or of one owner, or the wait takes too long; the signal's reason when it is aborted.
+   * @throws `unavailable` when too many callers wait, in total or of one owner, or the wait takes
+   *   too long; the signal's reason.
    */
   async acquire(options: AcquireOptions = {}): Promise<Disposable> {
     const { signal } = options;
@@ -96,7 +83,6 @@ export class Semaphore {
     return this.#toPermit(request);
   }
 
-  /** Runs `work` while it holds permits. @throws What `acquire` and `work` throw. */
   async run<T>(work: () => Promise<T>, options?: AcquireOptions): Promise<T> {
     using _permit = await this.acquire(options);
     return await work();
@@ -139,7 +125,7 @@ export class Semaphore {
     }
   }
 
-  /** Whether too many requests wait, in total or of one owner. The list of waiting requests already contains this one. */
+  /** In total or of one owner. The list already contains this request. */
   #isQueueFull({ shares }: Request): boolean {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
     if (this.#waiting.size > maxWaiting) return true;
@@ -159,7 +145,7 @@ export class Semaphore {
         (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
       );
       if (full.length > 0) {
-        // Later requests of an owner who has reached the limit wait until this request of the same owner is granted.
+        // Later requests of this owner wait until this one is granted.
         for (const { key } of full) keysInOrder.add(key);
         continue;
       }

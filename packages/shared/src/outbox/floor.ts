@@ -1,46 +1,38 @@
 import type { ISql, Sql } from "#src/postgres.ts";
 
-/**
- * Minimum number of ids that were assigned above the outbox floor before the floor is moved up. For fewer ids, the
- * query of the database's locks, which a move needs, costs more than it saves.
- */
+/** For fewer ids, the query of the database's locks costs more than a higher floor saves. */
 const MIN_IDS = 1_000;
-/**
- * Interval in milliseconds at which the outbox is searched for events below the floor, in case the database was replaced by an
- * older copy.
- */
+/** Events below the floor appear when the database was replaced by an older copy. */
 const VERIFY_MS = 30_000;
 
 /**
- * Keeps the floor of the outbox: the smallest id that an event in the outbox can have. Queries start at the floor, because
- * while a long snapshot (a backup, a query on a standby) keeps deleted rows from being removed, a query from the beginning of
- * the outbox reads every one of these rows.
+ * The smallest id that an event in the outbox can have. Queries start there, because while a long
+ * snapshot (a backup, a query on a standby) keeps deleted rows, a query from the beginning reads
+ * every one of them.
  *
- * Transactions do not commit in the order of their ids, so an id that was seen says nothing about smaller ids. The floor
- * therefore only passes an id when every transaction that could have assigned this id or a smaller one has ended. Such a
- * transaction holds a lock on the table from before it takes an id until its rows are visible.
+ * Transactions do not commit in the order of their ids, so the floor only passes an id when every
+ * transaction that could have assigned it or a smaller one has ended. Such a transaction holds a
+ * lock on the table from before it takes an id until its rows are visible.
  */
 export class OutboxFloor {
   #id = 0;
   #candidate: { readonly lastId: number; readonly writers: ReadonlySet<string> } | undefined;
   #verifiedAt = performance.now();
 
-  /** The floor of the outbox. No event that is in the outbox or will be added to it has a smaller id. */
+  /** No event that is in the outbox or will be added has a smaller id. */
   get id(): number {
     return this.#id;
   }
 
-  /**
-   * Sets the floor to the beginning of the outbox, after an error that may mean that the connection leads to another database.
-   */
+  /** After an error that may mean that the connection leads to another database. */
   reset(): void {
     this.#id = 0;
     this.#candidate = undefined;
   }
 
   /**
-   * Moves the floor up if possible. A move takes two calls: the first one notes the transactions that are writing to the
-   * outbox, and a later one moves the floor once all of them have ended.
+   * Takes two calls: the first notes the transactions that are writing, and a later one moves the
+   * floor once all of them have ended.
    */
   async advance(sql: ISql): Promise<void> {
     const lastId = await readLastId(sql);
@@ -50,8 +42,8 @@ export class OutboxFloor {
     if (candidate === undefined && lastId - this.#id < MIN_IDS) return;
     const writers = await listWriters(sql);
     if (candidate === undefined)
-      // The writing transactions were read after the last id, so a transaction that took this id or a smaller one is among them
-      // or has ended.
+      // Read after the last id, so a transaction that took it or a smaller one is among them or has
+      // ended.
       this.#candidate = { lastId, writers };
     else if (candidate.writers.isDisjointFrom(writers)) {
       this.#candidate = undefined;
@@ -60,7 +52,7 @@ export class OutboxFloor {
     }
   }
 
-  /** Lowers the floor to the first event of the outbox if that event is below the floor. */
+  /** Lowers the floor to the first event if that is below it. */
   async verify(sql: ISql): Promise<void> {
     this.#verifiedAt = performance.now();
     const firstId = await findFirstId(sql, 0);
@@ -73,24 +65,19 @@ export class OutboxFloor {
 
 const floors = new WeakMap<Sql, OutboxFloor>();
 
-/** Returns the floor of the outbox of a connection pool. All users of the pool share it; the outbox relay moves it. */
 export function outboxFloorOf(sql: Sql): OutboxFloor {
   const floor = floors.get(sql) ?? new OutboxFloor();
   floors.set(sql, floor);
   return floor;
 }
 
-/**
- * Returns the last id of the outbox that a transaction has taken, whether that transaction has ended or not; 0 before the first
- * id.
- */
+/** Whether its transaction has ended or not; 0 before the first id. */
 async function readLastId(sql: ISql): Promise<number> {
   const [row] = await sql<{ lastId: number | null }[]>`
     select pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')) as last_id`;
   return row?.lastId ?? 0;
 }
 
-/** Returns the transactions that have written to the outbox and have not ended. */
 async function listWriters(sql: ISql): Promise<ReadonlySet<string>> {
   const rows = await sql<{ writer: string }[]>`
     select virtualtransaction as writer

@@ -7,39 +7,32 @@ import { publishRows, type OutboxRow, type PublishFailure } from "./publish-rows
 export interface PassOptions {
   readonly sql: Sql;
   readonly bus: Bus;
-  /** Name of the service that owns the outbox. */
   readonly service: string;
   readonly logger: Logger;
-  /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   /**
-   * Maximum time that the outbox relay waits for the event bus in one transaction; then it commits what the bus has
-   * stored. It is well below the role's `idle_in_transaction_session_timeout`. Default: 5 s.
+   * Then the transaction commits what the bus has stored. Well below the role's
+   * `idle_in_transaction_session_timeout`. Default: 5 s.
    */
   readonly publishTimeoutMs?: number;
 }
 
-/** What earlier passes of the outbox relay leave to the next pass. A pass is one transaction. */
+/** What earlier passes leave to the next one. A pass is one transaction. */
 export interface PassInput {
-  /** The floor of the outbox: no event with a smaller id can be in it; see `OutboxFloor`. */
   readonly floor: number;
-  /** Maximum number of events in the first request that the pass sends to the event bus. */
+  /** In the first request that the pass sends. */
   readonly requestRows: number;
   /**
-   * Events that the event bus has stored, although the outbox relay's transaction that sent them ended before the bus
-   * answered.
+   * Events that the bus has stored although the transaction that sent them ended before the answer.
    */
   readonly stored: readonly OutboxRow[];
 }
 
-/**
- * What the outbox relay did in one transaction: nothing, because another relay holds the lock, or it published and
- * deleted rows.
- */
+/** Nothing, because another relay holds the lock, or rows that were published and deleted. */
 export type PassResult =
   | "busy"
   | {
-      /** Rows that this pass deleted from the outbox: it published them, or parked them because the broker refused them. */
+      /** Published, or parked because the broker refused them. */
       readonly rows: readonly OutboxRow[];
       readonly isFull: boolean;
       readonly requestRows: number;
@@ -47,17 +40,14 @@ export type PassResult =
     };
 
 const MAX_ROWS = 500;
-/**
- * Maximum size in bytes of the events that the outbox relay publishes in one transaction, so that it stays within its
- * deadline. The next transaction publishes the rest.
- */
+/** Of one transaction, so that it stays within its deadline. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * Publishes the next events of the outbox in one transaction: lock, read in the order of ids, publish, delete, commit.
- * A crash before the commit repeats events but never loses them. There is no cursor: ids of the outbox are not in
- * commit order, and `id > last` would skip the rows of slow transactions.
+ * Publishes the next events in one transaction: lock, read in the order of ids, publish, delete,
+ * commit. A crash before the commit repeats events but never loses them. There is no cursor: ids
+ * are not in commit order, and `id > last` would skip the rows of slow transactions.
  */
 export async function runPass(options: PassOptions, input: PassInput): Promise<PassResult> {
   return await options.sql.begin(async (tx): Promise<PassResult> => {
@@ -82,9 +72,9 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
 }
 
 /**
- * Locks the outbox for one outbox relay, so that the events of a key stay in order. The lock ends with the transaction,
- * or when the role's `idle_in_transaction_session_timeout` of 10 s ends the transaction of a stopped process. A session
- * lock would stay for hours.
+ * So that the events of a key stay in order. The lock ends with the transaction, or when
+ * `idle_in_transaction_session_timeout` (10 s) ends that of a stopped process; a session lock would
+ * stay for hours.
  */
 async function tryLock(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ locked: boolean }[]>`
@@ -93,19 +83,15 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Prevents the outbox relays from publishing until `tx` ends. It is for urgent work that appends many events in short
- * transactions, which would be slowed down if consumers processed the first of these events already.
+ * Keeps relays from publishing until `tx` ends: urgent work that appends many events in short
+ * transactions would be slowed down if consumers processed the first ones already.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`
     select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
 }
 
-/**
- * Returns the statement that reads the next events of the outbox.
- *
- * @param floor No event in the outbox has a smaller id; see `OutboxFloor`.
- */
+/** `floor`: see `OutboxFloor`. */
 export function nextRows(sql: ISql, floor: number) {
   return sql<OutboxRow[]>`
     select id, event_id, type, key, payload, headers, created_at
@@ -115,7 +101,7 @@ export function nextRows(sql: ISql, floor: number) {
     limit ${MAX_ROWS}`;
 }
 
-/** Returns the first rows of the outbox up to `MAX_BYTES` in total, at least one row. */
+/** Up to `MAX_BYTES` in total, at least one row. */
 function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let bytes = 0;
   const end = rows.findIndex((row, index) => {
@@ -126,8 +112,8 @@ function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
 }
 
 /**
- * Deletes published rows of the outbox. Their event ids are compared too, because a database that was restored from a
- * backup may have assigned a row id again to an event that is not published yet.
+ * Event ids are compared too, because a restored database may have assigned a row id again to an
+ * event that is not published yet.
  */
 async function deleteRows(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;

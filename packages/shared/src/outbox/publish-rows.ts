@@ -13,58 +13,49 @@ export interface OutboxRow extends StoredEvent {
 
 export interface PublishOptions {
   readonly bus: Bus;
-  /** Name of the service that owns the outbox. */
   readonly service: string;
-  /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   readonly logger: Logger;
-  /**
-   * Maximum number of events in the first request to the event bus in one pass (one transaction of the outbox relay).
-   */
+  /** In the first request of one pass. */
   readonly requestRows: number;
-  /**
-   * Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. Then the
-   * pass ends, and its unanswered request stays open.
-   */
+  /** Then the pass ends, and its unanswered request stays open. */
   readonly publishTimeoutMs: number;
 }
 
-/** A request to the event bus that was not answered before the outbox relay's transaction ended. */
 export interface OpenRequest {
   readonly rows: readonly OutboxRow[];
-  /** Resolves when the event bus has stored the events of the request, and rejects when the request fails. */
+  /** Resolves when the bus has stored the events. */
   readonly answer: Promise<void>;
 }
 
-/** What became of the events that the outbox relay tried to publish in one transaction. */
+/** What became of the events of one transaction. */
 export interface PublishResult {
-  /** The events that the event bus has stored or that are parked (put aside). They may be deleted from the outbox. */
+  /** Stored or parked: they may be deleted from the outbox. */
   readonly done: readonly OutboxRow[];
-  /**
-   * Maximum number of events in the next request to the event bus: twice as many after each success, half as many after
-   * a failure.
-   */
+  /** Of the next request: twice as many after a success, half as many after a failure. */
   readonly requestRows: number;
-  /** Why the outbox rows that are not in `done` could not be published; undefined if all are in `done`. */
+  /** Why rows are not in `done`. */
   readonly failure?: PublishFailure;
 }
 
 export interface PublishFailure {
   readonly error: unknown;
-  /** The request that the event bus did not answer in time. Its events are stored if the bus answers it later. */
+  /**
+   * The request that the bus did not answer in time. Its events are stored if the answer comes
+   * later.
+   */
   readonly open?: OpenRequest;
 }
 
-/** Maximum number of events in one request to the event bus; further events are sent in the next request. */
+/** Of one request; further events are sent in the next one. */
 export const MAX_REQUEST_ROWS = 500;
-/** Maximum size in bytes of the events in one request to the event bus. The Kafka bus splits larger requests. */
+/** The Kafka bus splits larger requests. */
 const MAX_REQUEST_BYTES = 512 * 1024;
 
 /**
- * Publishes rows of the outbox by consecutive requests to the event bus. Each request contains rows of one topic, and the
- * rows of a topic are sent in order. After a request that fails or takes too long, no further request is sent in the
- * transaction; the events of the earlier requests count as published. Each failure halves the size of the next request, so
- * that an event bus that is too slow for large requests gets smaller ones.
+ * Publishes by consecutive requests, each with rows of one topic in order. After one that fails or
+ * takes too long, no further one is sent in the transaction; the events of the earlier ones count
+ * as published. Each failure halves the next request, so that a slow bus gets smaller ones.
  */
 export async function publishRows(
   tx: TransactionSql,
@@ -87,10 +78,7 @@ export async function publishRows(
   return { done, requestRows };
 }
 
-/**
- * Returns the outbox rows of the next request to the event bus: at least one, and no more than its maximum number and
- * size allow.
- */
+/** At least one row. */
 function nextPart(
   rows: readonly OutboxRow[],
   start: number,
@@ -108,14 +96,11 @@ function nextPart(
 interface PartOptions extends PublishOptions {
   readonly topic: string;
   readonly deadlineAt: number;
-  /** List to which the rows are added that the event bus has stored or that are parked (put aside). */
+  /** Stored or parked rows are added to it. */
   readonly done: OutboxRow[];
 }
 
-/**
- * Publishes the rows of one request, and parks (puts aside) the events that the broker refuses permanently. Returns why the
- * request failed; undefined if it succeeded.
- */
+/** Parks the events that the broker refuses permanently. Returns why the request failed. */
 async function publishPart(
   tx: TransactionSql,
   part: readonly OutboxRow[],
@@ -143,8 +128,8 @@ async function publishPart(
     }
     return undefined;
   } catch (error) {
-    // The Postgres bus stores records within the savepoint, which the failure rolled back. So a late answer of the
-    // Postgres bus does not mean that the records are stored.
+    // The Postgres bus stores within the savepoint, which the failure rolled back: its late answer
+    // does not mean that the records are stored.
     const isLate = error instanceof NoAnswerError && bus.system === "kafka";
     return open !== undefined && isLate ? { error, open } : { error };
   }
@@ -154,7 +139,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RefusedRecordsError;
 }
 
-/** Thrown when the event bus has not answered before the deadline of the outbox relay's transaction. */
+/** Not before the deadline of the relay's transaction. */
 class NoAnswerError extends Error {
   override name = "NoAnswerError";
 }

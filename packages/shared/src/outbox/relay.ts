@@ -8,16 +8,13 @@ import { isInfrastructureError } from "#src/postgres.ts";
 import { type Loop, startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/**
- * How long a request to the event bus may stay without an answer, in milliseconds. Then the outbox relay sends the
- * events of the request again. The Kafka client ends its own attempt before that.
- */
+/** Then the events are sent again. The Kafka client ends its own attempt before that. */
 const MAX_OPEN_MS = 30_000;
 
 /**
- * Keeps the request to the event bus that had no answer when the relay's transaction for it ended, if there is one. While the
- * request is open, the outbox relay sends nothing else: a later request that overtakes it would change the order of events, and
- * sending the same events again would make a slow event bus slower.
+ * The request that had no answer when its transaction ended. While it is open, nothing else is
+ * sent: a later request that overtakes it would change the order of events, and sending the same
+ * events again would make a slow bus slower.
  */
 class OpenRequestSlot {
   #rows: readonly OutboxRow[] = [];
@@ -47,10 +44,7 @@ class OpenRequestSlot {
     return this.#isOpen;
   }
 
-  /**
-   * The outbox rows of the request, once the event bus has stored them; empty after `clear`, which is called when the rows are
-   * deleted from the outbox.
-   */
+  /** Once the bus has stored them; empty after `clear`, when they are deleted from the outbox. */
   get stored(): readonly OutboxRow[] {
     return this.#isOpen ? [] : this.#rows;
   }
@@ -61,26 +55,22 @@ class OpenRequestSlot {
 }
 
 export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
-  /** Returns the topic of an event type. Default: the topic of the event's domain; see `topicOf` in `bus/topics.ts`. */
   readonly topicOf?: PassOptions["topicOf"];
-  /** Interval at which the outbox relay looks for events when `nudge` is not called. Default: 200 ms. */
+  /** When `nudge` is not called. Default: 200 ms. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
 /**
- * Pause of an outbox relay after another relay had the lock. Then it tries again, because the other relay may have read
- * the outbox before this process committed its events.
+ * After another relay had the lock: it may have read the outbox before this process committed its
+ * events.
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
-/** Pause of an outbox relay while the data belongs to another deployment that may use the same event bus. */
+/** While the data belongs to another deployment that may use the same bus. */
 const HELD_MS = 1_000;
 const MEASURE_MS = 5_000;
-/**
- * Interval at which an outbox relay tries to raise the floor of the outbox: a number that no event id in the outbox is
- * below.
- */
+/** How often the relay tries to raise the floor. */
 const FLOOR_MS = 2_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
@@ -98,9 +88,8 @@ const publishedTotal = createCounter(
 );
 
 /**
- * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run a relay; the lock ensures
- * that only one replica publishes at a time. `nudge` the relay after a commit that appended events. Polling finds
- * events that a crash left behind.
+ * Any number of replicas may run a relay; the lock ensures that only one publishes at a time.
+ * `nudge` it after a commit that appended events. Polling finds events that a crash left behind.
  */
 export function startRelay(options: RelayOptions): Loop {
   const relay = new Relay(options);
@@ -129,10 +118,7 @@ class Relay {
     this.#floor = outboxFloorOf(options.sql);
   }
 
-  /**
-   * Publishes events if the outbox has rows; returns when to run again. A call of `nudge` does not shorten the pause
-   * after a failure.
-   */
+  /** Returns when to run again. A nudge does not shorten the pause after a failure. */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
@@ -157,7 +143,7 @@ class Relay {
   async #look(): Promise<boolean | number> {
     const { sql } = this.#options;
     await this.#measure();
-    // This statement is cheaper than a transaction with a lock, and the outbox is empty most of the time.
+    // Cheaper than a transaction with a lock, and the outbox is empty most of the time.
     const waiting = await sql`
       select 1
       from outbox
@@ -176,9 +162,9 @@ class Relay {
   }
 
   /**
-   * Counts what a transaction of the outbox relay has published, sets the size of the next request, and keeps a request
-   * without an answer. Returns when the relay runs again. @throws The error of the event bus, if no event was
-   * published.
+   * Sets the size of the next request, and keeps one without an answer.
+   *
+   * @throws The error of the bus, if no event was published.
    */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {
     const { rows, isFull, requestRows, failure } = result;

@@ -2,15 +2,14 @@ import { domainsOf } from "#src/bus/topics.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
 /**
- * Age in days from which Postgres lets every service delete a record of the Postgres bus. It is one day less than the
- * seven days after which the services delete records.
+ * From this age every service may delete a record: a day less than the seven after which they do.
  */
 const DELETABLE_AFTER_DAYS = 6;
 
 interface Policy {
   readonly table: "records" | "positions";
   readonly name: string;
-  /** The part of the SQL statement `create policy` that follows the name of the table. */
+  /** What follows the name of the table in `create policy`. */
   readonly rule: string;
 }
 
@@ -43,8 +42,8 @@ function policiesOf(service: string, role: string): readonly Policy[] {
 }
 
 /**
- * Creates a row-level security policy if it does not exist yet. An existing policy is kept, because replacing it would lock the
- * table against the running services.
+ * An existing policy is kept, because replacing it would lock the table against the running
+ * services.
  */
 async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): Promise<void> {
   const existing = await tx`
@@ -57,10 +56,9 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
 }
 
 /**
- * Lets the database role of a service use the Postgres bus: the role reads all topics, appends only to its own topics, whose
- * names begin with the name of the service or of one of its domains, and moves only the positions of its own consumer
- * groups. The role cannot choose the id of a record, so it cannot use up the ids that later records of other services will
- * get.
+ * The role reads all topics, appends only to those of its own domains, and moves only the positions
+ * of its own groups. It cannot choose the id of a record, so it cannot use up the ids of later
+ * records of other services.
  */
 export async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {
   await tx.unsafe(`grant usage on schema bus to ${role}`);

@@ -5,15 +5,15 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * A request that is carried out once, however often it is repeated with its idempotency key. Its response is stored in
- * the service's table `idempotency_keys`, as binary protobuf, for 24 hours.
+ * Carried out once, however often it is repeated. Its response is stored in `idempotency_keys`, as
+ * binary protobuf, for 24 hours.
  */
 export interface KeyedRequest {
   readonly workspaceId: string;
   readonly operation: string;
-  /** The idempotency key as the client sent it. */
+  /** As the client sent it. */
   readonly key: string;
-  /** Identifies the content of the request; equal for equal request bodies. */
+  /** Equal for equal request bodies. */
   readonly fingerprint: string;
 }
 
@@ -25,16 +25,11 @@ interface StoredResponse {
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_KEYS = 1000;
 
-/** Error for a request whose idempotency key is used by another request that is still being processed. */
 export function keyInProgress(): ServiceError {
   return conflict("idempotency_conflict", [], { retryAfterMs: 1000 });
 }
 
-/**
- * Returns the response to an earlier request with this idempotency key; undefined if there was no such request.
- *
- * @throws `idempotency_key_reused` when the earlier request had different contents.
- */
+/** @throws `idempotency_key_reused` when the earlier request had different contents. */
 export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8Array | undefined> {
   const stored = await findStoredResponse(sql, keyed);
   if (stored === undefined) return undefined;
@@ -43,11 +38,10 @@ export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8A
 }
 
 /**
- * Takes the idempotency key for this transaction, or returns the response to the request that already has the key. Call
- * it first in the transaction: while it waits for another transaction that has taken the key, its own transaction must
- * not hold locks that the other one may wait for.
+ * Or returns the response to the request that has the key. Call it first in the transaction: while
+ * it waits for another that has taken the key, it must not hold locks that the other may wait for.
  *
- * @throws `idempotency_conflict` when the other transaction has not ended after 2 s.
+ * @throws `idempotency_conflict` after 2 s.
  */
 export async function takeKeyOrReplay(
   tx: TransactionSql,
@@ -66,9 +60,9 @@ export async function takeKeyOrReplay(
 }
 
 /**
- * Takes an idempotency key for this transaction and stores its response, or takes nothing when another request has the
- * key. The unique index decides: while another transaction that has not committed holds the key, the insert waits for
- * at most 2 s, then fails with a lock timeout. A key older than 24 hours is free, even if it has not been deleted yet.
+ * Takes nothing when another request has the key. The unique index decides: while an open
+ * transaction holds the key, the insert waits for at most 2 s, then fails with a lock timeout. A
+ * key older than 24 hours is free, even if it is not deleted yet.
  */
 async function takeKey(
   tx: TransactionSql,
@@ -84,13 +78,12 @@ async function takeKey(
       created_at = excluded.created_at
     where idempotency_keys.created_at < now() - interval '24 hours'
     returning 1`;
-  // The timeout applies to the insert without an additional round trip, because both statements are sent together and
-  // executed in order.
+  // Without an additional round trip: both are sent together and executed in order.
   const [, taken] = await Promise.all([tx`set local lock_timeout = '2s'`, insert]);
   return taken.length > 0;
 }
 
-/** Whether a statement waited too long for a lock, for example for an idempotency key that another transaction has taken. */
+/** For example for an idempotency key that another transaction has taken. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "55P03";
 }
@@ -109,7 +102,7 @@ async function findStoredResponse(
   return row;
 }
 
-/** Deletes up to `limit` idempotency keys that are older than 24 hours, of all workspaces, and returns their number. */
+/** Older than 24 hours, of all workspaces. */
 async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from idempotency_keys
@@ -124,10 +117,7 @@ async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
   return deleted.count;
 }
 
-/**
- * Starts a job that deletes expired idempotency keys in batches. Its timing does not matter, because an expired key is
- * free anyway.
- */
+/** When it runs does not matter, because an expired key is free anyway. */
 export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: CLEAN_EVERY_MS,

@@ -1,7 +1,7 @@
 import { openSql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
 
-/** Migrates a service's schema with its migration role, and returns the applied versions. */
+/** Returns the applied versions. */
 export async function migrateDatabase(
   databaseUrl: string,
   folder: string,

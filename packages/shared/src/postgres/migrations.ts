@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { restrictRuntime } from "#src/postgres/runtime-rights.ts";
 
-/** A migration of the database schema, read from a file such as `0001_create_posts.sql`. */
+/** Read from a file such as `0001_create_posts.sql`. */
 interface Migration {
   readonly version: number;
   readonly name: string;
@@ -31,12 +31,11 @@ function readMigrations(folder: string): readonly Migration[] {
   return migrations;
 }
 
-/** Returns the schema version that this build requires: the number of its last migration. */
 export function neededSchemaVersion(folder: string): number {
   return readMigrations(folder).length;
 }
 
-/** Returns the schema version of the database; 0 before the first migration. Throws only infrastructure errors. */
+/** 0 before the first migration. Throws only infrastructure errors. */
 export async function currentSchemaVersion(sql: Sql): Promise<number> {
   const [table] = await sql<
     { name: string | null }[]
@@ -49,12 +48,12 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
 }
 
 /**
- * Applies the missing migrations and returns their versions. Each migration runs in its own transaction under an
- * advisory lock, so that several replicas can migrate at the same time. A migration that cannot get a table lock within
- * 2 s fails, because all readers would queue behind it; the caller retries.
+ * Each migration runs in its own transaction under an advisory lock, so that several replicas can
+ * migrate at once. One that cannot get a table lock within 2 s fails, because all readers would
+ * queue behind it; the caller retries.
  *
- * @throws Error if the schema was created by other migrations than those of this build, for example by a build before the
- *   first release. Newer migrations, of the build after this one, are allowed.
+ * @throws Error if the schema was created by other migrations than this build's. Newer ones, of the
+ *   build after this one, are allowed.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
@@ -82,12 +81,10 @@ function assertSame({ version, name }: Migration, applied: string): void {
 }
 
 /**
- * Waits until no other process migrates the schema, and then creates the table of applied migrations if it is missing.
- * Without the wait, even `create table if not exists` could fail, when two transactions execute it at the same time.
+ * Even `create table if not exists` could fail when two transactions execute it at the same time.
  */
 async function lockSchema(tx: TransactionSql): Promise<void> {
-  // A migration has no timeout, and neither has the wait for another process that migrates: creating an index of a
-  // large table takes longer than the timeout of the statements of requests.
+  // Creating an index of a large table takes longer than the timeout of requests' statements.
   await tx`set local statement_timeout = 0`;
   await tx`set local transaction_timeout = 0`;
   await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;

@@ -1,20 +1,17 @@
-/** Interval at which a probe, a statement that measures the wait for a connection, is sent while requests arrive. */
+/** While requests arrive. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
-/** Milliseconds that a probe statement waits until the connection pool counts as overloaded. */
+/** A probe that waits longer means overload. */
 const MAX_WAIT_MS = 500;
-/**
- * Waiting time of a probe statement after which another one is sent, because the driver may have lost the first answer.
- */
+/** Then another probe is sent, because the driver may have lost the first answer. */
 const MAX_PROBE_MS = 15_000;
 
 /**
- * Measures whether statements wait too long for a connection of the connection pool. It sends a probe: a small
- * statement, which waits behind all others. Probes are sent only while requests ask for the result, so that an idle
- * process sends none.
+ * Measures whether statements wait too long for a connection, by a small statement that waits
+ * behind all others, only while requests ask for the result.
  *
- * A timer counts the waiting time of a probe, and a blocked event loop also delays the timer. So the time in which the
- * process itself was blocked does not count: the answer to the probe may have arrived meanwhile without being read.
+ * A timer counts the wait, and a blocked event loop also delays the timer: so the time in which the
+ * process was blocked does not count, when the answer may have arrived without being read.
  */
 export class PoolWait {
   readonly #probe: () => PromiseLike<unknown>;
@@ -22,12 +19,12 @@ export class PoolWait {
   #sentAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param probe Sends a small statement through the connection pool, to measure how long it waits. */
+  /** @param probe Sends a small statement through the pool. */
   constructor(probe: () => PromiseLike<unknown>) {
     this.#probe = probe;
   }
 
-  /** Whether a probe statement has waited for at least half a second and is still not answered. */
+  /** For at least half a second, still without an answer. */
   isTooLong(): boolean {
     if (this.#timer === undefined && performance.now() - this.#sentAt >= PROBE_EVERY_MS)
       this.#send();

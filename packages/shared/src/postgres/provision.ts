@@ -21,16 +21,14 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
 }
 
 /**
- * Takes a lock that makes concurrent provisionings of the same database wait for each other. A statement that needs a
- * lock fails after a short time instead of making the services wait behind a long transaction: provisioning can be
- * repeated, and continues where it failed.
+ * Concurrent provisionings of a database wait for each other. A statement that needs a lock fails
+ * soon instead of making the services wait behind a long transaction: provisioning can be repeated.
  */
 async function prepare(tx: TransactionSql): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;
   await tx`set local lock_timeout = '5s'`;
 }
 
-/** Grants the runtime role its rights on everything that the migration role owns. */
 async function grantAsOwner(sql: Sql, service: string): Promise<void> {
   await sql.begin(async (tx) => {
     await prepare(tx);
@@ -40,10 +38,9 @@ async function grantAsOwner(sql: Sql, service: string): Promise<void> {
 }
 
 /**
- * Prepares the database for the services: for each a schema, a migration role that owns the schema, and a runtime role that can
- * only read and write the rows of its tables; and the schema of the Postgres bus. It needs a connection of the database owner.
- * Repeating it sets the passwords again and adds rights that a newer release needs.
- * A role can use its own schema and its part of the bus, but no schema of another service.
+ * For each service a schema, a migration role that owns it, and a runtime role that can only read
+ * and write rows; and the schema of the Postgres bus. Needs the database owner. Repeating it sets
+ * passwords again and adds rights of a newer release. A role can use no schema of another service.
  */
 export async function provisionDatabase(
   ownerUrl: string,

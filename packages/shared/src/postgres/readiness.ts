@@ -2,7 +2,7 @@ import type { Sql } from "#src/postgres.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Checks that the database keeps committed transactions, because an accepted post must survive a power failure. */
+/** An accepted post must survive a power failure. */
 async function assertDurable(sql: Sql): Promise<void> {
   const [settings] = await sql<{ fsync: string; commit: string }[]>`
     select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`;
@@ -12,10 +12,6 @@ async function assertDurable(sql: Sql): Promise<void> {
     );
 }
 
-/**
- * Waits until the database answers and has the schema that this build requires. @throws Error if the database is not
- * durable.
- */
 export async function waitForDatabase(
   sql: Sql,
   migrationsFolder: string,

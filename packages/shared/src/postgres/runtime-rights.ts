@@ -1,13 +1,12 @@
 import type { TransactionSql } from "#src/postgres.ts";
 
 /**
- * Grants and revokes the rights of a runtime role on the tables and sequences of a schema until they are as described
- * below. The current role must be the migration role, and only what it owns is changed. If all rights are right
- * already, nothing is executed.
+ * Sets the rights of the runtime role on what the migration role, the current one, owns; executes
+ * nothing if they are right already.
  *
- * In the audit log (a table `audit_log`, and its partitions), the runtime role can read rows and add rows with the
- * current time. It can read the list of applied migrations. In all other tables it reads and writes rows. It can never
- * truncate, change or drop a table.
+ * In `audit_log` and its partitions it can read, and add rows with the current time. It reads the
+ * list of migrations, and reads and writes all other tables. It can never truncate, change or drop
+ * a table.
  */
 async function setRights(tx: TransactionSql, schema: string, runtime: string): Promise<void> {
   const statements = await tx<{ statement: string }[]>`
@@ -49,14 +48,14 @@ async function setRights(tx: TransactionSql, schema: string, runtime: string): P
   await grantAuditColumns(tx, schema, runtime);
 }
 
-/** SQL condition: the table `c` is an audit log or a partition of one. */
+/** The table `c` is an audit log or a partition of one. */
 function isAuditLog(tx: TransactionSql) {
   return tx`(c.relname = 'audit_log' or starts_with(c.relname, 'audit_log_'))`;
 }
 
 /**
- * Lets the runtime role insert into all columns of the audit log except `at`, which gets the time of the insert. An
- * attacker with this role who could choose the time could hide later changes behind an entry that stays the newest.
+ * All columns except `at`, which gets the time of the insert: an attacker with this role could
+ * otherwise hide later changes behind an entry that stays the newest.
  */
 async function grantAuditColumns(
   tx: TransactionSql,
@@ -84,8 +83,8 @@ async function grantAuditColumns(
 }
 
 /**
- * Grants the runtime role of a service the rights on everything that the migration role has created in the schema, and on
- * everything that it will create. The current role must be the migration role.
+ * On everything that the migration role, the current one, has created in the schema and will
+ * create.
  */
 export async function grantRuntime(
   tx: TransactionSql,
@@ -100,9 +99,8 @@ export async function grantRuntime(
 }
 
 /**
- * Revokes from the runtime roles the rights on new tables that they must not have and that the migration role's default
- * privileges grant to them. It is called in the transaction of each migration, so that a new audit log can never be
- * changed. It does nothing if one role is used for everything, because that role has no default privileges.
+ * Revokes what default privileges grant on new tables, in the transaction of each migration, so
+ * that a new audit log can never be changed. Does nothing if one role is used for everything.
  */
 export async function restrictRuntime(tx: TransactionSql): Promise<void> {
   const roles = await tx<{ schema: string; runtime: string }[]>`

@@ -10,9 +10,8 @@ interface DumpedTable {
 }
 
 /**
- * Returns a database schema as text, read from `pg_catalog`: tables with columns, constraints, indexes and triggers in a fixed
- * order. It replaces pg_dump, which the embedded Postgres lacks. A test compares the text with the committed
- * `schema.sql`.
+ * Tables with columns, constraints, indexes and triggers in a fixed order, in the place of pg_dump,
+ * which the embedded Postgres lacks. A test compares the text with `schema.sql`.
  */
 export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
   const tables = await sql<DumpedTable[]>`

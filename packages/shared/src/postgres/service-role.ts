@@ -1,38 +1,32 @@
 import type { TransactionSql } from "#src/postgres.ts";
 import { toScramVerifier } from "#src/postgres/scram.ts";
 
-/** A service with a database schema, and the passwords of its two roles. */
 export interface ServiceRole {
-  /** Name of the service and of its schema, for example `posts`. */
+  /** Of the service and of its schema. */
   readonly service: string;
-  /** Password of the runtime role, with which the processes of the service connect. It owns nothing. */
+  /** Processes connect with the runtime role, which owns nothing. */
   readonly password: string;
-  /** Password of the migration role, which owns the schema and its tables. Only migrations connect with it. */
+  /** Only migrations connect with this role, which owns the schema. */
   readonly migrationPassword: string;
 }
 
-/** Returns the name of the runtime role of a service. */
 export function runtimeRoleOf(service: string): string {
   return `postrider_${service}`;
 }
 
-/** Returns the name of the migration role of a service. */
 export function migrationRoleOf(service: string): string {
   return `postrider_${service}_migration`;
 }
 
-/**
- * Settings of the runtime roles. They are set on the role, because session settings leak through a transaction pooler.
- */
+/** On the role, because session settings leak through a transaction pooler. */
 const RUNTIME_SETTINGS = {
   statement_timeout: "10s",
-  // The cost of random reads is set low, because our statements read rows by key, and random reads from SSDs or memory
-  // cost little more than sequential reads.
+  // Our statements read rows by key, and random reads from SSDs or memory cost little more than
+  // sequential ones.
   random_page_cost: "1.1",
   idle_in_transaction_session_timeout: "10s",
-  // `statement_timeout` and `idle_in_transaction_session_timeout` do not cover a client that stops between parsing and
-  // binding a statement. `transaction_timeout` does; without it, the locks of the client would be held until it
-  // disconnects.
+  // The other timeouts do not cover a client that stops between parsing and binding a statement,
+  // whose locks would be held until it disconnects.
   transaction_timeout: "15s",
 };
 
@@ -56,8 +50,8 @@ async function createRole(tx: TransactionSql, role: LoginRole): Promise<void> {
 }
 
 /**
- * Lets the current user create objects for a role with `set role`. On managed databases the owner of the database is not a
- * superuser: it may create a role, but must be a member to act for it.
+ * On managed databases the owner is not a superuser: it may create a role, but must be a member to
+ * act for it.
  */
 async function joinRole(tx: TransactionSql, name: string): Promise<void> {
   const [may] = await tx<{ set: boolean }[]>`select pg_has_role(${name}, 'set') as set`;
@@ -65,7 +59,7 @@ async function joinRole(tx: TransactionSql, name: string): Promise<void> {
     await tx.unsafe(`grant ${name} to current_user with inherit false, set true`);
 }
 
-/** Creates the two roles of a service with their settings, or sets their passwords again. */
+/** Or sets their passwords again. */
 export async function createRoles(tx: TransactionSql, role: ServiceRole): Promise<void> {
   const { service, password, migrationPassword } = role;
   const search = { search_path: service };
@@ -84,7 +78,6 @@ function databaseUrlOf(ownerUrl: string, name: string, password: string): string
   return url.toString();
 }
 
-/** Returns the connection string of a service's runtime role for the database of `ownerUrl`. */
 export function serviceDatabaseUrl(
   ownerUrl: string,
   { service, password }: Pick<ServiceRole, "service" | "password">,
@@ -92,7 +85,6 @@ export function serviceDatabaseUrl(
   return databaseUrlOf(ownerUrl, runtimeRoleOf(service), password);
 }
 
-/** Returns the connection string of a service's migration role for the database of `ownerUrl`. */
 export function migrationDatabaseUrl(
   ownerUrl: string,
   { service, migrationPassword }: Pick<ServiceRole, "service" | "migrationPassword">,

@@ -3,7 +3,6 @@ import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { EnvReader } from "#src/config.ts";
 
-/** The host in a Postgres connection string, and the parameters of that string. */
 interface Address {
   readonly host: string;
   readonly parameters: URLSearchParams;
@@ -11,7 +10,7 @@ interface Address {
 
 const ADDRESS = /^[a-z]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*(?:\?(.*))?$/;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?$/;
-/** Values of `sslmode` with which the Postgres driver does not verify the name of the server or its certificate. */
+/** The driver then does not verify the name of the server or its certificate. */
 const UNVERIFIED = new Set(["require", "prefer", "allow", "verify-ca"]);
 
 function parseAddress(url: string): Address {
@@ -19,7 +18,6 @@ function parseAddress(url: string): Address {
   return { host, parameters: new URLSearchParams(query) };
 }
 
-/** Reads the connection string of a service's runtime role. */
 export function readDatabaseUrl(read: EnvReader): string {
   return readConnectionString(
     read,
@@ -29,8 +27,7 @@ export function readDatabaseUrl(read: EnvReader): string {
 }
 
 /**
- * Reads the connection string of a service's migration role. In development it may be missing; then one role, that of
- * `DATABASE_URL`, owns the tables and uses them.
+ * In development it may be missing; then the role of `DATABASE_URL` owns the tables and uses them.
  */
 export function readMigrationDatabaseUrl(read: EnvReader): string {
   const isDevelopment = read.find("POSTRIDER_ENV") === "development";
@@ -43,9 +40,8 @@ export function readMigrationDatabaseUrl(read: EnvReader): string {
 }
 
 /**
- * Reads a connection string. In production a connection to another machine verifies the certificate and the name of the
- * server, unless the string says `sslmode=disable`: a connection that is only encrypted can be
- * redirected to another server.
+ * In production a connection to another machine verifies certificate and name, unless the string
+ * says `sslmode=disable`: one that is only encrypted can be redirected.
  */
 function readConnectionString(read: EnvReader, name: string, description: string): string {
   const url = read.secret(description, { level: "needed" }).string(name);
@@ -60,19 +56,15 @@ function readConnectionString(read: EnvReader, name: string, description: string
   return mode === "" ? `${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full` : url;
 }
 
-/**
- * The connection string and the TLS options for the Postgres driver. Without `ssl`, the driver follows the string
- * alone.
- */
+/** Without `ssl`, the driver follows the string alone. */
 interface TlsOptions {
   readonly url: string;
   readonly ssl?: Pick<ConnectionOptions, "ca" | "checkServerIdentity">;
 }
 
 /**
- * Moves the file of the certificate authority (`sslrootcert`) from a Postgres connection string into TLS options,
- * because the driver does not know this parameter. A connection with `verify-full` or with an authority verifies the
- * certificate and the name of the server.
+ * Moves `sslrootcert` into TLS options, because the driver does not know it. With `verify-full` or
+ * an authority, certificate and name are verified.
  */
 export function toTlsOptions(url: string): TlsOptions {
   const { host, parameters } = parseAddress(url);
@@ -87,8 +79,7 @@ export function toTlsOptions(url: string): TlsOptions {
 }
 
 /**
- * Returns the function that checks whether a server certificate is valid for the IP address of the connection. The
- * Postgres driver does not tell Node the address, and without this function Node would accept a certificate for
+ * The driver does not tell Node the IP address, and Node would then accept a certificate for
  * `localhost`.
  */
 function checkName(hosts: string): Pick<ConnectionOptions, "checkServerIdentity"> {

@@ -3,8 +3,8 @@ import { startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createGauge } from "#src/telemetry/metrics.ts";
 
 /**
- * Minimum number of transactions that must begin after a snapshot was taken before the metric shows the snapshot. An
- * idle database has old snapshots too, but no deleted rows that they keep.
+ * Transactions since a snapshot before the metric shows it: an idle database has old snapshots too,
+ * but no deleted rows that they keep.
  */
 const MIN_TRANSACTIONS = 1_000;
 
@@ -14,17 +14,14 @@ const oldest = createAgeGauge(
 );
 
 /**
- * Follows the snapshots that keep Postgres from removing deleted rows: the snapshots of backups and long queries, of standbys
- * that report theirs, of replication slots and of prepared transactions. A service's role may not see when another role's
- * transaction began, so the age of a snapshot counts from when this class first saw it.
+ * Follows the snapshots that keep Postgres from removing deleted rows: of backups, long queries,
+ * standbys, replication slots and prepared transactions. A service's role may not see when another
+ * role's transaction began, so their age counts from when this class first saw them.
  */
 export class SnapshotWatch {
   #firstSeen: ReadonlyMap<string, Date> = new Map();
 
-  /**
-   * Sets the metric of the oldest snapshot's age, and returns when that snapshot was first seen; undefined if there is
-   * none.
-   */
+  /** Returns when the oldest snapshot was first seen. */
   async look(sql: ISql, now: Date): Promise<Date | undefined> {
     const rows = await sql<{ xmin: string }[]>`
       select distinct xmin::text as xmin
@@ -45,7 +42,6 @@ export class SnapshotWatch {
 }
 
 const EVERY_MS = 10_000;
-/** Metrics label of the connection pool that a process uses for its RPCs. */
 const MAIN = "main";
 const STATES = ["active", "idle", "idle in transaction"];
 
@@ -91,13 +87,13 @@ async function look(sql: Sql): Promise<void> {
   const tookMs = performance.now() - askedAt;
   up.set(1);
   waitSeconds.set({ pool: MAIN }, tookMs / 1000);
-  // The clock difference assumes that the database read its clock half of the round trip ago.
+  // Assumes that the database read its clock half of the round trip ago.
   const aheadMs = Date.now() - tookMs / 2 - (row?.now.getTime() ?? Date.now());
   skewSeconds.set(aheadMs / 1000);
   for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);
 }
 
-/** Measures the database until disposed of: its round trip time, connections, clock difference and oldest snapshot. */
+/** Round trip time, connections, clock difference and oldest snapshot. */
 export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   poolSize.set({ pool: MAIN }, size);
   up.set(0);
@@ -113,10 +109,7 @@ export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   });
 }
 
-/**
- * Measures a further connection pool of the process until disposed of: its size and how long statements wait for a
- * connection.
- */
+/** A further pool: its size and how long statements wait for a connection. */
 export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable {
   poolSize.set({ pool }, size);
   return startLoop({
@@ -127,7 +120,7 @@ export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable
       waitSeconds.set({ pool }, (performance.now() - askedAt) / 1000);
       return EVERY_MS;
     },
-    // An error is ignored here: the measurement of the main connection pool reports a database that does not answer.
+    // The main pool's measurement reports a database that does not answer.
     onError: () => undefined,
   });
 }

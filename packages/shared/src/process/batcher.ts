@@ -4,10 +4,7 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Collects the items that several callers submit within a short time, so that one SQL statement or one RPC handles all
- * of them.
- */
+/** So one statement or one RPC handles the items of several callers. */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;
@@ -17,11 +14,10 @@ export class Batcher<I, R> {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param options.windowMs How long the first item of a batch waits for further items.
-   * @param options.maxItems Maximum number of items in a batch; a batch that has as many is handled without waiting
-   *   longer.
-   * @param options.flush Handles one batch and returns one result per item, in their order. If it throws, every
-   *   `submit` of the batch rejects.
+   * @param options.windowMs How long the first item waits for further ones.
+   * @param options.maxItems A batch that has as many is handled at once.
+   * @param options.flush Returns one result per item, in their order. If it throws, every `submit`
+   *   of the batch rejects.
    */
   constructor(options: {
     readonly windowMs: number;
@@ -41,7 +37,6 @@ export class Batcher<I, R> {
     return promise;
   }
 
-  /** Resolves when all items that were submitted so far have been handled. */
   async drain(): Promise<void> {
     this.#start();
     await Promise.all(this.#running);

@@ -11,7 +11,6 @@ createGauge("disk_free_ratio", "Free part of a volume, from 0 to 1.", ["volume"]
   }
 });
 
-/** Returns the free fraction of a folder's disk, from 0 to 1; undefined for a folder that does not exist yet. */
 async function measure(folder: string): Promise<number | undefined> {
   try {
     const { bavail, blocks } = await statfs(folder);
@@ -21,7 +20,6 @@ async function measure(folder: string): Promise<number | undefined> {
   }
 }
 
-/** Reports how much of a folder's disk is free; `volume` says what the folder is for. */
 export function watchDisk(volume: string, folder: string): void {
   folders.set(volume, folder);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 let folder: string | undefined;
 
-/** Enables failpoints for this process. While disabled, `failpoint` costs one comparison. */
+/** While disabled, `failpoint` costs one comparison. */
 export function configureFailpoints(directory: string | undefined): void {
   folder = directory;
 }
@@ -22,9 +22,9 @@ function takeOrder(name: string): string | undefined {
 }
 
 /**
- * A named point at which tests stop or kill the process, to check the effect of a crash at this point. Tests write a
- * file `<FAILPOINTS_DIR>/<name>` with the word `stop` (SIGSTOP) or `kill` (SIGKILL). The process that succeeds in
- * renaming the file stops or is killed, so that a file takes effect exactly once across all processes and replicas.
+ * A point at which tests stop or kill the process. Tests write a file `<FAILPOINTS_DIR>/<name>`
+ * with the word `stop` (SIGSTOP) or `kill` (SIGKILL). The process that succeeds in renaming it
+ * stops or is killed, so that a file takes effect exactly once across all processes.
  */
 export function failpoint(name: string): void {
   const order = takeOrder(name);

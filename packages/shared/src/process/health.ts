@@ -3,30 +3,25 @@ import type { Sql } from "#src/postgres.ts";
 import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
 import { createGauge, renderMetrics } from "#src/telemetry/metrics.ts";
 
-/**
- * A health check of a dependency. It resolves when the dependency is healthy, and rejects with a short reason when it
- * is not.
- */
+/** Rejects with a short reason when the dependency is not healthy. */
 export type Check = () => Promise<void>;
 
-/** Route option that omits a route from the API description. */
+/** Omits a route from the API description. */
 const HIDDEN: object = { hide: true };
 
 const CHECK_TIMEOUT_MS = 500;
 const MAX_CLOCK_SKEW_MS = 30_000;
-/** Maximum time to receive a request on the internal port, where all requests are short. */
+/** Requests on the internal port are short. */
 const OPS_REQUEST_MS = 5_000;
 
 const readyGauge = createGauge("postrider_ready", "1 while the process can work, as on `/readyz`.");
 
-/** Readiness of a process: its health checks, and a switch that makes it permanently not ready while it stops. */
+/** Health checks, and a switch that makes the process not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
-  /**
-   * Facts about a process that is ready, by name, for the answer of `/readyz`. A note that returns undefined is left out.
-   */
+  /** Facts for the answer of `/readyz`, by name. A note that returns undefined is left out. */
   readonly notes: Map<string, () => string | undefined>;
-  /** Whether the process is overloaded and therefore refuses RPCs. */
+  /** Then RPCs are refused. */
   isOverloaded(): boolean;
   drain(): void;
   isDraining(): boolean;
@@ -43,7 +38,9 @@ export function createHealth(): Health {
   };
 }
 
-/** Checks that the database answers, has the schema that this build requires, and has a clock within 30 s of ours. */
+/**
+ * The database answers, has the schema that this build requires, and a clock within 30 s of ours.
+ */
 export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   const needed = neededSchemaVersion(migrationsFolder);
   let migrated = false;
@@ -61,17 +58,11 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
-/**
- * Maximum time in milliseconds since a process last looked for work. When more time has passed, the process reports
- * that it is not ready.
- */
+/** Since a process last looked for work. */
 const MAX_LOOK_AGE_MS = 10_000;
 
 /**
- * Creates a readiness check that fails when the process has not looked for work for over 10 s, although it is running.
- *
- * @param work What the process looks for, as a plural noun.
- * @param ageMs Returns the milliseconds since the process last looked for work.
+ * Fails when the process has not looked for work, although it is running. `work`: a plural noun.
  */
 export function createLookCheck(work: string, ageMs: () => number): Check {
   return () =>
@@ -96,7 +87,6 @@ async function runCheck(check: Check): Promise<string> {
   return result;
 }
 
-/** Runs all health checks in parallel. */
 export async function readHealth(
   health: Health,
 ): Promise<{ readonly ready: boolean; readonly checks: Record<string, string> }> {
@@ -115,7 +105,7 @@ function readNotes({ notes }: Health): { readonly notes?: Record<string, string>
   return found.length === 0 ? {} : { notes: Object.fromEntries(found) };
 }
 
-/** Adds the health probes `/livez` (the event loop runs) and `/readyz` to a server. */
+/** `/livez`: the event loop runs. */
 export function addProbes(app: FastifyInstance, health: Health): void {
   app.get("/livez", { schema: HIDDEN }, () => ({ status: "ok" }));
   app.get("/readyz", { schema: HIDDEN }, async (_request, reply) => {
@@ -126,7 +116,7 @@ export function addProbes(app: FastifyInstance, health: Health): void {
   });
 }
 
-/** Creates the server on the internal port: health probes and Prometheus metrics, never exposed to clients. */
+/** Probes and Prometheus metrics, never exposed to clients. */
 export function createOpsServer(health: Health): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
@@ -136,7 +126,7 @@ export function createOpsServer(health: Health): FastifyInstance {
   });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
-    // Readiness is measured whenever the metrics are read, because Prometheus may be the only client that checks it.
+    // Prometheus may be the only client that checks readiness.
     readyGauge.set((await readHealth(health)).ready ? 1 : 0);
     const { contentType, body } = await renderMetrics();
     return await reply.type(contentType).send(body);

@@ -1,24 +1,25 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * Maximum time in milliseconds from SIGTERM to the end of a process; then the process exits with 1. The delivery
- * service has a maximum of its own, because it waits for platform calls in flight.
+ * From SIGTERM; then the process exits with 1. Delivery has a maximum of its own, because it waits
+ * for platform calls.
  */
 export const GRACE_MS = 24_000;
 
-/** A running process. Disposing of it stops it. */
+/** Disposing stops it. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
 
 /**
- * Milliseconds within which repeated stop signals count as one, because npm, turbo and `node --watch` repeat a Ctrl-C.
+ * Within this time repeated signals count as one, because npm, turbo and `node --watch` repeat a
+ * Ctrl-C.
  */
 const REPEATED_SIGNAL_MS = 1000;
 
 /**
- * Runs a process: starts the application, stops it on SIGTERM or SIGINT, and exits with 0. A second signal more than 1 s
- * after the first exits immediately. A shutdown that takes longer than `graceMs`, and a failed start, exit with 1.
+ * Stops the application on SIGTERM or SIGINT, and exits with 0. A second signal more than 1 s after
+ * the first exits at once. A shutdown longer than `graceMs`, and a failed start, exit with 1.
  */
 export async function runProcess(
   start: () => Promise<App>,
@@ -56,9 +57,7 @@ export async function runProcess(
   }
 }
 
-/**
- * Combines resources into one. They are disposed of in parallel, and disposing waits for all of them even if one fails.
- */
+/** Disposed of in parallel, waiting for all even if one fails. */
 export function together(resources: readonly AsyncDisposable[]): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {
@@ -69,7 +68,7 @@ export function together(resources: readonly AsyncDisposable[]): AsyncDisposable
   };
 }
 
-/** Disposes of resources in the given order, continues after a failure, and throws the first failure at the end. */
+/** Continues after a failure, and throws the first one at the end. */
 export async function disposeInOrder(
   resources: readonly (AsyncDisposable | undefined)[],
 ): Promise<void> {

@@ -1,14 +1,14 @@
 /**
- * Runs `work` repeatedly until disposed of. The next run starts immediately after a run that returned true, otherwise
- * after a pause or a call of `nudge`. An error of a run is reported and followed by a pause; it does not end the loop.
+ * The next run starts at once after a run that returned true, otherwise after a pause or a `nudge`.
+ * An error is reported and followed by a pause; it does not end the loop.
  */
 export interface Loop extends AsyncDisposable {
   readonly nudge: () => void;
 }
 
-/** A nudge for a loop that starts later than the code that nudges it, so that this code can be built first. */
+/** For a loop that starts later than the code that nudges it. */
 export interface LateNudge {
-  /** Nudges the loop. Before `attach` it does nothing; the loop then finds the work in its next regular run. */
+  /** Before `attach` it does nothing; the loop then finds the work in its next regular run. */
   readonly nudge: () => void;
   readonly attach: (loop: Pick<Loop, "nudge">) => void;
 }
@@ -26,10 +26,7 @@ export function createLateNudge(): LateNudge {
 export function startLoop(options: {
   readonly idleMs: number;
   readonly onError: (error: unknown) => void;
-  /**
-   * The repeated work of the loop. Returns true when there may be more to do now, or the milliseconds until the next
-   * run.
-   */
+  /** True when there may be more to do now, or the milliseconds until the next run. */
   readonly work: () => Promise<boolean | number>;
 }): Loop {
   let stopped = false;

@@ -7,8 +7,8 @@ let uncollectedBytes = 0;
 let collectYoung: (() => void) | undefined;
 
 /**
- * V8 exposes `gc` to contexts that are created after `--expose-gc` is set here, so the process needs no command-line
- * flag.
+ * V8 exposes `gc` to contexts that are created after the flag is set, so no command-line flag is
+ * needed.
  */
 function findCollector(): () => void {
   setFlagsFromString("--expose-gc");
@@ -17,14 +17,14 @@ function findCollector(): () => void {
 }
 
 /**
- * Runs a minor garbage collection after every 16 MB of bodies that this process pipes from socket to socket. Call it
- * with the length of each chunk.
+ * Collects garbage after every 16 MB of bodies that are piped from socket to socket; call it with
+ * the length of each chunk.
  *
- * A piped chunk is a 64 KB buffer outside V8's heap and leaves almost no garbage inside, so V8 does not collect until
- * 64 MB of such buffers have piled up, and then marks the whole heap. Measured in the gateway with
- * `--max-semi-space-size=2` and an upload of 1 GB: memory grows by 20 MB instead of 60 MB (four uploads of 250 MB: by
- * 20 MB instead of 75 MB), with 1.1 s instead of 1.5 s of processor time. Code that handles each chunk in JavaScript
- * causes enough collections by itself: uploads in the media service got slower with this call.
+ * A piped chunk is a 64 KB buffer outside V8's heap, so V8 does not collect until 64 MB have piled
+ * up, and then marks the whole heap. In the gateway with `--max-semi-space-size=2` and an upload of
+ * 1 GB, memory grows by 20 MB instead of 60 MB, with 1.1 s instead of 1.5 s of processor time. Code
+ * that handles chunks in JavaScript causes enough collections by itself: uploads in media got
+ * slower with this call.
  */
 export function notePassingBytes(bytes: number): void {
   uncollectedBytes += bytes;

@@ -26,30 +26,27 @@ import {
 } from "./health.ts";
 import { disposeInOrder } from "./lifecycle.ts";
 
-/** The configuration that every Postrider process reads. */
+/** What every process reads. */
 export interface ProcessConfig {
   readonly service: string;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** The identity with which this process authenticates itself to the services that it calls. */
   readonly identity: OwnIdentity;
   readonly logLevel: string;
-  /** Folder in which tests put the files that stop or kill the process; see `failpoints`. Undefined in production. */
+  /** Where tests put the files that stop or kill the process; see `failpoints`. */
   readonly failpointsDir: string | undefined;
-  /** Tracing settings; undefined when spans are not recorded. The OpenTelemetry SDK is not loaded then. */
+  /** Undefined when spans are not recorded; the OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
 }
 
-/** The configuration of every service with a database schema. */
 export interface DatabaseConfig {
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
-  /** Whether the driver uses prepared statements. False behind a transaction pooler that does not track them. */
+  /** False behind a transaction pooler that does not track prepared statements. */
   readonly databasePrepare: boolean;
 }
 
-/** The configuration of every service that publishes or consumes events. */
 export interface BusConfig {
   readonly bus: "postgres" | "kafka";
   readonly kafkaBrokers: readonly string[];
@@ -112,7 +109,6 @@ export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   };
 }
 
-/** Reads the settings of a service's migration command. */
 export function readMigrationSettings(read: EnvReader): Pick<DatabaseConfig, "databaseUrl"> {
   return { databaseUrl: readMigrationDatabaseUrl(read) };
 }
@@ -131,13 +127,13 @@ export function readBusConfig(read: EnvReader): BusConfig {
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** The logger, the health checks and the tracing of a process. When the process stops, they are disposed of last. */
+/** Disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;
 }
 
-/** Opens the logger, the health checks and the tracing of a process without a database. */
+/** Without a database. */
 export function openProcess(config: ProcessConfig): ServiceProcess {
   const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
@@ -151,18 +147,14 @@ export function openProcess(config: ProcessConfig): ServiceProcess {
   };
 }
 
-/**
- * The logger, the health checks and the connection pool of a process with a database. Disposing waits 5 s for running
- * statements, then closes the pool.
- */
+/** Disposing waits 5 s for running statements, then closes the pool. */
 export interface DatabaseProcess extends ServiceProcess {
   readonly sql: Sql;
 }
 
 /**
- * Opens the logger, the health checks and the connection pool of a service with a database schema, without connecting
- * yet. The process is ready once the database answers and the last of the service's migrations, or a newer one, is
- * applied. The process refuses RPCs while statements wait too long for a connection of the pool.
+ * Does not connect yet. The process is ready once the last migration, or a newer one, is applied.
+ * It refuses RPCs while statements wait too long for a connection.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -189,17 +181,15 @@ export function openDatabaseProcess(
 }
 
 /**
- * Listens for RPCs, probes and metrics. A service does this before its database is available: until then the process is
- * alive but not ready, and `/readyz` says why.
+ * Before the database is available: until then the process is alive but not ready, and `/readyz`
+ * says why.
  */
 export async function listenService(options: {
   readonly config: ProcessConfig & TrustConfig;
-  /** Lists for each RPC the processes that may call it. */
   readonly callers: CallerTable;
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
-  /** Plain HTTP routes beside the RPCs; see `addPlainRoutes`. */
   readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
   const { config, callers, health, logger } = options;

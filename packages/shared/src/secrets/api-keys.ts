@@ -3,10 +3,10 @@ import { crc32 } from "node:zlib";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "pr_live_";
-/** Length of the secret of an API key in base62: 62^43 is the first power above 2^256. */
+/** 62^43 is the first power above 2^256. */
 const SECRET_CHARACTERS = 43;
 const SECRET_BYTES = 32;
-/** Length of the checksum of an API key in base62: 62^6 is the first power above 2^32. */
+/** 62^6 is the first power above 2^32. */
 const CHECKSUM_CHARACTERS = 6;
 const SHOWN_CHARACTERS = 12;
 const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
@@ -22,8 +22,8 @@ function checksum(text: string): string {
 }
 
 /**
- * Returns the text of an API key: `pr_live_`, then 32 random bytes as 43 base62 characters, then the CRC32 (IEEE) of
- * these two parts as 6 base62 characters.
+ * `pr_live_`, then 32 random bytes as 43 base62 characters, then the CRC32 (IEEE) of these parts as
+ * 6.
  *
  * @throws RangeError when `secret` does not have 32 bytes.
  */
@@ -35,7 +35,7 @@ export function formatApiKey(secret: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** Whether a text has the form and the checksum of an API key. Any other text was never issued as a key. */
+/** Any other text was never issued as a key. */
 export function isApiKey(text: string): boolean {
   if (!KEY.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
@@ -43,14 +43,14 @@ export function isApiKey(text: string): boolean {
 }
 
 /**
- * Returns the SHA-256 of an API key, the only form in which it is stored or sent between services. 256 random bits need
- * no slow hash.
+ * The only form in which a key is stored or sent between services. 256 random bits need no slow
+ * hash.
  */
 export function hashApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** Returns the first characters of an API key, by which people recognise it. */
+/** By which people recognise a key. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, SHOWN_CHARACTERS);
 }

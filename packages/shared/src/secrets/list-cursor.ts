@@ -4,7 +4,6 @@ import { findSignedBody, toSignedText, type CursorKeys } from "./cursor-signatur
 
 export type { CursorKeys };
 
-/** The position of the last item on a page of a list that is ordered by a time and an id. */
 export interface Position {
   readonly at: Date;
   readonly id: string;
@@ -14,10 +13,7 @@ const VERSION = 1;
 const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 
-/**
- * Derives the keys for signing list cursors from secrets that all replicas of a service share, so that each replica reads the
- * cursors of the others.
- */
+/** From secrets that all replicas share, so that each reads the cursors of the others. */
 export function deriveCursorKeys(
   service: string,
   [first, ...others]: readonly [string, ...string[]],
@@ -27,11 +23,7 @@ export function deriveCursorKeys(
   return [derive(first), ...others.map(derive)];
 }
 
-/**
- * Encodes a position in a list as an opaque, signed text.
- *
- * @param scope The workspace and the filters of the list, each as text.
- */
+/** @param scope The workspace and the filters of the list, each as text. */
 export function encodeCursor(
   keys: CursorKeys,
   scope: readonly string[],
@@ -55,10 +47,7 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/**
- * Decodes a list cursor. Returns undefined for a text that is not a cursor, and for a cursor of another workspace or
- * other filters.
- */
+/** Undefined for a text that is not a cursor, or one of another workspace or other filters. */
 export function decodeCursor(
   keys: CursorKeys,
   scope: readonly string[],
@@ -73,11 +62,7 @@ export function decodeCursor(
   };
 }
 
-/**
- * Decodes the list cursor of a request.
- *
- * @throws ServiceError `invalid_cursor` if `decodeCursor` cannot decode it.
- */
+/** @throws ServiceError `invalid_cursor` */
 export function requireCursor(
   keys: CursorKeys,
   scope: readonly string[],

@@ -4,8 +4,8 @@ import type { SealingKey } from "./sealing.ts";
 const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * Reads encryption keys as a list of `<key id>:<base64 of 32 bytes>`, newest first, at least one. Error messages never
- * contain the entries, because they are secrets.
+ * A list of `<key id>:<base64 of 32 bytes>`, newest first. Error messages never contain the
+ * entries, because they are secrets.
  */
 export function readSealingKeys(read: EnvReader, name: string): readonly SealingKey[] {
   if (read.string(name) === "") return [];
@@ -22,11 +22,10 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
 }
 
 /**
- * Checks that every encryption key that stored texts need is configured. Without this check, a key that was removed too
- * early would fail the decryption of texts later, one by one.
+ * A key that was removed too early would fail the decryption of texts later, one by one. `what`: a
+ * plural noun that operators know.
  *
- * @param what What the encrypted texts are, as a plural noun that operators know.
- * @throws Error with the ids of the keys that are still used and not configured.
+ * @throws Error with the ids of the missing keys.
  */
 export function requireSealingKeys(
   name: string,

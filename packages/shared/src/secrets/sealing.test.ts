@@ -15,7 +15,7 @@ test("an encrypted (sealed) text can be decrypted only for the table, row and co
   for (const other of [
     { ...place, rowId: "row-2" },
     { ...place, column: "refresh_token" },
-    { ...place, table: "tickets" },
+    { ...place, table: "links" },
   ])
     expect(() => unseal([newer], other, sealed)).toThrow(SealError);
 });
@@ -70,7 +70,7 @@ test("a text that was encrypted with values to bind to can be decrypted only wit
     { ...bound.boundTo, "attributes.more": "" },
   ])
     expect(() => unseal([newer], { ...place, boundTo }, sealed)).toThrow(SealError);
-  for (const other of [{ rowId: "row-2" }, { column: "refresh_token" }, { table: "tickets" }])
+  for (const other of [{ rowId: "row-2" }, { column: "refresh_token" }, { table: "links" }])
     expect(() => unseal([newer], { ...bound, ...other }, sealed)).toThrow(SealError);
 });
 

@@ -4,36 +4,33 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key that encrypts (seals) secret texts before they are stored in the database. */
 export interface SealingKey {
-  /** Id of the encryption key, which is part of every text that is sealed with the key. */
   readonly id: string;
-  /** The encryption key, 32 bytes. */
   readonly secret: Buffer;
 }
 
 /**
- * The table, row and column where an encrypted text is stored. The text can only be decrypted for the same place, so
- * that copying it to another row or column is useless.
+ * A text can only be decrypted for the same place, so that copying it to another row or column is
+ * useless.
  */
 export interface SealedPlace {
   readonly table: string;
   readonly rowId: string;
   readonly column: string;
   /**
-   * The values beside the text that decide to whom it belongs and where it is sent, for example the id of a workspace and
-   * the address of a server. A text that was encrypted with these values (a bound text) can only be decrypted with the same
-   * values, so that changing them in the database is useless, too. Undefined = the text is not bound to any values.
+   * Values that decide to whom the text belongs and where it is sent, for example a workspace and
+   * the address of a server. A bound text can only be decrypted with the same values, so that
+   * changing them in the database is useless, too.
    */
   readonly boundTo?: Readonly<Record<string, string>>;
 }
 
-/** Error for an encrypted text that cannot be decrypted. Its message never contains the text. */
+/** The message never contains the text. */
 export class SealError extends Error {
   override name = "SealError";
   /**
-   * True if the encrypted text or a value that it is bound to was changed, or if it belongs to another place, so that no key
-   * can decrypt it. False if a key is missing.
+   * True if the text or a value was changed, or belongs to another place: no key can decrypt it.
+   * False if a key is missing.
    */
   readonly isBroken: boolean;
 
@@ -43,31 +40,29 @@ export class SealError extends Error {
   }
 }
 
-/**
- * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker.
- */
+/** After the key id of a bound text; a key id cannot contain it. */
 const BOUND_MARK = "+bound";
 
-/** Returns the key part of a sealed text: the key id, and the marker of a text that is bound to values. */
+/** The key id, and the marker of a bound text. */
 export function sealedKeyPart(keyId: string, isBound: boolean): string {
   return isBound ? keyId + BOUND_MARK : keyId;
 }
 
-/** Returns the key id, and whether the text is bound to values, from the key part of a sealed text. */
+/** The reverse of `sealedKeyPart`. */
 export function parseSealedKeyPart(part: string): { keyId: string; isBound: boolean } {
   const isBound = part.endsWith(BOUND_MARK);
   return { keyId: isBound ? part.slice(0, -BOUND_MARK.length) : part, isBound };
 }
 
 /**
- * Encodes a list of texts so that no other list has the same encoding: the length of each text in bytes stands before
- * the text. The values of `boundTo` are encoded in the alphabetical order of their names.
+ * No other list has the same encoding: the length of each text stands before it. `boundTo` is in
+ * the alphabetical order of its names.
  */
 function encodeTexts(texts: readonly unknown[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
-      // A value to which a text is bound may have been changed in the database, and then have another type than the
-      // code declares.
+      // The value may have been changed in the database, and then have another type than the code
+      // declares.
       if (typeof text !== "string") throw new SealError("a value to bind to is not a text", true);
       const bytes = Buffer.from(text);
       const length = Buffer.alloc(4);
@@ -84,18 +79,17 @@ function associatedData({ table, rowId, column, boundTo }: SealedPlace, keyId: s
   return encodeTexts([...place, ...names.flatMap((name) => [name, boundTo[name]])]);
 }
 
-/** Returns a new nonce for the encryption with `seal`. */
 export function newNonce(): Uint8Array {
   return randomBytes(NONCE_BYTES);
 }
 
 /**
- * Encrypts a text with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url; the key id of a bound text
- * is followed by `+bound`.
+ * With the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url; `+bound` follows
+ * the key id of a bound text.
  *
- * @param keys Encryption keys, newest first.
+ * @param keys Newest first.
  * @param nonce 12 random bytes, never used twice.
- * @throws SealError when there is no key, or when a value to bind to is not a text.
+ * @throws SealError when there is no key, or a value to bind to is not a text.
  */
 export function seal(
   keys: readonly SealingKey[],
@@ -115,8 +109,8 @@ export function seal(
 }
 
 /**
- * Decrypts a text that `seal` encrypted for this table, row, column and the same values to bind to. A text that is not bound is
- * refused for a place with values to bind to.
+ * For the same table, row, column and values. A text that is not bound is refused for a place with
+ * values.
  *
  * @throws SealError
  */

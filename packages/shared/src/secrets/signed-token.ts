@@ -1,21 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/**
- * The values (claims) in a signed token. Everyone who has the token can read them, so they must not contain secrets.
- */
+/** Everyone who has the token can read them, so they must not contain secrets. */
 export type Claims = Readonly<Record<string, string>>;
 
 interface Body {
   readonly claims: Claims;
-  /** Expiry of the signed token in seconds since 1970. */
+  /** In seconds since 1970. */
   readonly expires: number;
 }
 
 /**
- * Creates a signed token with the values `claims`, which is valid until `expiresAt` and safe in a URL. Every process
- * with the key can verify it.
- *
- * @param purpose What the token is for. A token for one purpose is not valid for another one, even with the same key.
+ * Valid until `expiresAt`, safe in a URL; every process with the key can verify it. A token for one
+ * purpose is not valid for another.
  */
 export function signToken(key: string, purpose: string, claims: Claims, expiresAt: Date): string {
   const body: Body = { claims, expires: Math.floor(expiresAt.getTime() / 1000) };
@@ -23,10 +19,7 @@ export function signToken(key: string, purpose: string, claims: Claims, expiresA
   return `${encoded}.${sign(key, purpose, encoded).toString("base64url")}`;
 }
 
-/**
- * Returns the values (claims) in a signed token; undefined when the token is forged, damaged, expired or for another
- * purpose.
- */
+/** Undefined when the token is forged, damaged, expired or for another purpose. */
 export function verifyToken(
   key: string,
   purpose: string,
@@ -34,7 +27,7 @@ export function verifyToken(
   now: Date,
 ): Claims | undefined {
   const [encoded = "", signature = "", ...rest] = token.split(".");
-  // Signatures are compared as text, because base64 decoders accept several spellings of the same bytes.
+  // Compared as text, because base64 decoders accept several spellings of the same bytes.
   const expected = Buffer.from(sign(key, purpose, encoded).toString("base64url"));
   const given = Buffer.from(signature);
   if (rest.length > 0 || given.length !== expected.length) return undefined;

@@ -2,20 +2,16 @@ import { ServiceError } from "#src/errors.ts";
 import { findSignedBody, toSignedText, type CursorKeys } from "./cursor-signature.ts";
 
 /**
- * Encodes a text, for example the cursor of a platform, as an opaque, signed cursor.
+ * For example the cursor of a platform.
  *
- * @param scope Name of the list, the workspace and the filters of the list, each as text. The name must differ from those of
- * lists whose cursors are positions.
+ * @param scope Name of the list, the workspace and the filters, each as text. The name must differ
+ *   from those of lists whose cursors are positions.
  */
 export function encodeTextCursor(keys: CursorKeys, scope: readonly string[], text: string): string {
   return toSignedText(keys, scope, Buffer.from(text, "utf8"));
 }
 
-/**
- * Decodes a cursor of a request that `encodeTextCursor` created for the same scope.
- *
- * @throws ServiceError `invalid_cursor` for every other text.
- */
+/** @throws ServiceError `invalid_cursor` for everything but a cursor of the same scope. */
 export function requireTextCursor(
   keys: CursorKeys,
   scope: readonly string[],

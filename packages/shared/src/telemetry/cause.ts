@@ -2,8 +2,8 @@ import { newId } from "#src/ids.ts";
 import { findContext, type RequestContext } from "./request-context.ts";
 
 /**
- * Links an event, or work that waits in a table, to the request that caused it. It has the keys of an event's headers, so
- * that it can be stored and copied unchanged.
+ * The request that caused an event or waiting work. It has the keys of an event's headers, so that
+ * it can be stored and copied unchanged.
  */
 export type Cause = {
   readonly requestid?: string;
@@ -18,7 +18,7 @@ export function causeOf({ requestid, traceparent }: Readonly<Record<string, stri
   };
 }
 
-/** Returns the current request as the cause of an event; empty outside of a request. */
+/** Empty outside of a request. */
 export function currentCause(): Cause {
   const context = findContext();
   if (context === undefined) return {};
@@ -28,7 +28,7 @@ export function currentCause(): Cause {
     : { requestid: requestId, traceparent };
 }
 
-/** Returns headers that link a plain HTTP request between services to the current request, as RPCs do automatically. */
+/** Links a plain HTTP request to the current request, as RPCs do automatically. */
 export function outgoingHeaders(): Readonly<Record<string, string>> {
   const { requestid, traceparent } = currentCause();
   return {
@@ -37,10 +37,7 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/**
- * Returns the request context in which work continues that an earlier request caused. The context is new if the request
- * is unknown.
- */
+/** For work that an earlier request caused; new if that is unknown. */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),
@@ -49,8 +46,8 @@ export function contextOf({ requestid, traceparent }: Cause): RequestContext {
 }
 
 /**
- * Returns the common cause of items that are processed together: their request if all of them have the same request.
- * Otherwise the cause is empty, because work that several requests share belongs to none of them.
+ * Empty unless all have the same request, because work that several requests share belongs to none
+ * of them.
  */
 export function sharedCause(causes: readonly Cause[]): Cause {
   const [first = {}] = causes;

@@ -3,17 +3,20 @@ import { traceIdOf } from "#src/tracing/traceparent.ts";
 import { writeBatched } from "./batched-lines.ts";
 import { findContext } from "./request-context.ts";
 
-/** Logs allow-listed fields only. It has no child loggers, because pino would write their bound fields unfiltered. */
+/**
+ * Allow-listed fields only. No child loggers, because pino would write their bound fields
+ * unfiltered.
+ */
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal">;
 
 /**
- * Fields that may be logged. All other fields are dropped, so that a secret or the text of a post is not logged as part
- * of an object. Add a field only if it can never contain either.
+ * All other fields are dropped. Add one only if it can never contain a secret or the text of a
+ * post.
  */
 const LOGGABLE = new Set([
   "err",
   "requestId",
-  // `trace_id` is written as in OpenTelemetry's logs, so that tools link a log line to its trace.
+  // As in OpenTelemetry's logs, so that tools link a line to its trace.
   "trace_id",
   "workspaceId",
   "postId",
@@ -59,10 +62,7 @@ const LOGGABLE = new Set([
   "metricsUrl",
 ]);
 
-/**
- * Returns name, stack and code of an error, without requests, query parameters and other properties that libraries
- * attach.
- */
+/** Without requests, query parameters and other properties that libraries attach. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code: unknown = "code" in error ? error.code : undefined;
@@ -81,18 +81,12 @@ function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/**
- * Opens stdout for log lines in batches, written at the latest after 100 ms and at exit, because a system call per line
- * is a considerable part of the cost of a request.
- */
+/** In batches, because a system call per line is a considerable part of the cost of a request. */
 function openStdout(): DestinationStream {
   return writeBatched(pino.destination({ dest: 1, sync: false, minLength: 4096 }));
 }
 
-/**
- * Creates a JSON logger that writes allow-listed fields only and adds the ids of the current request. It writes to
- * stdout by default.
- */
+/** JSON with the ids of the current request, to stdout by default. */
 export function createLogger(options: {
   readonly service: string;
   readonly level: string;

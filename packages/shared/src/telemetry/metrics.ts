@@ -29,7 +29,6 @@ export function describeProcess(service: string): void {
   buildInfo.set({ service, version }, 1);
 }
 
-/** Returns all metrics of the process in the text format of Prometheus. */
 export async function renderMetrics(): Promise<{
   readonly contentType: string;
   readonly body: string;
@@ -37,14 +36,12 @@ export async function renderMetrics(): Promise<{
   return { contentType: register.contentType, body: await register.metrics() };
 }
 
-/** A metric that the process has registered. */
 export interface RegisteredMetric {
   readonly name: string;
   readonly type: string;
   readonly labelNames: readonly string[];
 }
 
-/** Returns every metric of the modules that are loaded. */
 export function listMetrics(): readonly RegisteredMetric[] {
   return register.getMetricsAsArray().map((metric) => {
     const { name, type, labelNames } = metric as unknown as RegisteredMetric;
@@ -53,10 +50,10 @@ export function listMetrics(): readonly RegisteredMetric[] {
 }
 
 /**
- * Creates a counter; name it `<noun>_total`.
+ * Name it `<noun>_total`.
  *
- * @param known Series that exist from the start with the value 0. A series that is created by its first count shows no
- *   increase, so series with alerts must be listed here.
+ * @param known Series with the value 0 from the start: a series that is created by its first count
+ *   shows no increase, so series with alerts must be listed here.
  */
 export function createCounter<L extends string>(
   name: string,
@@ -69,11 +66,7 @@ export function createCounter<L extends string>(
   return counter;
 }
 
-/**
- * Creates a gauge: a value that can rise and fall.
- *
- * @param measure Called each time metrics are read, to set the current value.
- */
+/** @param measure Called each time metrics are read, to set the current value. */
 export function createGauge<L extends string>(
   name: string,
   help: string,
@@ -91,15 +84,15 @@ export function createGauge<L extends string>(
   });
 }
 
-/** A gauge of how long something has been waiting, which grows without further updates. */
+/** Grows without further updates. */
 export interface AgeGauge<L extends string> {
-  /** @param since Time since which the oldest item waits; undefined when no item waits. */
+  /** @param since Since when the oldest item waits; undefined when none does. */
   set(labels: Record<L, string>, since: Date | undefined): void;
-  /** Removes series of the gauge, because another process reports them from now on. */
+  /** Another process reports these series from now on. */
   forget(isForgotten: (labels: Record<L, string>) => boolean): void;
 }
 
-/** Creates a gauge of the seconds since an instant; 0 while nothing waits. */
+/** Seconds since an instant; 0 while nothing waits. */
 export function createAgeGauge<L extends string>(
   name: string,
   help: string,
@@ -124,7 +117,7 @@ export function createAgeGauge<L extends string>(
   };
 }
 
-/** Creates a histogram of seconds with buckets from 1 ms to 60 s. */
+/** In seconds, with buckets from 1 ms to 60 s. */
 export function createDurationHistogram<L extends string>(
   name: string,
   help: string,

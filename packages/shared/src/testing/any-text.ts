@@ -8,8 +8,8 @@ const codePoints = fc.oneof(
 );
 
 /**
- * Any Unicode text. The limits count code points. `fc.string({ unit: "binary" })` means the same, but it takes a second of each
- * test process to list all code points.
+ * Any Unicode text. The limits count code points. `fc.string({ unit: "binary" })` means the same,
+ * but it takes a second of each test process to list all code points.
  */
 export function anyText(limits: fc.ArrayConstraints = {}): fc.Arbitrary<string> {
   return fc.array(codePoints, limits).map((points) => String.fromCodePoint(...points));

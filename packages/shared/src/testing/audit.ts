@@ -4,14 +4,20 @@ import type { TestDatabase } from "#src/testing/database.ts";
 
 const KEY_ID = "01936a5e-7d2b-7000-8000-0000000000f1";
 
-/** The actor, the request id and the remote address of an audit entry about work that ran inside of `asOperator`. */
+/**
+ * The actor, the request id and the remote address of an audit entry about work that ran inside of
+ * `asOperator`.
+ */
 export const BY_OPERATOR = {
   actor: ["operator", "operator", "ana@laptop"],
   requestId: "req-operator",
   sourceAddress: "192.0.2.7",
 } as const;
 
-/** The actor, the request id and the remote address of an audit entry about work that ran inside of `asClient`. */
+/**
+ * The actor, the request id and the remote address of an audit entry about work that ran inside of
+ * `asClient`.
+ */
 export const BY_CLIENT = {
   actor: ["key", KEY_ID, null],
   requestId: "req-client",
@@ -66,8 +72,9 @@ async function isRefused(change: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Runs a change three times: first while Postgres refuses entries of the audit log, then with a failure at the commit
- * of the change, and then without a failure. Returns the entries that the last run has appended.
+ * Runs a change three times: first while Postgres refuses entries of the audit log, then with a
+ * failure at the commit of the change, and then without a failure. Returns the entries that the
+ * last run has appended.
  *
  * @param tables The tables that the change writes.
  * @throws When one of the first two runs succeeds, changes a table or leaves an entry.

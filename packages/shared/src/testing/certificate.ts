@@ -17,7 +17,8 @@ const COMMON_NAME = oid("550403");
 const SUBJECT_ALT_NAME = oid("551d11");
 
 /**
- * Creates a self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not create certificates.
+ * Creates a self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not
+ * create certificates.
  *
  * @param options.until End of its validity as `YYMMDDhhmmssZ`; the default is in 2049.
  */

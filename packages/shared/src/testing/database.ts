@@ -20,7 +20,9 @@ declare module "vitest" {
 }
 
 export interface TestDatabaseOptions {
-  /** Name of the service that the test database belongs to, which is also the name of its schema. */
+  /**
+   * Name of the service that the test database belongs to, which is also the name of its schema.
+   */
   readonly service: string;
   /** Absolute path of the service's folder `migrations`. */
   readonly migrationsFolder: string;
@@ -34,7 +36,10 @@ export interface TestDatabase extends AsyncDisposable {
   readonly sql: Sql;
   /** A connection pool with the service's migration role, for tests that change or empty tables. */
   readonly migrationSql: Sql;
-  /** A connection pool of the cluster's owner, for operations that the service's role may not execute. */
+  /**
+   * A connection pool of the cluster's owner, for operations that the service's role may not
+   * execute.
+   */
   readonly ownerSql: Sql;
   /** Connection string with the service's runtime role. */
   readonly url: string;
@@ -46,18 +51,22 @@ export interface TestDatabase extends AsyncDisposable {
 
 const PASSWORD = "postrider-test";
 /**
- * Id of the Postgres advisory lock under which template databases are created one after the other, because databases share
- * roles and each template must be created once.
+ * Id of the Postgres advisory lock under which template databases are created one after the other,
+ * because databases share roles and each template must be created once.
  */
 const TEMPLATE_LOCK = 7_263_401;
 
 /**
- * Connection of the cluster's owner, with which the test process creates and drops databases. It stays open for all test
- * files of the process, because a connection costs more processor time than a statement.
+ * Connection of the cluster's owner, with which the test process creates and drops databases. It
+ * stays open for all test files of the process, because a connection costs more processor time than
+ * a statement.
  */
 let cluster: Sql | undefined;
 
-/** Creates a test database from a template, which is migrated once per service and set of migrations. */
+/**
+ * Creates a test database from a template, which is migrated once per service and set of
+ * migrations.
+ */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
   const role: ServiceRole = {
@@ -101,8 +110,8 @@ function withDatabase(url: string, name: string): string {
 }
 
 /**
- * The files whose code decides what `provisionDatabase` creates. Their contents are part of the name of a template
- * database.
+ * The files whose code decides what `provisionDatabase` creates. Their contents are part of the
+ * name of a template database.
  */
 const PROVISIONING = [
   "../bus/topics.ts",
@@ -114,8 +123,8 @@ const PROVISIONING = [
 ];
 
 /**
- * Returns the name of a template database. It contains a hash of the migrations, so that a changed migration leads to a
- * new template.
+ * Returns the name of a template database. It contains a hash of the migrations, so that a changed
+ * migration leads to a new template.
  */
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
@@ -152,8 +161,8 @@ async function ensureTemplate(
 ): Promise<void> {
   const owner = openSql({ url: clusterUrl, poolSize: 1, applicationName: "test-template" });
   try {
-    // Other tests may create the same template at the same time, so a lock is taken. The lock belongs to this connection
-    // and ends with it.
+    // Other tests may create the same template at the same time, so a lock is taken. The lock
+    // belongs to this connection and ends with it.
     await owner`select pg_advisory_lock(${TEMPLATE_LOCK})`;
     if (!(await hasDatabase(owner, name)))
       await makeTemplate(owner, clusterUrl, role, folder, name);
@@ -169,7 +178,8 @@ async function makeTemplate(
   folder: string,
   name: string,
 ): Promise<void> {
-  // A template database gets its name when it is complete, because an incomplete template would break every later test.
+  // A template database gets its name when it is complete, because an incomplete template would
+  // break every later test.
   const draft = `${name}_draft`;
   await owner.unsafe(`drop database if exists ${draft} with (force)`);
   await owner.unsafe(`create database ${draft}`);

@@ -4,13 +4,13 @@ import { createHostileTexts } from "./hostile-texts.ts";
 const SHORTEST = 16_384;
 const REPEATS = 5;
 /**
- * Processor time in milliseconds below which the longest text says nothing about the growth of the run time: a quadratic one takes
- * a second.
+ * Processor time in milliseconds below which the longest text says nothing about the growth of the
+ * run time: a quadratic one takes a second.
  */
 const NEGLIGIBLE_MS = 40;
 /**
- * Maximum ratio of the times for texts of four times the length. It is 4 for a linear run time and 16 for a quadratic one; the
- * difference leaves room for other work on the machine.
+ * Maximum ratio of the times for texts of four times the length. It is 4 for a linear run time and
+ * 16 for a quadratic one; the difference leaves room for other work on the machine.
  */
 const MAX_RATIO = 10;
 
@@ -52,7 +52,10 @@ function build([begin, unit, end]: GrowingText, length: number): string {
   return begin + unit.repeat(Math.max(1, Math.floor(length / unit.length))) + end;
 }
 
-/** Returns the shortest of several processor times, because compilation and other work on the machine only make one longer. */
+/**
+ * Returns the shortest of several processor times, because compilation and other work on the
+ * machine only make one longer.
+ */
 function measureMs(run: (text: string) => unknown, text: string): number {
   let shortest = Infinity;
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
@@ -66,8 +69,9 @@ function measureMs(run: (text: string) => unknown, text: string): number {
 }
 
 /**
- * Returns how much the run time of a parser grows from n and 2n to 4n characters, if it grows much faster than the length of the
- * text; undefined if it is linear, or so short that its growth does not matter.
+ * Returns how much the run time of a parser grows from n and 2n to 4n characters, if it grows much
+ * faster than the length of the text; undefined if it is linear, or so short that its growth does
+ * not matter.
  */
 export function findGrowth(
   run: (text: string) => unknown,
@@ -81,8 +85,8 @@ export function findGrowth(
 }
 
 /**
- * Yields texts of about `length` UTF-16 units for a parser whose time has a bound: those of `GROWING_TEXTS` and of
- * `createHostileTexts`.
+ * Yields texts of about `length` UTF-16 units for a parser whose time has a bound: those of
+ * `GROWING_TEXTS` and of `createHostileTexts`.
  */
 export function* createWorstTexts(length: number): Generator<string> {
   for (const growing of GROWING_TEXTS) yield build(growing, length);

@@ -1,6 +1,6 @@
 /**
- * Strings whose repetition makes a text expensive for careless code: regular expressions that backtrack, sorting,
- * rescanning.
+ * Strings whose repetition makes a text expensive for careless code: regular expressions that
+ * backtrack, sorting, rescanning.
  */
 export const HOSTILE_PIECES: readonly string[] = [
   ...Array.from("aA1 \n\t#@._-~/()?&,;:!'\"<>[]{}%\\"),
@@ -56,9 +56,10 @@ function createRandom(seed: number): (below: number) => number {
 }
 
 /**
- * Creates test data: texts of about `maxBytes` bytes in UTF-8 that take long if the work on them grows faster than their
- * length. The first texts each repeat one string of `HOSTILE_PIECES`. They are followed by `mixtures` random texts, which repeat a few
- * of these strings between others, or contain long runs of several strings. The same seed creates the same texts.
+ * Creates test data: texts of about `maxBytes` bytes in UTF-8 that take long if the work on them
+ * grows faster than their length. The first texts each repeat one string of `HOSTILE_PIECES`. They
+ * are followed by `mixtures` random texts, which repeat a few of these strings between others, or
+ * contain long runs of several strings. The same seed creates the same texts.
  */
 export function* createHostileTexts(
   maxBytes: number,
@@ -78,8 +79,8 @@ export function* createHostileTexts(
 }
 
 /**
- * Returns the processor time in milliseconds that the calling thread spends on a call. Unlike the duration of the call,
- * the processor time does not grow when the machine is busy with other work.
+ * Returns the processor time in milliseconds that the calling thread spends on a call. Unlike the
+ * duration of the call, the processor time does not grow when the machine is busy with other work.
  */
 export async function measureCpuMs(action: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();

@@ -10,11 +10,16 @@ export interface TestIdentities {
   readonly trust: TrustConfig;
   /** Returns the environment variables with which a test starts the process of this name. */
   env(name: string): Readonly<Record<string, string>>;
-  /** Returns the access rules of a service. Without `callers`, every process with an identity may call every RPC. */
+  /**
+   * Returns the access rules of a service. Without `callers`, every process with an identity may
+   * call every RPC.
+   */
   accessOf(service: string, callers?: CallerTable): Access;
 }
 
-/** Access rules that accept every caller, for the servers of tests that are not about identities. */
+/**
+ * Access rules that accept every caller, for the servers of tests that are not about identities.
+ */
 export const ACCEPT_ANYONE: Access = {
   authenticate: () => "anyone",
   authorize: () => undefined,

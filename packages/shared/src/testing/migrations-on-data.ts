@@ -14,8 +14,8 @@ import {
 
 /**
  * Comment lines with which a migration tells `findMigrationFaults` what its author intends:
- * - `-- removes items.name` or `-- removes items`: this column or table is removed on purpose, one release after the
- *   last version that used it.
+ * - `-- removes items.name` or `-- removes items`: this column or table is removed on purpose, one
+ *   release after the last version that used it.
  * - `-- unwritten items`: no earlier version inserts rows into this table.
  */
 const LINES = { removed: /^-- removes (\S+)$/gm, unwritten: /^-- unwritten (\S+)$/gm };
@@ -23,17 +23,20 @@ const UNIQUE_VIOLATION = "23505";
 
 interface FilledTable {
   readonly table: Table;
-  /** The ways to fill this table's columns (`RowKind`) with which the test inserted a row that Postgres accepted. */
+  /**
+   * The ways to fill this table's columns (`RowKind`) with which the test inserted a row that
+   * Postgres accepted.
+   */
   readonly kinds: readonly RowKind[];
 }
 
 let rowCount = 0;
 
 /**
- * Applies the migrations of a service one by one, each to tables that are filled with rows of many kinds (`RowKind`).
- * Returns what is wrong: a migration that fails on data, that removes rows, or after which the previous version can no
- * longer insert its rows. Such a failed insert would break the processes of the previous version, which run until they
- * are replaced.
+ * Applies the migrations of a service one by one, each to tables that are filled with rows of many
+ * kinds (`RowKind`). Returns what is wrong: a migration that fails on data, that removes rows, or
+ * after which the previous version can no longer insert its rows. Such a failed insert would break
+ * the processes of the previous version, which run until they are replaced.
  */
 export async function findMigrationFaults(
   service: string,
@@ -68,7 +71,8 @@ function namesIn(text: string, line: RegExp): readonly string[] {
 }
 
 /**
- * Tries to insert one row of each kind (`RowKind`) into each table, and keeps the rows that Postgres accepts.
+ * Tries to insert one row of each kind (`RowKind`) into each table, and keeps the rows that
+ * Postgres accepts.
  *
  * @throws When Postgres refuses every row for a table.
  */
@@ -115,8 +119,8 @@ function withoutRemoved(
 }
 
 /**
- * Returns what is wrong with a migrated table: rows that the migration removed, and kinds of rows (`RowKind`) that the
- * table accepted before the migration and does not accept any more.
+ * Returns what is wrong with a migrated table: rows that the migration removed, and kinds of rows
+ * (`RowKind`) that the table accepted before the migration and does not accept any more.
  */
 async function findFaults(sql: Sql, { table, kinds }: FilledTable): Promise<readonly string[]> {
   const [found] = await sql<{ exists: boolean }[]>`

@@ -4,15 +4,16 @@ const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Returns how long to wait between two checks: longer the longer a test has waited, because each check costs CPU time
- * in the test and in the services that it asks.
+ * Returns how long to wait between two checks: longer the longer a test has waited, because each
+ * check costs CPU time in the test and in the services that it asks.
  */
 function pauseAfter(waitedMs: number): number {
   return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
 /**
- * Repeats `check` until it neither throws nor returns false, and returns its result. Tests use it instead of sleeping.
+ * Repeats `check` until it neither throws nor returns false, and returns its result. Tests use it
+ * instead of sleeping.
  *
  * @throws The last error of `check`, or a general one, after `timeoutMs` (default: 10 s).
  */

@@ -4,8 +4,8 @@ import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 
 /**
- * Closes all connections to a test database and gives it another name, so that Postgres refuses new connections with the
- * SQLSTATE 3D000. Disposing of the result restores the name.
+ * Closes all connections to a test database and gives it another name, so that Postgres refuses new
+ * connections with the SQLSTATE 3D000. Disposing of the result restores the name.
  */
 export async function renameDatabase({ ownerUrl }: TestDatabase): Promise<AsyncDisposable> {
   const name = new URL(ownerUrl).pathname.slice(1);

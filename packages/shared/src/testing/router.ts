@@ -4,8 +4,9 @@ import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 
 /**
- * Creates an in-memory service with the same routes, encoding and error mapping as over the network, so that tests run
- * the real RPC handlers without sockets. Handlers see the caller's request context.
+ * Creates an in-memory service with the same routes, encoding and error mapping as over the
+ * network, so that tests run the real RPC handlers without sockets. Handlers see the caller's
+ * request context.
  */
 export function createTestPeer(
   routes: (router: ConnectRouter) => void,

@@ -3,8 +3,8 @@ import { dumpSchema } from "#src/postgres/schema-dump.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 
 /**
- * Fails when the committed `schema.sql` differs from the result of the migrations. Running the test with `vitest -u` updates
- * the file, like every snapshot.
+ * Fails when the committed `schema.sql` differs from the result of the migrations. Running the test
+ * with `vitest -u` updates the file, like every snapshot.
  *
  * @param file Absolute path of the service's `schema.sql`.
  */

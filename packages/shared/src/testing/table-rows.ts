@@ -5,7 +5,10 @@ interface Column {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** The texts that a check constraint allows in this column; undefined when there is no such constraint. */
+  /**
+   * The texts that a check constraint allows in this column; undefined when there is no such
+   * constraint.
+   */
   readonly allowed: readonly string[] | undefined;
   /** Table and column that this column's foreign key refers to; null without a foreign key. */
   readonly references: { readonly table: string; readonly column: string } | null;
@@ -23,7 +26,10 @@ export interface RowKind {
   readonly fixed: Readonly<Record<string, string>>;
 }
 
-/** Returns the tables of the connection's schema from `pg_catalog`; referenced tables come before those that refer to them. */
+/**
+ * Returns the tables of the connection's schema from `pg_catalog`; referenced tables come before
+ * those that refer to them.
+ */
 export async function readTables(sql: Sql): Promise<readonly Table[]> {
   const rows = await sql<(Omit<Column, "allowed"> & { table: string; check: string | null })[]>`
     select c.relname as table,
@@ -59,7 +65,10 @@ export async function readTables(sql: Sql): Promise<readonly Table[]> {
   return inOrder([...tables].map(([name, each]) => ({ name, columns: each })));
 }
 
-/** Returns the texts that a check constraint allows, such as `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`. */
+/**
+ * Returns the texts that a check constraint allows, such as
+ * `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`.
+ */
 function textsOf(check: string | null): readonly string[] | undefined {
   if (check === null) return undefined;
   return [...check.matchAll(/'([^']*)'::text/g)].flatMap(([, text]) => text ?? []);
@@ -86,9 +95,9 @@ function inOrder(tables: readonly Table[]): readonly Table[] {
 }
 
 /**
- * Returns the ways to fill the columns of a table that a test tries: with and without the optional columns, with each
- * text that a check constraint allows, and with a JSON object or array. Postgres refuses the rows that other
- * constraints do not allow.
+ * Returns the ways to fill the columns of a table that a test tries: with and without the optional
+ * columns, with each text that a check constraint allows, and with a JSON object or array. Postgres
+ * refuses the rows that other constraints do not allow.
  */
 export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   const choices = columns.flatMap(({ name, allowed = [] }) =>
@@ -102,7 +111,10 @@ export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   );
 }
 
-/** Inserts a row of the given kind into a table; `number` makes its values different from those of other rows. */
+/**
+ * Inserts a row of the given kind into a table; `number` makes its values different from those of
+ * other rows.
+ */
 export async function insertRow(
   tx: TransactionSql,
   table: Table,

@@ -16,20 +16,23 @@ export interface TracingConfig {
   /** Headers for the OTLP receiver, for example for authentication. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The ratio of recorded traces, from 0 to 1, among those that start in this process or come from external clients.
+   * The ratio of recorded traces, from 0 to 1, among those that start in this process or come from
+   * external clients.
    */
   readonly ratio: number;
 }
 
 /**
- * Maximum time of an export of spans. When the process stops, spans that are not exported within this time are lost.
+ * Maximum time of an export of spans. When the process stops, spans that are not exported within
+ * this time are lost.
  */
 const EXPORT_TIMEOUT_MS = 3_000;
 const SCHEDULED_DELAY_MS = 1_000;
 
 /**
- * Records and exports spans until disposed of; disposing exports the last spans. If the OTLP receiver is unavailable,
- * spans are lost, without other effects. This is the only module that loads the OpenTelemetry SDK.
+ * Records and exports spans until disposed of; disposing exports the last spans. If the OTLP
+ * receiver is unavailable, spans are lost, without other effects. This is the only module that
+ * loads the OpenTelemetry SDK.
  */
 export function startExport(
   options: TracingConfig & { readonly service: string; readonly logger: Logger },

@@ -4,7 +4,10 @@ import type { TracingConfig } from "#src/tracing/export.ts";
 
 const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;
 
-/** Parses an OTLP header `name=value` with a percent-encoded value; returns undefined for any other text. */
+/**
+ * Parses an OTLP header `name=value` with a percent-encoded value; returns undefined for any other
+ * text.
+ */
 function parseHeader(entry: string): [name: string, value: string] | undefined {
   const { name, value } = HEADER.exec(entry)?.groups ?? {};
   if (name === undefined || value === undefined) return undefined;
@@ -15,7 +18,10 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
   }
 }
 
-/** Reads OTLP headers as `name=value,…`. Error messages never contain the entries, because they are credentials. */
+/**
+ * Reads OTLP headers as `name=value,…`. Error messages never contain the entries, because they are
+ * credentials.
+ */
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
@@ -36,8 +42,8 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
 }
 
 /**
- * Reads the tracing settings. Returns undefined without an OTLP endpoint: then no spans are recorded and the
- * OpenTelemetry SDK is not loaded.
+ * Reads the tracing settings. Returns undefined without an OTLP endpoint: then no spans are
+ * recorded and the OpenTelemetry SDK is not loaded.
  */
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
@@ -61,7 +67,9 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }
 
-/** Loads the OpenTelemetry SDK in the background. Spans are recorded and exported once it is loaded. */
+/**
+ * Loads the OpenTelemetry SDK in the background. Spans are recorded and exported once it is loaded.
+ */
 export function startTracing(
   config: TracingConfig,
   options: { readonly service: string; readonly logger: Logger },

@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
 
 /**
- * Matches a `traceparent` header: version, trace id, span id and flags. Later versions may append fields. Ids that
- * consist of zeros are invalid.
+ * Matches a `traceparent` header: version, trace id, span id and flags. Later versions may append
+ * fields. Ids that consist of zeros are invalid.
  */
 const TRACEPARENT =
   /^(?<version>(?!ff)[0-9a-f]{2})-(?<ids>(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
@@ -10,11 +10,11 @@ const TRACEPARENT =
 const SAMPLED = 1;
 
 /**
- * Parses the `traceparent` header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only
- * "sampled" is kept.
+ * Parses the `traceparent` header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of
+ * the flags only "sampled" is kept.
  *
- * @returns The header in version 00; undefined when it is invalid. Then the process that received the header starts a
- *   new trace.
+ * @returns The header in version 00; undefined when it is invalid. Then the process that received
+ *   the header starts a new trace.
  */
 export function parseTraceparent(text: string): string | undefined {
   const { version, ids, flags = "", rest } = TRACEPARENT.exec(text)?.groups ?? {};
@@ -29,8 +29,8 @@ function isSampled(flags: string): boolean {
 const ID_BYTES = 24;
 
 /**
- * Random bytes for trace and span ids are generated in advance, because generating a few at a time costs ten times as
- * much.
+ * Random bytes for trace and span ids are generated in advance, because generating a few at a time
+ * costs ten times as much.
  */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
@@ -44,7 +44,10 @@ function takeIds(): string {
   return pool.toString("hex", used - ID_BYTES, used);
 }
 
-/** Returns the `traceparent` of a new trace that is not recorded. Its trace id is still used in logs and events. */
+/**
+ * Returns the `traceparent` of a new trace that is not recorded. Its trace id is still used in logs
+ * and events.
+ */
 export function newTraceparent(): string {
   const ids = takeIds();
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
@@ -71,7 +74,9 @@ export function fromSpanReference({ traceId, spanId, isSampled }: SpanReference)
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** Returns the trace id of a `traceparent` header, which all spans and log lines of a trace share. */
+/**
+ * Returns the trace id of a `traceparent` header, which all spans and log lines of a trace share.
+ */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35);
 }

@@ -25,23 +25,28 @@ const KINDS = {
 export interface SpanOptions {
   readonly kind: keyof typeof KINDS;
   /**
-   * Attributes of the span: ids, codes and numbers. Never a secret, a user's text, a whole URL or the message of an
-   * error.
+   * Attributes of the span: ids, codes and numbers. Never a secret, a user's text, a whole URL or
+   * the message of an error.
    */
   readonly attributes?: Attributes;
   /**
-   * The `traceparent` of the parent span. Default: the `traceparent` of the current request. Without a current request,
-   * a new trace starts.
+   * The `traceparent` of the parent span. Default: the `traceparent` of the current request.
+   * Without a current request, a new trace starts.
    */
   readonly parent?: string | undefined;
 }
 
 /** A span of a trace. */
 export interface Span {
-  /** The trace context for work that belongs to this span; undefined while spans are not recorded. */
+  /**
+   * The trace context for work that belongs to this span; undefined while spans are not recorded.
+   */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /** Marks the span as failed, with a class of failure. There must be few different classes, for example error codes. */
+  /**
+   * Marks the span as failed, with a class of failure. There must be few different classes, for
+   * example error codes.
+   */
   fail(errorType: string): void;
   end(): void;
 }
@@ -57,8 +62,8 @@ let tracer: Tracer | undefined;
 let ratio = 1;
 
 /**
- * Records spans with `recorder` from now on; undefined stops recording. `externalRatio` is the ratio, from 0 to 1, of
- * the recorded traces among those that external clients start.
+ * Records spans with `recorder` from now on; undefined stops recording. `externalRatio` is the
+ * ratio, from 0 to 1, of the recorded traces among those that external clients start.
  */
 export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): void {
   tracer = recorder;
@@ -66,8 +71,9 @@ export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): vo
 }
 
 /**
- * Replaces the sampling decision of an external client by our own, so that clients cannot make us record more than
- * configured. The decision is random instead of based on the trace id, because the client chooses the id as well.
+ * Replaces the sampling decision of an external client by our own, so that clients cannot make us
+ * record more than configured. The decision is random instead of based on the trace id, because the
+ * client chooses the id as well.
  */
 export function sampleAnew(traceparent: string): string {
   const isSampled = tracer !== undefined && Math.random() < ratio;
@@ -100,7 +106,9 @@ function toSpan(span: ApiSpan): Span {
   };
 }
 
-/** Starts a span, which the caller must end. It costs almost nothing while spans are not recorded. */
+/**
+ * Starts a span, which the caller must end. It costs almost nothing while spans are not recorded.
+ */
 export function openSpan(name: string, options: SpanOptions): Span {
   if (tracer === undefined) return UNRECORDED;
   const { kind, attributes = {}, parent = findContext()?.traceparent } = options;
@@ -120,7 +128,9 @@ export function errorTypeOf(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** Runs `work` in a new span. The span ends with `work` and is marked as failed when `work` throws. */
+/**
+ * Runs `work` in a new span. The span ends with `work` and is marked as failed when `work` throws.
+ */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,

@@ -12,8 +12,8 @@ export interface Work {
 }
 
 /**
- * Runs work in a span, in the context of the API request that led to the work, so that events, traces and log lines carry
- * the id of that request.
+ * Runs work in a span, in the context of the API request that led to the work, so that events,
+ * traces and log lines carry the id of that request.
  *
  * @param attributes Attributes of the span, in addition to the platform and the workspace.
  */
@@ -34,8 +34,8 @@ export function inWorkSpan<T>(
 }
 
 /**
- * Runs code that serves several pieces of work. If the same API request led to all of them, the code runs in the context of
- * that request, otherwise in a new context.
+ * Runs code that serves several pieces of work. If the same API request led to all of them, the
+ * code runs in the context of that request, otherwise in a new context.
  */
 export function inWorkContext<T>(works: readonly Pick<Work, "cause">[], run: () => T): T {
   return runInContext(contextOf(sharedCause(works.map(({ cause }) => causeOf(cause ?? {})))), run);

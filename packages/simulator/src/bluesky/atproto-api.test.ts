@@ -50,8 +50,8 @@ test("the official Bluesky client posts an image to the simulator, reads the pos
   expect(await visible()).toEqual([]);
 });
 
-// The test does not use the client's own uploadVideo(): its lexicon lacks the parameters `did` and `name`, with which the
-// video service is told who uploads which video.
+// The test does not use the client's own uploadVideo(): its lexicon lacks the parameters `did` and
+// `name`, with which the video service is told who uploads which video.
 test("the official Bluesky client posts a video through the simulated video service, reads the post back and deletes it", async () => {
   const { host } = new URL(simulator.url);
   const { token } = (

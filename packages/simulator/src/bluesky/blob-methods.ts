@@ -6,15 +6,11 @@ import type { BlueskyNetwork } from "#src/bluesky/network.ts";
 import { type Call, Refused, type Reply } from "#src/http/call.ts";
 import { receive } from "#src/world/received-media.ts";
 
-/** Maximum size in bytes of a blob on Bluesky's own servers. */
 const MAX_BLOB_BYTES = 50_000_000;
 const UPLOADS_PER_DAY = 1000;
 const DAY_MS = 86_400_000;
 
-/**
- * The file in the body of a Bluesky upload call. Its type is detected from its bytes; for a file of
- * an unknown format, the Content-Type header states it.
- */
+/** For a file of an unknown format, the Content-Type header states its type. */
 export function uploadOf(call: Call): Upload {
   const { bytes, mimeType } = inputBytes(call);
   const received = receive([bytes]);

@@ -6,24 +6,14 @@ import type { Table } from "#src/store/table.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 
-/** A file (blob) in an account's Bluesky repository. The file's bytes are not stored. */
 interface Blob {
   readonly mimeType: string;
   readonly size: number;
-  /**
-   * The type and size of the blob's image or video, detected from its bytes; absent when the blob
-   * is neither an image nor a video.
-   */
+  /** Absent when the blob is neither an image nor a video. */
   readonly media?: PostedMedia;
-  /**
-   * When the blob was uploaded, in Unix milliseconds of the simulator's clock. From then on,
-   * records can reference the blob.
-   */
+  /** From then on, records can reference the blob. */
   readonly uploadedAt: number;
-  /**
-   * Whether a Bluesky record has ever referenced the blob. The simulated server never deletes a
-   * referenced blob.
-   */
+  /** The simulated server never deletes a blob that a record has referenced. */
   readonly isUsed: boolean;
 }
 
@@ -42,7 +32,6 @@ function existsAt(blob: Blob, now: number): boolean {
   return blob.uploadedAt <= now && now < until;
 }
 
-/** The blobs of all Bluesky repositories. */
 export class Blobs {
   readonly #rows: Table<Blob>;
 
@@ -50,10 +39,7 @@ export class Blobs {
     this.#rows = store.table<Blob>("bluesky.blobs");
   }
 
-  /**
-   * Stores a file as a Bluesky blob and returns the reference with which records name the blob.
-   * Storing the same bytes again restarts the blob's lifetime.
-   */
+  /** Storing the same bytes again restarts the blob's lifetime. */
   add(did: string, { sha256, size, mimeType, received }: Upload, uploadedAt: number): unknown {
     const cid = blobCidOf(sha256);
     const isUsed = this.#rows.get(`${did}/${cid}`)?.isUsed ?? false;
@@ -67,10 +53,7 @@ export class Blobs {
     return blob !== undefined && existsAt(blob, now);
   }
 
-  /**
-   * Records that a Bluesky record references these blobs, and returns the blobs as readers of the record see them.
-   * Refuses a reference whose size or type does not match its blob.
-   */
+  /** Refuses a reference whose size or type does not match its blob. */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ ref, blob: this.#require(did, ref, now) }));
     for (const { ref, blob } of found)

@@ -23,10 +23,6 @@ const MAX_HANDLE = 253;
 const DID_BYTES = 24;
 const SIMULATED_WAIT_SECONDS = 1;
 
-/**
- * The Bluesky handle for a username. A username without a domain becomes a handle below the default
- * domain.
- */
 function handleOf(username: string): string {
   const lower = username.toLowerCase();
   return lower.includes(".") ? lower : `${lower}.${DEFAULT_DOMAIN}`;
@@ -64,18 +60,10 @@ function issueAccount(network: BlueskyNetwork, username: string | undefined): Is
   return { account, credentials: { identifier: account.username, appPassword } };
 }
 
-/**
- * DID of the Bluesky account that owns a session token or service token; empty for an unknown
- * token.
- */
 function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): string {
   return sessions.ownerOf(token) ?? serviceTokens.find(token)?.did ?? "";
 }
 
-/**
- * The Bluesky account of a call that has no token. The login name, the repository or the video job
- * in the call says which account it is.
- */
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
   if (path.endsWith(".createSession")) return jsonObject(call)?.["identifier"];
@@ -83,10 +71,6 @@ function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
 }
 
-/**
- * The Bluesky account behind a call: the owner of the call's token, or the account that a call
- * without a token names.
- */
 function accountOf(network: BlueskyNetwork, call: Call): Account | undefined {
   const token = bearerToken(call);
   const named = token === undefined ? namedAccount(network, call) : ownerOf(network, token);
@@ -114,8 +98,8 @@ function refusal(operation: string): Reply {
 }
 
 /**
- * The simulated Bluesky: two servers (PDS), the AppView to which they forward calls that read posts, the video service
- * and the directory of DIDs.
+ * The simulated Bluesky: two servers (PDS), the AppView to which they forward calls that read
+ * posts, the video service and the directory of DIDs.
  */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);

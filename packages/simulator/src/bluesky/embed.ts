@@ -1,17 +1,14 @@
 import { checkList, checkText, invalid } from "#src/bluesky/lexicon-checks.ts";
 import { isRecord } from "#src/http/call.ts";
 
-/** A reference to a blob, as a Bluesky record contains it. */
 export interface BlobRef {
   readonly cid: string;
   readonly mimeType: string;
   readonly size: number;
-  /** Alternative text of the image or video. */
   readonly altText?: string;
 }
 
 interface BlobRule {
-  /** Required prefix of the MIME type of a blob in a Bluesky record, for example `image/`. */
   readonly accept: string;
   readonly maxBytes: number;
 }
@@ -88,10 +85,7 @@ function externalRefs(embed: Value, at: string): readonly BlobRef[] {
   return thumb === undefined ? [] : [blobRef(thumb, `${at}.external.thumb`, THUMB_RULE)];
 }
 
-/**
- * Checks the embed of a Bluesky post and returns its blob references. An unknown embed type is
- * allowed, because lexicon unions are open.
- */
+/** An unknown embed type is allowed, because lexicon unions are open. */
 function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   if (!isRecord(embed) || typeof embed["$type"] !== "string")
     return invalid("expected a typed object", at);
@@ -112,10 +106,6 @@ function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   }
 }
 
-/**
- * The blobs that the embed of a Bluesky post references, in order. Refuses the call when the embed
- * violates its lexicon.
- */
 export function blobRefsOf(post: Value): readonly BlobRef[] {
   return post["embed"] === undefined ? [] : embedRefs(post["embed"], "embed");
 }

@@ -22,19 +22,14 @@ const CALLS_PER_ADDRESS = 3000;
 const POINTS_PER_HOUR = 5000;
 const POINTS_PER_DAY = 35_000;
 
-/** A call of an XRPC method of Bluesky. */
 export interface XrpcCall extends Moment {
   readonly call: Call;
-  /**
-   * Counts the XRPC call against rate limits in addition to those of its endpoint. Answers the call
-   * with 429 when one of these limits is exhausted.
-   */
+  /** Answers the call with 429 when one of these limits is exhausted. */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }
 
 export interface XrpcMethod {
   readonly nsid: string;
-  /** The kind of an XRPC method: procedures are called with POST, queries with GET. */
   readonly kind: "procedure" | "query";
   readonly operations: (
     call: Call,
@@ -53,10 +48,7 @@ function rateHeaders(standing: LimitStanding): Record<string, string> {
   };
 }
 
-/**
- * The rate limit with the fewest units left. The rate-limit headers of a Bluesky response describe
- * this limit.
- */
+/** The limit with the fewest units left, which the rate-limit headers describe. */
 function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | undefined {
   return standings.reduce<LimitStanding | undefined>(
     (lowest, next) => (lowest === undefined || next.remaining < lowest.remaining ? next : lowest),
@@ -64,9 +56,6 @@ function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | u
   );
 }
 
-/**
- * Counts one XRPC call against its rate limits and builds the rate-limit headers of the response.
- */
 class RateMeter {
   headers: Record<string, string> = {};
   readonly #network: BlueskyNetwork;
@@ -93,10 +82,6 @@ const CALL_RULES: readonly LimitRule[] = [
   { key: "bluesky:calls:address", limit: CALLS_PER_ADDRESS, windowMs: FIVE_MINUTES_MS },
 ];
 
-/**
- * Turns an XRPC method into a route, which counts calls against rate limits and adds the rate-limit
- * headers to responses.
- */
 export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   const { operations, reads } = method;
   return {
@@ -115,7 +100,6 @@ export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   };
 }
 
-/** Rate limits of writes to one Bluesky repository. Each write costs a number of points. */
 export function pointRules(did: string, cost: number): LimitRule[] {
   return [
     { key: `bluesky:points:hour:${did}`, limit: POINTS_PER_HOUR, windowMs: HOUR_MS, cost },
@@ -123,7 +107,6 @@ export function pointRules(did: string, cost: number): LimitRule[] {
   ];
 }
 
-/** Rate limits of logins to one Bluesky account. */
 export function loginRules(did: string): LimitRule[] {
   return [
     { key: `bluesky:logins:short:${did}`, limit: 30, windowMs: FIVE_MINUTES_MS },
@@ -137,10 +120,6 @@ function requireType(call: Call): string {
   );
 }
 
-/**
- * The body of an XRPC procedure that accepts a file, with the content type that the client
- * declared.
- */
 export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeType: string } {
   const mimeType = requireType(call);
   return call.body.length > 0
@@ -148,7 +127,6 @@ export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeT
     : refuseInput("A request body was expected but none was provided");
 }
 
-/** The JSON input of an XRPC procedure. */
 export function inputOf(call: Call): Record<string, unknown> {
   requireType(call);
   if (contentType(call) !== "application/json")
@@ -171,10 +149,7 @@ export function queryText(call: Call, name: string): string {
     : value;
 }
 
-/**
- * The Bluesky account that owns the bearer token of an XRPC call. Refuses the call unless the token
- * is valid and of the given kind.
- */
+/** Refuses the call unless the token is valid and of the given kind. */
 export function requireAuth(
   network: BlueskyNetwork,
   { call, now }: XrpcCall,

@@ -18,13 +18,11 @@ export function xrpcError(status: number, error: string, message: string): Reply
   return { status, body: { error, message } };
 }
 
-/** The default error response of a Bluesky PDS for an HTTP status. */
 export function statusError(status: number): Reply {
   const [error, message] = ERRORS[status] ?? ["Error", "Error"];
   return xrpcError(status, error, message);
 }
 
-/** Ends the XRPC call with the given error name, status and message. */
 export function refuse(status: number, error: string, message: string): never {
   throw new Refused(xrpcError(status, error, message));
 }

@@ -4,12 +4,10 @@ export const POST_COLLECTION = "app.bsky.feed.post";
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Refuses the call because a post violates its Bluesky lexicon. */
 export function invalid(what: string, path: string): never {
   return refuseInput(`Invalid ${POST_COLLECTION} record: ${what} at $.${path}`);
 }
 
-/** Number of grapheme clusters in a text, which are what a reader sees as single characters. */
 function graphemes(text: string): number {
   let count = 0;
   for (const _segment of SEGMENTER.segment(text)) count += 1;

@@ -7,7 +7,6 @@ import { VideoJobs } from "#src/bluesky/video-jobs.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** State of the simulated Bluesky in addition to the state that all platforms share. */
 export interface BlueskyNetwork {
   readonly world: World;
   readonly sessions: Sessions;
@@ -30,7 +29,6 @@ export function createNetwork(world: World): BlueskyNetwork {
   };
 }
 
-/** Finds a Bluesky account by its handle or DID. */
 export function findActor({ world }: BlueskyNetwork, identifier: string): Account | undefined {
   return world.accounts.find("bluesky", identifier.replace(/^@/, ""));
 }

@@ -4,17 +4,18 @@ import type { Call } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** URL path below which the simulator serves a second Bluesky server (PDS), which represents all servers besides the first. */
+/**
+ * URL path below which the simulator serves a second Bluesky server (PDS), which represents all
+ * servers besides the first.
+ */
 const OTHER_PDS = "/other-pds";
 /** Accounts whose handle is below this domain are stored on the second Bluesky server. */
 const OTHER_DOMAIN = ".pds.example";
 
-/** Returns the path of the server that stores the account, relative to the path of the simulated Bluesky. */
 function pathOf({ username }: Account): string {
   return username.endsWith(OTHER_DOMAIN) ? OTHER_PDS : "";
 }
 
-/** The DID document of a Bluesky account, which names the account's handle and server. */
 export function didDocument(account: Account, call: Call): unknown {
   const { externalId, username } = account;
   const serviceEndpoint = `${call.baseUrl}${pathOf(account)}`;
@@ -26,10 +27,7 @@ export function didDocument(account: Account, call: Call): unknown {
   };
 }
 
-/**
- * Serves the routes of a Bluesky server at both servers. Each server refuses calls that change something for an account
- * which the other server stores.
- */
+/** Each server refuses calls that change something for an account which the other server stores. */
 export function atBothServers(
   routes: readonly Route[],
   accountOf: (call: Call) => Account | undefined,
@@ -48,7 +46,6 @@ export function atBothServers(
   );
 }
 
-/** The public directory of DIDs: `GET /plc/{did}` returns a DID document. */
 export function directoryRoute(network: BlueskyNetwork): Route {
   return {
     method: "GET",

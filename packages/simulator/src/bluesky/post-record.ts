@@ -39,10 +39,7 @@ function checkReply(reply: unknown): void {
     invalid("expected root and parent as strong references", "reply");
 }
 
-/**
- * Refuses the call when a post violates its Bluesky lexicon. As on a real PDS, fields outside the
- * lexicon are allowed.
- */
+/** As on a real PDS, fields outside the lexicon are allowed. */
 export function checkPostRecord(value: Value): void {
   checkText(value["text"], "text", MAX_GRAPHEMES, MAX_BYTES);
   const createdAt = value["createdAt"];

@@ -13,7 +13,6 @@ interface ViewedPost {
   readonly metrics: MetricValues;
 }
 
-/** A Bluesky post as the AppView, Bluesky's server for reading posts, shows it. */
 export function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost): unknown {
   return {
     uri,
@@ -30,13 +29,11 @@ export function postView({ uri, cid, author, record, indexedAt, metrics }: Viewe
   };
 }
 
-/** A Bluesky post of a simulated account, with its stored record. */
 export interface FoundPost {
   readonly account: Account;
   readonly record: StoredRecord;
 }
 
-/** Finds a Bluesky post of a simulated account by the URI of the post. */
 export function findPost(
   network: BlueskyNetwork,
   uri: string,
@@ -51,9 +48,7 @@ export function findPost(
   return account === undefined || record === undefined ? undefined : { account, record };
 }
 
-/**
- * The view of a Bluesky post of a simulated account, with `replyCount` replies unless a test has set another number.
- */
+/** With `replyCount` replies unless a test has set another number. */
 export function recordPostView(
   network: BlueskyNetwork,
   { account, record }: FoundPost,
@@ -74,7 +69,6 @@ export function recordPostView(
   });
 }
 
-/** The view of the Bluesky post at a URI; empty when the post is deleted or not indexed yet. */
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
   const found = findPost(network, uri, asOf);
   return found === undefined ? [] : [recordPostView(network, found, { replyCount: 0, asOf })];

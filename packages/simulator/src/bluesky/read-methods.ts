@@ -19,13 +19,11 @@ import type { Comment } from "#src/world/reactions.ts";
 
 const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
 
-/** A post or comment in a Bluesky thread, and the time by which the thread is sorted. */
 interface Member {
   readonly createdAt: number;
   readonly view: unknown;
 }
 
-/** A reader's comment as a reply in a Bluesky thread. */
 function commentMember(comment: Comment, root: StoredRecord, replyCount: number): Member {
   const { author, text, createdAt } = comment;
   const parent = { uri: uriOf(root), cid: root.cid };
@@ -47,7 +45,7 @@ function commentMember(comment: Comment, root: StoredRecord, replyCount: number)
   return { createdAt, view: { $type: THREAD_VIEW, post, replies: [] } };
 }
 
-/** The account's own posts that are replies, by the URI of the post or comment that they answer. */
+/** By the URI of the post or comment that they answer. */
 function ownReplies(
   network: BlueskyNetwork,
   { account }: FoundPost,
@@ -66,7 +64,6 @@ function ownReplies(
   return byParent;
 }
 
-/** The direct replies of readers and of the account itself to a Bluesky post, newest first. */
 function membersOf(network: BlueskyNetwork, found: FoundPost, asOf: number): Member[] {
   const replies = ownReplies(network, found, asOf);
   const countOf = (uri: string) => replies.get(uri)?.length ?? 0;
@@ -85,10 +82,7 @@ function membersOf(network: BlueskyNetwork, found: FoundPost, asOf: number): Mem
   return [...comments, ...own].toSorted((one, other) => other.createdAt - one.createdAt);
 }
 
-/**
- * A Bluesky post with its direct replies, newest first; undefined when the post does not exist at
- * the instant `asOf`. Replies to replies are not simulated.
- */
+/** Replies to replies are not simulated. */
 function threadView(
   network: BlueskyNetwork,
   uri: string,
@@ -151,7 +145,6 @@ function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   return { status: 200, body: { records: page.map(recordView), cursor: next } };
 }
 
-/** Returns the Bluesky posts at the given URIs and leaves out posts that do not exist. */
 function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uris = xrpc.call.query.getAll("uris");

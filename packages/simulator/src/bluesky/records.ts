@@ -15,12 +15,8 @@ export interface StoredRecord {
   readonly deletedAt: number | null;
 }
 
-/**
- * Matches an AT URI. The groups of the match are the authority, the collection and the record key.
- */
 export const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
 
-/** The records of all Bluesky repositories, by owner, collection and record key. */
 export class Records {
   readonly #rows: Table<StoredRecord>;
   readonly #collections = new Map<string, Set<string>>();
@@ -32,10 +28,6 @@ export class Records {
     store.onReset(() => this.#collections.clear());
   }
 
-  /**
-   * The Bluesky record with the given owner, collection and record key; undefined when this record
-   * did not exist at the instant `asOf`.
-   */
   find(did: string, collection: string, rkey: string, asOf: number): StoredRecord | undefined {
     const record = this.#rows.get(`${did}/${collection}/${rkey}`);
     return record !== undefined && existsAt(record, asOf) ? record : undefined;
@@ -46,10 +38,6 @@ export class Records {
     this.#index(record);
   }
 
-  /**
-   * The records of a Bluesky collection that existed at the instant `asOf`, highest record key
-   * first.
-   */
   list(did: string, collection: string, asOf: number): StoredRecord[] {
     const keys = [...(this.#collections.get(`${did}/${collection}`) ?? [])].sort().reverse();
     return keys

@@ -3,19 +3,11 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-/**
- * A Bluesky service token. With it, another service can call XRPC methods on behalf of an account.
- */
 export interface ServiceToken {
   readonly did: string;
-  /** DID of the server that accepts the Bluesky service token. */
   readonly aud: string;
-  /**
-   * The only XRPC method that the Bluesky service token allows; null when the token allows every
-   * method.
-   */
+  /** The only XRPC method that the token allows; null when it allows every method. */
   readonly lxm: string | null;
-  /** When the service token expires, in Unix milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -23,9 +15,6 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/**
- * Issues and checks Bluesky service tokens, with which other services act on behalf of accounts.
- */
 export class ServiceTokens {
   readonly #rows: Table<ServiceToken>;
   readonly #secrets: Secrets;

@@ -42,8 +42,8 @@ function refreshSession(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * Ends a Bluesky session. An expired or revoked refresh token is accepted too, so that ending a
- * session twice is not an error.
+ * An expired or revoked refresh token is accepted too, so that ending a session twice is not an
+ * error.
  */
 function deleteSession(network: BlueskyNetwork, { call }: XrpcCall): Reply {
   const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");

@@ -37,10 +37,7 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/**
- * Bluesky app passwords and the sessions created with them. The session tokens are real JWTs, so
- * that clients can read their expiry.
- */
+/** The session tokens are real JWTs, so that clients can read their expiry. */
 export class Sessions {
   readonly #tokens: Table<Token>;
   readonly #passwords: Table<AppPassword>;
@@ -97,10 +94,7 @@ export class Sessions {
     return this.#tokens.get(token)?.did;
   }
 
-  /**
-   * Exchanges a Bluesky refresh token for a new pair of session tokens. The old refresh token works
-   * until its grace period ends.
-   */
+  /** The old refresh token works until its grace period ends. */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
     if (row === undefined) return undefined;

@@ -7,16 +7,12 @@ import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** The URIs of the replies that a Bluesky account has hidden, in all its threads. */
 function hiddenReplies(network: BlueskyNetwork, account: Account, now: number): Set<unknown> {
   const gates = network.records.list(account.externalId, THREADGATE_COLLECTION, now);
   return new Set(gates.flatMap(({ value }) => value["hiddenReplies"] ?? []));
 }
 
-/**
- * The comments on an account's Bluesky posts and the account's replies, as the control API shows them. In the control
- * API, the id of every Bluesky post or comment is a record key.
- */
+/** The id of every post or comment is a record key here. */
 export function shownComments(network: BlueskyNetwork, account: Account): readonly ShownComment[] {
   const { clock, posts, reactions } = network.world;
   const now = clock.now();

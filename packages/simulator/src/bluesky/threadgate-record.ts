@@ -17,7 +17,6 @@ function checkMax(value: unknown, path: string, max: number): void {
     invalid(`array too big (maximum ${max}, got ${value.length})`, path);
 }
 
-/** Refuses the call when its threadgate record violates Bluesky's lexicon. */
 export function checkThreadgate(value: Readonly<Record<string, unknown>>): void {
   const { post, createdAt, allow, hiddenReplies } = value;
   if (typeof post !== "string" || !AT_URI.test(post)) invalid("expected an at-uri", "post");

@@ -5,15 +5,11 @@ const TID = /^[234567abcdefghij][234567a-z]{12}$/;
 const CLOCK_BITS = 10n;
 const CHARACTERS = 13;
 
-/** Whether a text has the form of a timestamp identifier (TID) of Bluesky. */
 export function isTid(text: string): boolean {
   return TID.test(text);
 }
 
-/**
- * Generates increasing timestamp identifiers (TIDs) of Bluesky: microseconds and a clock id in
- * sortable base 32.
- */
+/** Microseconds and a clock id in sortable base 32. */
 export class Tids {
   readonly #clockId = BigInt(randomInt(1 << Number(CLOCK_BITS)));
   #latestMicros = 0n;

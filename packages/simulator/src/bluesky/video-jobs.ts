@@ -3,17 +3,14 @@ import { blobCidOf } from "#src/bluesky/cid.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A video that Bluesky's video service processes. */
 export interface VideoJob {
   readonly jobId: string;
   readonly did: string;
   readonly upload: Upload;
   /**
-   * The blob reference with which a Bluesky record names the processed video. The job's status
-   * shows this reference once the job is complete. Null when the uploaded bytes are not a video.
+   * The job's status shows the blob once the job is complete. Null when the bytes are not a video.
    */
   readonly blob: unknown;
-  /** When the Bluesky video job started, in Unix milliseconds of the simulator's clock. */
   readonly startedAt: number;
 }
 
@@ -33,7 +30,6 @@ const STATES = [
   "JOB_STATE_UPLOADED",
 ];
 
-/** The status of a Bluesky video job at the instant `asOf`. */
 export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf: number): object {
   const done = (asOf - startedAt) / PROCESSING_MS;
   if (done < 1) {
@@ -67,7 +63,6 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The Bluesky account's latest video job for the file with the given CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

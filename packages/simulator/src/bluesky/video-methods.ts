@@ -15,9 +15,7 @@ const UPLOAD_BLOB = "com.atproto.repo.uploadBlob";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/**
- * DID of the Bluesky PDS. The service token for a video upload must name this DID as its audience.
- */
+/** The service token for a video upload must name this DID as its audience. */
 function serverDid({ baseUrl }: Call): string {
   return `did:web:${encodeURIComponent(new URL(baseUrl).host)}`;
 }
@@ -31,8 +29,8 @@ function expiryOf(call: Call, lxm: string | null, now: number): number {
 
   if (expiresAt <= now) refuse(400, "BadExpiration", "expiration is in past");
 
-  // Accepts a service token whose remaining lifetime exceeds the maximum by at most a minute, because the client's
-  // clock may be ahead of the platform's clock.
+  // Accepts a service token whose remaining lifetime exceeds the maximum by at most a minute,
+  // because the client's clock may be ahead of the platform's clock.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS))
     refuse(400, "BadExpiration", "expiration is too far in the future");
 
@@ -51,8 +49,7 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * Returns the DID of the Bluesky account that issued the call's service token. Refuses the call
- * unless the token is valid and lets the video service upload blobs for this account.
+ * Refuses the call unless its service token lets the video service upload blobs for the account.
  */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
@@ -63,10 +60,6 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
-/**
- * Finds an earlier Bluesky video job for the same bytes, if the job is in progress or its blob
- * still exists.
- */
 function findEarlier(
   network: BlueskyNetwork,
   did: string,
@@ -79,10 +72,12 @@ function findEarlier(
   return isOpen || (received !== undefined && network.blobs.has(did, cid, now)) ? job : undefined;
 }
 
-/** Maximum number of videos per account and day; Bluesky states it in `app.bsky.video.getUploadLimits`. */
+/**
+ * Maximum number of videos per account and day; Bluesky states it in
+ * `app.bsky.video.getUploadLimits`.
+ */
 const VIDEOS_PER_DAY = 25;
 
-/** Counts a video against the daily limit of the video service. */
 function spendVideo({ world }: BlueskyNetwork, did: string, now: number): void {
   const rule = { key: `bluesky:videos:${did}`, limit: VIDEOS_PER_DAY, windowMs: 24 * HOUR_MS };
   if (!world.limits.spend([rule], now).allowed)
@@ -112,7 +107,6 @@ function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { jobStatus: jobView(job, now) } };
 }
 
-/** Returns the status of a Bluesky video job. The caller needs only the job id and no token. */
 function getJobStatus(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const job = network.videoJobs.find(queryText(call, "jobId")) ?? refuseInput("Job not found");
   return { status: 200, body: { jobStatus: jobView(job, asOf) } };

@@ -26,7 +26,6 @@ const CREATE_POINTS = 3;
 const UPDATE_POINTS = 2;
 const DELETE_POINTS = 1;
 
-/** The collection of the caller's Bluesky repository that an XRPC call names. */
 interface OwnCollection {
   readonly account: Account;
   readonly collection: string;
@@ -73,8 +72,7 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
 }
 
 /**
- * Refuses to write a Bluesky record when the call's `swapRecord` is not the CID of the stored record. `swapRecord:
- * null` requires that there is no stored record; a call without `swapRecord` requires nothing.
+ * `swapRecord: null` requires that there is no stored record; a call without it requires nothing.
  */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
@@ -87,10 +85,7 @@ function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number
   return { cid: cidOf({ uri, cid, rev }), rev };
 }
 
-/**
- * Makes a written Bluesky post visible to readers, whether the post is new, changed, or created
- * again after its deletion.
- */
+/** Also for a post that is created again after its deletion. */
 function showPost(
   network: BlueskyNetwork,
   account: Account,

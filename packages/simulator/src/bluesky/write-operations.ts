@@ -6,9 +6,7 @@ import type { Operation } from "#src/faults/rule.ts";
 import { type Call, isRecord, jsonObject } from "#src/http/call.ts";
 
 /**
- * The operation names of a call that writes a Bluesky record: `hide` for a threadgate, `reply` for a
- * reply to a reader's comment, `publish` and `create` for every other post, also for a reply to the
- * account's own post.
+ * `reply` only for a reply to a reader's comment; a reply to the account's own post is a `publish`.
  */
 export function writeOperations(
   call: Call,

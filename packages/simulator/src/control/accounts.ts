@@ -24,10 +24,7 @@ const BODY = {
   },
 };
 
-/**
- * The usernames of the simulated accounts to create: the requested username, then the same username
- * with 2, 3 … appended. For an undefined entry the platform invents a username.
- */
+/** For an undefined entry the platform invents a username. */
 function usernamesFor(platform: Platform, body: AccountsBody): (string | undefined)[] {
   const names = Array.from({ length: body.count ?? 1 }, (_unused, index) =>
     body.username === undefined || index === 0 ? body.username : `${body.username}${index + 1}`,

@@ -3,10 +3,6 @@ import { type Query, requireAccount, requirePlatform } from "#src/control/query.
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 
-/**
- * Registers the control calls that list an account's comments and private replies. Tests use them to count what readers
- * received.
- */
 export function registerComments(scope: FastifyInstance, world: World, platforms: Platforms): void {
   const find = ({ platform = "", account = "" }: Query) => ({
     platform: requirePlatform(platforms, platform),

@@ -9,10 +9,6 @@ import { registerWorldControl } from "#src/control/world-control.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 
-/**
- * Registers the control calls below `/_control`, with which tests configure and inspect the
- * simulated platforms. No platform has a path below `/_control`.
- */
 export function registerControl(app: FastifyInstance, world: World, platforms: Platforms): void {
   void app.register(
     async (scope) => {
@@ -21,8 +17,6 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
         const message = status < 500 || error instanceof ControlError ? error.message : "internal";
         return reply.code(status).send({ error: { message } });
       });
-      // A call of the control API commits its changes to the simulator's journal, so that they survive a restart of the
-      // simulator.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
       registerComments(scope, world, platforms);

@@ -1,4 +1,3 @@
-/** The reason why the simulator refuses a control call, with the HTTP status of the response. */
 export class ControlError extends Error {
   override name = "ControlError";
   readonly statusCode: number;

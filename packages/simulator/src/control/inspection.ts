@@ -17,10 +17,7 @@ function toVisible(post: Post): unknown {
   return options === undefined ? shown : { ...shown, options };
 }
 
-/**
- * The filter for posts that the query of a control call describes. Undefined when the account in
- * the query does not exist, so that no post matches.
- */
+/** Undefined when the account in the query does not exist, so that no post matches. */
 function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
   const { platform, account: idOrUsername } = query;
   const since = instantOf(query["since"], "since");

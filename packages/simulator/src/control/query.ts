@@ -6,9 +6,6 @@ import type { World } from "#src/world/world.ts";
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/**
- * Parses the instant that a call of the control API gives as ISO 8601 text or as Unix milliseconds.
- */
 export function instantOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") return undefined;
 
@@ -38,10 +35,6 @@ export function requirePlatform(platforms: Platforms, id: string): Platform {
   return platform;
 }
 
-/**
- * Finds a simulated account by its external id or its username, on one platform or on all
- * platforms.
- */
 export function findAccount(
   world: World,
   platforms: Platforms,

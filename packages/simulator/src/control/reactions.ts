@@ -53,7 +53,6 @@ function requirePost(world: World, account: Account, id: string): void {
     throw new ControlError(404, `account ${account.username} has no visible post ${id}`);
 }
 
-/** Refuses an id that is neither the id of a post of the account nor the id of a comment on such a post. */
 function requireCommentable(world: World, account: Account, id: string): void {
   const parent = world.reactions.comment(account.platform, id);
   if (parent?.account !== account.externalId) requirePost(world, account, id);

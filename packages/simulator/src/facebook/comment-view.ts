@@ -5,10 +5,7 @@ import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
-/**
- * A Facebook user id derived from the author's name, because readers have no accounts in the
- * simulator.
- */
+/** Readers have no accounts in the simulator, so their ids come from their names. */
 export function authorId(author: string): string {
   const digits = Buffer.from(author).reduce(
     (sum, byte) => (sum * 31n + BigInt(byte)) % 10n ** 15n,
@@ -17,12 +14,10 @@ export function authorId(author: string): string {
   return `3${digits.toString().padStart(15, "0")}`;
 }
 
-/** The id of a new comment on a Facebook post: the number of the post and a number of the comment. */
 export function newCommentId({ world }: FacebookNetwork, now: number, postId: string): string {
   return `${postId.split("_").at(-1) ?? ""}_${world.snowflakes.next(now)}`;
 }
 
-/** A comment on a Facebook post, or a reply to a comment. */
 export function commentView(
   { world, hidden, privateReplies }: FacebookNetwork,
   comment: Comment,
@@ -50,7 +45,6 @@ export function commentView(
   };
 }
 
-/** The comments on the Page's posts and the replies to these comments, as the Page sees them. */
 export function shownComments(
   { world, hidden }: FacebookNetwork,
   account: Account,

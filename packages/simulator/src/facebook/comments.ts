@@ -10,10 +10,6 @@ import type { Comment } from "#src/world/reactions.ts";
 
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/**
- * Finds the Page's visible Facebook post with the given id. The id of a video can also have the form
- * `<page>_<video>`.
- */
 export function findVisiblePost(
   { world }: FacebookNetwork,
   { account }: Pick<GraphCall, "account">,
@@ -26,8 +22,8 @@ export function findVisiblePost(
 }
 
 /**
- * Finds a visible Facebook post of any Page. An app with Meta's feature Page Public Content Access reads the posts of all
- * Pages and their comments.
+ * An app with Meta's feature Page Public Content Access reads the posts of all Pages and their
+ * comments.
  */
 export function findPublicPost(network: FacebookNetwork, id: string): Post | undefined {
   const number = id.split("_").at(-1) ?? "";
@@ -36,14 +32,12 @@ export function findPublicPost(network: FacebookNetwork, id: string): Post | und
   return account === undefined ? undefined : findVisiblePost(network, { account }, id);
 }
 
-/** A comment on a visible post of any Facebook Page, or a reply to such a comment. */
 export function findPublicComment(network: FacebookNetwork, id: string): Comment | undefined {
   const comment = network.world.reactions.comment("facebook", id);
   const account = network.world.accounts.byId("facebook", comment?.account ?? "");
   return account === undefined ? undefined : findComment(network, { account }, id);
 }
 
-/** A comment on one of the Page's posts, or a reply to such a comment; undefined when it does not exist. */
 export function findComment(
   network: FacebookNetwork,
   graphCall: Pick<GraphCall, "account">,
@@ -56,7 +50,6 @@ export function findComment(
   return post === undefined ? undefined : comment;
 }
 
-/** Lists the comments on a Facebook post or the replies to a Facebook comment. */
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", ...PAGING]);
@@ -74,18 +67,15 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/**
- * `GET /{post}/comments`: lists the comments on a Facebook post. With the id of a comment in the
- * path, lists the replies to this comment.
- */
+/** With the id of a comment in the path, lists the replies to this comment. */
 export function listComments(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
     path: "/:id/comments",
     operations: () => ["comments"],
     reads: true,
-    // On Facebook, reading comments needs a separate permission, because other people wrote the comments. The
-    // permission to read the Page's posts does not suffice.
+    // On Facebook, reading comments needs a separate permission, because other people wrote the
+    // comments. The permission to read the Page's posts does not suffice.
     scope: "pages_read_user_content",
     handle: (graphCall) => list(network, graphCall),
   };
@@ -110,7 +100,6 @@ function reply(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id: made.id } };
 }
 
-/** `POST /{comment}/comments`: replies to a Facebook comment. */
 export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -121,10 +110,7 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/**
- * `POST /{comment}` of Facebook with `is_hidden`: hides or shows a comment. Returns undefined when
- * the Page has no comment with the id in the path.
- */
+/** Undefined when the Page has no comment with the id in the path. */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account, token } = graphCall;
   const comment = findComment(network, graphCall, id);

@@ -39,7 +39,6 @@ function usernameFault(username: string): string | undefined {
     : "use 1 to 50 letters, digits, dots, underscores and hyphens";
 }
 
-/** Issues a Facebook Page with an access token that does not expire. */
 function issueAccount(
   network: FacebookNetwork,
   username: string | undefined,
@@ -71,18 +70,14 @@ function issueAccount(
   return { account, credentials: { accessToken } };
 }
 
-/** URL paths below `/graph-video` stand for the host graph-video.facebook.com, which receives videos. */
+/** Stands for the host graph-video.facebook.com, which receives videos. */
 const VIDEO_HOST: GraphFlavour = { prefix: "/graph-video", isInstagramLogin: false };
 
-/** Returns the permissions that the Facebook app may currently ask for. */
 function scopesOfApp({ settings }: World): readonly string[] {
   return settings.values.facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
 }
 
-/**
- * The simulated Facebook: Pages over the Graph API. Paths below `/rupload` stand for the upload
- * host.
- */
+/** Paths below `/rupload` stand for the upload host. */
 export function createFacebook(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

@@ -8,17 +8,18 @@ import { type Call, isRecord, type Reply } from "#src/http/call.ts";
 const MAX_MESSAGE = 63_206;
 const MAX_PHOTOS = 10;
 
-/** Whether a Facebook call makes its post visible. The parameter `published` is true by default. */
 export function isPublishing(call: Call): boolean {
   return !["false", "0"].includes(parametersOf(call).text("published"));
 }
 
-/** Refuses a Facebook call unless the Page in the path is the Page of the access token. */
 export function checkPage({ id, account }: GraphCall): void {
   if (id !== account.externalId && id !== "me") refuseObject(id);
 }
 
-/** Refuses a video when the app may not publish videos. Public threads quote the text; no official page does. */
+/**
+ * Refuses a video when the app may not publish videos. Public threads quote the text; no official
+ * page does.
+ */
 export function checkMayPublishVideos({ world }: Pick<FacebookNetwork, "world">): void {
   if (world.settings.values.facebookVideos === "refused")
     refuseParameter("(#100) No permission to publish the video");
@@ -49,10 +50,6 @@ function checkLink(link: string): string {
     : link;
 }
 
-/**
- * The photos for a Facebook post that the parameter `attached_media` names. Refuses a photo of
- * another Page, and a photo that another post already shows.
- */
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;
   const attached = parameters.json("attached_media") ?? [];
@@ -111,7 +108,6 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /{page}/feed`: creates a Facebook post with a text, a link or photos. */
 export function createFeedPost(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

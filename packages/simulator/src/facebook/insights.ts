@@ -42,10 +42,7 @@ function insightsOf(
   return { data };
 }
 
-/**
- * The field `insights` of a Facebook post: the metrics that its modifier `metric` names. They lag behind the post's real
- * metrics.
- */
+/** Insights lag behind the post's real metrics. */
 export function insightsField(
   network: FacebookNetwork,
   graphCall: GraphCall,

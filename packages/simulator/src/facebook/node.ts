@@ -16,20 +16,13 @@ import { pickFields } from "#src/graph/parameters.ts";
 import { readOperations } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
-/**
- * Name of the field of a Facebook post by which the simulator recognizes a call that reads metrics, because callers
- * request this field only to read metrics.
- */
+/** Callers request this field of a post only to read metrics. */
 export const COUNTERS = "reactions";
 
 type View = Readonly<Record<string, unknown>>;
 
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/**
- * Finds the Page's own Facebook post whose id is in the path, if the post existed at the instant
- * `asOf`.
- */
 function findPost(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -39,10 +32,7 @@ function findPost(
   return post?.page === account.externalId && existsAt(post, asOf) ? post : undefined;
 }
 
-/**
- * Finds the Page's own Facebook video whose id is in the path. The id can also have the form
- * `<page>_<video>`.
- */
+/** The id can also have the form `<page>_<video>`. */
 function findVideo(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -52,18 +42,15 @@ function findVideo(
   return video?.page === account.externalId && existsAt(video, asOf) ? video : undefined;
 }
 
-/** A post of any Facebook Page that readers can see. */
 function publicPost(network: FacebookNetwork, id: string): FacebookPost | undefined {
   return findPublicPost(network, id) === undefined ? undefined : network.posts.get(id);
 }
 
-/** A video of any Facebook Page that readers can see. */
 function publicVideo(network: FacebookNetwork, id: string): FacebookVideo | undefined {
   const post = findPublicPost(network, id);
   return post === undefined ? undefined : network.videos.get(post.id);
 }
 
-/** A post, a video or a photo that the Facebook Page can read. */
 function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const post = findPost(network, graphCall, asOf) ?? publicPost(network, id);
@@ -106,7 +93,6 @@ function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `GET /{id}`: reads a Facebook Page, a post, a photo, a video or a comment. */
 export function readNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -119,10 +105,7 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/**
- * Publishes an unpublished Facebook post. The call can be repeated; a call that would unpublish a
- * post is refused.
- */
+/** A repeated call is allowed; one that would unpublish the post is refused. */
 function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: FacebookPost): Reply {
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["is_published"]);
@@ -169,7 +152,6 @@ function isComment(network: FacebookNetwork, { params }: Call): boolean {
   return network.world.reactions.comment("facebook", params["id"] ?? "") !== undefined;
 }
 
-/** `POST /{id}`: publishes a Facebook post or video, or hides or shows a comment. */
 export function updateNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -180,7 +162,6 @@ export function updateNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** Hides a deleted Facebook post, photo or video from readers. */
 function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
   const shown = network.world.posts.get(account, id);
   if (shown !== undefined && shown.deletedAt === null)
@@ -209,7 +190,6 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return SUCCESS;
 }
 
-/** `DELETE /{id}`: deletes a Facebook post, a video or a photo. */
 export function deleteNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "DELETE",

@@ -19,10 +19,6 @@ function refusePhoto(message: string): never {
   });
 }
 
-/**
- * The bytes of the uploaded photo: the file in the form, or the file that Facebook fetched from
- * `url`.
- */
 function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   const source = parameters.file("source");
   if (source !== undefined) return source;
@@ -34,7 +30,6 @@ function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   return file.bytes;
 }
 
-/** Returns the photo in a call. Refuses the call when Facebook does not accept the photo. */
 export function photoOf(graphCall: GraphCall): ReceivedMedia {
   const bytes = bytesOf(graphCall);
   if (bytes.length > MAX_BYTES) refusePhoto("The photo is too large");
@@ -86,10 +81,6 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, post_id: post.id } };
 }
 
-/**
- * `POST /{page}/photos`: uploads a Facebook photo and, unless `published` is false, creates a post
- * that shows the photo.
- */
 export function createPhoto(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

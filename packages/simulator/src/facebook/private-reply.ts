@@ -15,7 +15,6 @@ function send(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `POST /{page}/messages`: sends a private reply to the author of a Facebook comment. */
 export function sendPrivateReply(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -7,17 +7,10 @@ import { type GraphParameters, pickFields } from "#src/graph/parameters.ts";
 import type { Reply } from "#src/http/call.ts";
 import { isVisibleAt, type Post } from "#src/world/posts.ts";
 
-/**
- * Reads an instant in Unix seconds from a parameter of a Facebook call, and returns it in
- * milliseconds.
- */
 function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
   return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
 }
 
-/**
- * The Facebook posts that readers see, published from `since` until before `until`, newest first.
- */
 function* visiblePosts(
   network: FacebookNetwork,
   { account, parameters, asOf }: GraphCall,
@@ -51,7 +44,6 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /{page}/published_posts`: lists the visible posts of a Facebook Page, newest first. */
 export function listPublishedPosts(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -3,10 +3,7 @@ import { refuseGraph } from "#src/graph/errors.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
-/**
- * Refuses a Facebook post that has the same text and link as the Page's newest post. A post with
- * photos is never a duplicate.
- */
+/** A post with photos is never a duplicate. */
 export function refuseDuplicate(
   network: FacebookNetwork,
   account: Account,
@@ -26,10 +23,7 @@ export function refuseDuplicate(
     });
 }
 
-/**
- * Makes a Facebook post visible. A repeated call only increases the post's number of publishing
- * calls.
- */
+/** A repeated call only increases the post's number of publishing calls. */
 export function publishPost(
   network: FacebookNetwork,
   account: Account,
@@ -65,16 +59,13 @@ export function publishPost(
   return published;
 }
 
-/** Whether Facebook turns a video into the draft of a reel, which readers never see: an upright video that is not a reel. */
+/** An upright video that is not a reel becomes the draft of a reel, which readers never see. */
 function becomesDraft({ uploads }: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
   const { width = 0, height = 0 } = uploads.find(id)?.received ?? {};
   return kind === "video" && height > width;
 }
 
-/**
- * Makes a Facebook video visible from the instant `visibleFrom` on. A repeated call only increases
- * the post's number of publishing calls. An upright video stays a draft.
- */
+/** A repeated call only increases the post's number of publishing calls. */
 export function publishVideo(
   network: FacebookNetwork,
   account: Account,

@@ -14,7 +14,6 @@ const STATES = ["PUBLISHED", "DRAFT"] as const;
 const REELS_PER_DAY = 30;
 const DAY_MS = 86_400_000;
 
-/** Path segment of Facebook's upload host for the bytes of reels. */
 export const REEL_EDGE = "video-upload";
 
 function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
@@ -32,7 +31,6 @@ function ownReel(network: FacebookNetwork, { parameters, account }: GraphCall): 
   return video === undefined || !isOwn || video.deletedAt !== null ? refuseObject(id) : video;
 }
 
-/** Counts a reel against Facebook's limit of 30 reels in 24 hours. */
 function spendReel(network: FacebookNetwork, { account, now }: GraphCall): void {
   const key = `facebook:reels:${account.externalId}`;
   const rule = { key, limit: REELS_PER_DAY, windowMs: DAY_MS };
@@ -67,10 +65,6 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { success: true } };
 }
 
-/**
- * `POST /{page}/video_reels`: starts or finishes a Facebook reel. Between these two calls, the
- * client sends the bytes to the upload URL.
- */
 export function createReel(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -1,4 +1,7 @@
-/** Permissions that a new Facebook app may ask for when its developer chose only Meta's use cases for publishing. */
+/**
+ * Permissions that a new Facebook app may ask for when its developer chose only Meta's use cases
+ * for publishing.
+ */
 export const PUBLISHING_SCOPES: readonly string[] = [
   "business_management",
   "pages_show_list",
@@ -6,7 +9,6 @@ export const PUBLISHING_SCOPES: readonly string[] = [
   "pages_manage_posts",
 ];
 
-/** Permissions of a Facebook app for publishing, comments, metrics and private replies. */
 export const SCOPES: readonly string[] = [
   ...PUBLISHING_SCOPES,
   "pages_manage_engagement",

@@ -13,10 +13,7 @@ const PROCESSING_MS = 1_200;
  */
 const REEL_STATUS_LAG_MS = 400;
 
-/**
- * The progress of a Facebook video. `uploading` = bytes are missing · `failed` = the bytes are not
- * a video.
- */
+/** `uploading` = bytes are missing, `failed` = the bytes are not a video. */
 export type Progress = "uploading" | "processing" | "failed" | "ready";
 
 export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {
@@ -29,10 +26,9 @@ export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf:
   return received?.kind === "video" && !isTooSlowOrFast(network, video) ? "ready" : "failed";
 }
 
-/** Facebook's error for a reel with too few or too many frames per second. */
 export const FRAME_RATE = "The frame rate of the reel must be 24 to 60 frames per second.";
 
-/** Whether Facebook refuses a reel for its frame rate: 24 to 60 frames per second (Reels publishing guide, v25.0). */
+/** 24 to 60 frames per second (Reels publishing guide, v25.0). */
 export function isTooSlowOrFast(network: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
   const received = network.uploads.find(id)?.received ?? null;
   if (kind !== "reel" || received === null) return false;
@@ -40,10 +36,6 @@ export function isTooSlowOrFast(network: FacebookNetwork, { id, kind }: Facebook
   return frameRateFault(received, { minFps: 24, maxFps: 60 }) !== undefined;
 }
 
-/**
- * The instant at which the processing of a completely uploaded Facebook video ends, or `now` if
- * that is later.
- */
 export function processedAt(network: FacebookNetwork, video: FacebookVideo, now: number): number {
   return Math.max(now, (network.uploads.find(video.id)?.completedAt ?? now) + PROCESSING_MS);
 }
@@ -76,10 +68,7 @@ function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): un
       };
 }
 
-/**
- * The field `status` of a Facebook video. The name `bytes_transfered` in it is misspelt as in
- * Facebook's API.
- */
+/** `bytes_transfered` is misspelt as in Facebook's API. */
 export function statusView(
   network: FacebookNetwork,
   video: FacebookVideo,

@@ -15,11 +15,9 @@ import { receivedBytes } from "#src/graph/rupload.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
 const PHASES = ["start", "transfer", "finish"] as const;
-/** Size in bytes of the video chunks that Facebook tells the client to send. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const MAX_BYTES = 10_000_000_000;
 
-/** Stores a new Facebook video or reel and begins its upload. */
 export function beginVideo(
   network: FacebookNetwork,
   { account, now }: GraphCall,
@@ -89,10 +87,6 @@ function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/**
- * The Facebook video of an upload session. Refuses an unknown session, and a session whose video is
- * deleted.
- */
 function requireSessionVideo(
   network: FacebookNetwork,
   { parameters, account }: GraphCall,
@@ -172,7 +166,6 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   }
 }
 
-/** `POST /{page}/videos`: uploads a Facebook video in one call or in chunks. */
 export function createVideo(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -9,7 +9,6 @@ import type { Account } from "#src/world/accounts.ts";
 
 type View = Readonly<Record<string, unknown>>;
 
-/** An instant in the format of the Graph API: `2026-11-20T09:00:00+0000`. */
 export function timeView(instant: number): string {
   return new Date(instant).toISOString().replace(/\.\d{3}Z$/, "+0000");
 }
@@ -18,13 +17,11 @@ function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;
 }
 
-/** The preview of a link in a Facebook post, which the Graph API lists as an attachment. */
 function preview(id: string, link: string): unknown {
   const type = /^https?:\/\/(?:www\.)?youtube\.com\//i.test(link) ? "video_share_youtube" : "share";
   return { data: [{ type, target: { id: `${id}0`, url: link } }] };
 }
 
-/** The attachment of a Facebook post in the Graph API: one photo, an album of photos, or the preview of a link. */
 function attachments({ id, link, photos }: FacebookPost): unknown {
   const targets = photos.map((photo) => ({ type: "photo", target: { id: photo } }));
   const [first] = targets;
@@ -42,10 +39,6 @@ function summary(count: number): unknown {
   return { data: [], summary: { total_count: count } };
 }
 
-/**
- * The counters of a Facebook post that are fields of the post itself, so that reading them needs no
- * call to `insights`.
- */
 function counters({ world }: FacebookNetwork, id: string, asOf: number): View {
   const { reactions } = world;
   const { likes = 0, comments = 0, shares } = reactions.metricsAt("facebook", id, asOf);
@@ -82,7 +75,7 @@ export function photoView(photo: FacebookPhoto): View {
   };
 }
 
-/** A Facebook video as the Graph API returns it. Its permalink is a path without a host. */
+/** Its permalink is a path without a host. */
 export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const path = video.kind === "reel" ? `/reel/${video.id}/` : `/${video.page}/videos/${video.id}/`;
   return {
@@ -98,7 +91,6 @@ export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: 
   };
 }
 
-/** A Facebook video in the format of a Page post. */
 export function videoPostView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const { description, permalink_url: path, ...view } = videoView(network, video, asOf);
   const attachment = { type: "video_inline", target: { id: video.id } };

@@ -4,7 +4,6 @@ import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** All fault rules in the order in which tests added them, including rules that are used up. */
 export class Faults {
   readonly #rows: Table<Fault>;
 
@@ -36,9 +35,6 @@ export class Faults {
     return forgotten.length;
   }
 
-  /**
-   * Finds the fault rule that applies to a request, and counts the request as a use of this rule.
-   */
   match(request: FaultableRequest): Fault | undefined {
     const fault = firstMatch(this.#rows.values(), request);
     if (fault !== undefined)
@@ -51,10 +47,7 @@ export class Faults {
     return fault;
   }
 
-  /**
-   * Returns by how many milliseconds the state that an account reads is out of date. Counts a use
-   * of every `stale_reads` rule that applies. A `stale_reads` rule is never used up.
-   */
+  /** A `stale_reads` rule is never used up. */
   readLagMs(platform: string, account: FaultableRequest["account"]): number {
     let lagMs = 0;
     for (const fault of staleReads(this.#rows.values(), platform, account)) {

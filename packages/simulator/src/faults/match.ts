@@ -1,19 +1,13 @@
 import type { Fault } from "#src/faults/rule.ts";
 
-/** The properties of a request that fault rules are compared with. */
 export interface FaultableRequest {
   readonly platform: string;
   readonly operations: readonly string[];
   readonly method: string;
-  /** Path of the request without the query and without the platform's prefix in the simulator. */
   readonly path: string;
   readonly account: { readonly externalId: string; readonly username: string } | undefined;
 }
 
-/**
- * Whether a method and path match the pattern `METHOD /path` of a fault rule, in which `*` stands
- * for any characters.
- */
 export function matchesPath(pattern: string, method: string, path: string): boolean {
   const [wantedMethod = "", wantedPath = ""] = pattern.split(" ", 2);
   return (wantedMethod === "*" || wantedMethod === method) && matchesWildcard(wantedPath, path);
@@ -55,10 +49,6 @@ function namesOperation(fault: Fault, request: FaultableRequest): boolean {
     : request.operations.includes(fault.operation);
 }
 
-/**
- * The fault rule for a request: the first rule, in the order of addition, that is not used up and
- * matches the request.
- */
 export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): Fault | undefined {
   for (const fault of faults)
     if (
@@ -73,7 +63,6 @@ export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): 
   return undefined;
 }
 
-/** The `stale_reads` fault rules that apply to reads of the given account. */
 export function staleReads(
   faults: Iterable<Fault>,
   platform: string,

@@ -1,18 +1,13 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What the simulator does with a request to which a fault rule applies. */
 export interface Plan {
-  /** When the simulated platform carries out the request: at once, later, or not at all. */
   readonly acts: "now" | "late" | "never";
   /**
    * The response to the request. `own`: the platform's response · `proxy`: a load balancer's HTML
    * page with the status of the fault rule · `close`: no response.
    */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
-  /**
-   * Delay in milliseconds before the simulator sends the response or closes the connection. For a
-   * request that the platform carries out late: delay before the platform carries it out.
-   */
+  /** Before the answer; for a call that is carried out late, before it is carried out. */
   readonly holdMs: number;
   readonly status: number;
 }
@@ -32,7 +27,6 @@ const SHAPES: Record<FaultMode, Pick<Plan, "acts" | "answer">> = {
 const PROXY_STATUS = 502;
 const ERROR_STATUS = 500;
 
-/** Turns the fault rule that matches a request, if any, into a plan for handling the request. */
 export function planFor(fault: Fault | undefined): Plan {
   if (fault === undefined) return { acts: "now", answer: "own", holdMs: 0, status: 200 };
 

@@ -12,10 +12,7 @@ export const FAULT_MODES = [
 
 export type FaultMode = (typeof FAULT_MODES)[number];
 
-/**
- * Names of operations for which fault rules can be added. Calls with the same purpose have the same
- * operation name on every platform, although their paths differ.
- */
+/** Calls with the same purpose have the same operation name on every platform. */
 export const OPERATIONS = [
   "create",
   "publish",
@@ -35,23 +32,20 @@ export const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number];
 
-/** A fault rule in the form in which a test adds it. */
 export interface FaultRule {
   readonly platform: string;
   /**
-   * The calls to which the fault rule applies: an operation's name, or `METHOD /path` with `*`. Absent only in rules of
-   * the kind `stale_reads`.
+   * The calls to which the fault rule applies: an operation's name, or `METHOD /path` with `*`.
+   * Absent only in rules of the kind `stale_reads`.
    */
   readonly operation?: string;
   readonly mode: FaultMode;
   readonly times?: number;
   readonly status?: number;
   readonly delayMs?: number;
-  /** External id or username of the account to which the fault rule applies. */
   readonly account?: string;
 }
 
-/** A fault rule as the simulator stores it, with its counters. */
 export interface Fault extends FaultRule {
   readonly id: string;
   readonly times: number;
@@ -61,10 +55,6 @@ export interface Fault extends FaultRule {
 
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
-/**
- * Explains why a fault rule can never match a request, although each of its fields has the right
- * type; undefined when a request can match the rule.
- */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads")
     return rule.operation === undefined ? undefined : "stale_reads takes no operation";

@@ -30,7 +30,10 @@ type SdkClass<Calls = unknown> = new (
   api: object,
 ) => SdkNode & Calls;
 
-/** Types of the parts of Meta's JavaScript SDK that these tests use, because the package has no types. */
+/**
+ * Types of the parts of Meta's JavaScript SDK that these tests use, because the package has no
+ * types.
+ */
 interface Sdk {
   readonly FacebookAdsApi: new (token: string, locale: string, reportsCrashes: boolean) => object;
   readonly Page: SdkClass<
@@ -47,9 +50,10 @@ interface Sdk {
 const sdk = createRequire(import.meta.url)("facebook-nodejs-business-sdk") as Sdk;
 
 /**
- * These tests use Meta's own client to check that the simulator behaves like the Graph API. Version 24.0.1 of the client
- * drops the body of a call with a file, so the simulator fetches images and videos from addresses instead. For the same
- * reason, the tests do not create reels on Pages, whose bytes go to another host.
+ * These tests use Meta's own client to check that the simulator behaves like the Graph API. Version
+ * 24.0.1 of the client drops the body of a call with a file, so the simulator fetches images and
+ * videos from addresses instead. For the same reason, the tests do not create reels on Pages, whose
+ * bytes go to another host.
  */
 let simulator: TestSimulator;
 let files: Server;
@@ -77,7 +81,10 @@ const idOf = ({ _data }: SdkObject) => textOf(_data["id"]);
 const visible = async (platform: string) =>
   itemsOf(await simulator.control(`/visible?platform=${platform}`));
 
-/** Creates an account and a client for it. The SDK has no option for the server address, so the tests replace its constant. */
+/**
+ * Creates an account and a client for it. The SDK has no option for the server address, so the
+ * tests replace its constant.
+ */
 async function connect(platform: string): Promise<{ account: TestAccount; api: object }> {
   const account = await simulator.account(platform);
   const api = new sdk.FacebookAdsApi(account.credentials["accessToken"] ?? "", "en_US", false);

@@ -8,51 +8,29 @@ import { answering, type Call, type Moment, type Reply } from "#src/http/call.ts
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** A Graph API call with a valid access token. */
 export interface GraphCall extends Moment {
   readonly call: Call;
   readonly parameters: GraphParameters;
-  /** The account on whose behalf the Graph API call acts, as its access token says. */
   readonly account: Account;
   readonly token: GraphToken;
-  /** Graph API version in the path, for example `v25.0`. */
   readonly version: string;
-  /**
-   * Graph API id in the path, for example of a post or a comment; empty when the path has no id.
-   */
   readonly id: string;
 }
 
 export interface GraphEndpoint {
   readonly method: Route["method"];
-  /**
-   * Path of the endpoint below the Graph API version, with `:id` for the id of a post, a comment
-   * and so on.
-   */
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Permission that the access token must have for this Graph API endpoint. */
   readonly scope?: string;
-  /**
-   * Names of the parameters that contain media URLs. The simulator fetches these URLs before it
-   * handles the call.
-   */
   readonly fetches?: readonly string[];
   readonly handle: (call: GraphCall) => Reply;
 }
 
-/**
- * A host name of the Graph API. Facebook has one host. Instagram has two: one for Facebook Login and one for
- * Instagram Login.
- */
+/** Facebook has one host; Instagram has one for each of its logins. */
 export interface GraphFlavour {
-  /** Path prefix in the simulator that replaces a host name of the Graph API. */
   readonly prefix: string;
-  /**
-   * True: the Graph API host accepts tokens of Instagram Login and no other tokens. False: the host refuses tokens of
-   * Instagram Login.
-   */
+  /** A host of Instagram Login accepts its tokens and no others; other hosts refuse them. */
   readonly isInstagramLogin: boolean;
 }
 
@@ -60,25 +38,18 @@ const FACEBOOK_LOGIN: GraphFlavour = { prefix: "", isInstagramLogin: false };
 
 const VERSION = /^v(?:2[2-6])\.0$/;
 
-/**
- * The access token of a Graph API call, in the Authorization header (scheme Bearer or OAuth) or in
- * the parameter `access_token`.
- */
+/** In the Authorization header (scheme Bearer or OAuth) or in the parameter `access_token`. */
 export function tokenOf(call: Call): string {
   const [scheme = "", token = ""] = (call.headers.authorization ?? "").split(" ", 2);
   return /^(?:bearer|oauth)$/i.test(scheme) ? token : parametersOf(call).text("access_token");
 }
 
-/** The account of a Graph API call's token, also when the token has expired or is revoked. */
 export function accountOf({ platform, world, tokens }: GraphHost, call: Call): Account | undefined {
   const token = tokens.find(answeringText(() => tokenOf(call)));
   return token === undefined ? undefined : world.accounts.byId(platform, token.account);
 }
 
-/**
- * Returns the text that `read` finds in a Graph API call. Returns an empty text when `read` refuses
- * the call's body as invalid, because the endpoint reports the invalid body itself.
- */
+/** Empty when the body is invalid, because the endpoint reports that itself. */
 function answeringText(read: () => string): string {
   let text = "";
   answering(() => {
@@ -88,10 +59,7 @@ function answeringText(read: () => string): string {
   return text;
 }
 
-/**
- * Refuses the call when its token lacks a permission. The permissions of Instagram Login have names
- * of their own.
- */
+/** The permissions of Instagram Login have names of their own. */
 export function requireScope({ kind, scopes }: GraphToken, scope: string): void {
   const name = kind === "instagram" ? scope.replace(/^instagram_/, "instagram_business_") : scope;
   if (!scopes.includes(name))
@@ -145,10 +113,6 @@ function limitReached({ platform }: GraphHost): Reply {
   return graphError({ code, message: "There have been too many calls to this account." });
 }
 
-/**
- * The route of a Graph API endpoint. The route checks version, token, permission and rate limit
- * before it calls the handler.
- */
 export function toGraphRoute(
   host: GraphHost,
   endpoint: GraphEndpoint,

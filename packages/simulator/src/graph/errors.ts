@@ -1,24 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { Refused, type Reply } from "#src/http/call.ts";
 
-/** An error of the Graph API, without the trace id that each response has. */
 export interface GraphFault {
   readonly code: number;
   readonly subcode?: number;
   readonly message: string;
-  /** Type of the Graph API error; `OAuthException` by default. */
   readonly type?: string;
   readonly isTransient?: boolean;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /**
-   * Additional data in the response to a Graph API call that failed, for example the offsets of an
-   * interrupted upload.
-   */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** An error response of the Graph API. Most errors have status 400, regardless of their cause. */
+/** Most errors have status 400, regardless of their cause. */
 export function graphError(fault: GraphFault, status = 400): Reply {
   const { code, subcode, message, type, isTransient, userTitle, userMessage, data } = fault;
   const error = {
@@ -35,29 +29,21 @@ export function graphError(fault: GraphFault, status = 400): Reply {
   return { status, body: { error } };
 }
 
-/** Ends the call with a Graph API error. */
 export function refuseGraph(fault: GraphFault, status?: number): never {
   throw new Refused(graphError(fault, status));
 }
 
-/** Ends the Graph API call because a parameter is missing or wrong. */
 export function refuseParameter(message: string, subcode?: number): never {
   return refuseGraph({ code: 100, message, ...(subcode === undefined ? {} : { subcode }) });
 }
 
-/**
- * Refuses the Graph API call because the id in it is unknown or not accessible with the token. The
- * Graph API does not say which of the two it is.
- */
+/** The Graph API does not say whether an id is unknown or not accessible. */
 export function refuseObject(id: string): never {
   const message = `Unsupported request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation.`;
   return refuseGraph({ code: 100, subcode: 33, type: "GraphMethodException", message });
 }
 
-/**
- * The Graph API's response to an invalid token. Subcodes: 458 = app removed, 460 = password
- * changed, 463 = expired, 467 = invalid.
- */
+/** 458 = app removed, 460 = password changed, 463 = expired, 467 = invalid. */
 export function tokenError(subcode: number): Reply {
   const message = `Error validating access token: the session is not valid (${subcode}).`;
   return graphError({ code: 190, subcode, message }, 401);
@@ -72,7 +58,6 @@ const BY_STATUS: Readonly<Record<number, GraphFault>> = {
   429: { code: 4, message: "Application request limit reached", isTransient: true },
 };
 
-/** The default error response of the Graph API for an HTTP status. */
 export function statusError(status: number): Reply {
   const fault = BY_STATUS[status] ?? {
     code: 2,

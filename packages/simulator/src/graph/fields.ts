@@ -3,16 +3,13 @@ import { refuseParameter } from "#src/graph/errors.ts";
 /** One field in the parameter `fields` of a Graph API call, such as `replies.limit(5){id,text}`. */
 export interface Field {
   readonly name: string;
-  /** The modifiers of the field, for example `limit` with the value `5`. */
   readonly modifiers: ReadonlyMap<string, string>;
-  /** The fields in the braces after the field's name, as in `replies{id,text}`; empty without braces. */
   readonly fields: readonly Field[];
 }
 
-/** A value in a Graph API result that depends on how the caller requests it, for example a list with a limit. */
+/** A value that depends on how the caller requests it, for example a list with a limit. */
 export type Expansion = (field: Field) => unknown;
 
-/** Splits a text at the commas that are not inside brackets. */
 function split(text: string): string[] {
   const parts = [""];
   let depth = 0;
@@ -41,7 +38,6 @@ function toField(text: string): Field {
   };
 }
 
-/** Parses the parameter `fields` of a Graph API call. */
 export function parseFields(text: string): readonly Field[] {
   return split(text).map(toField);
 }
@@ -50,9 +46,7 @@ function valueOf(value: unknown, field: Field): unknown {
   return typeof value === "function" ? (value as Expansion)(field) : value;
 }
 
-/**
- * The requested fields of a Graph API result, and always `id`. Refuses a requested field that the result does not have.
- */
+/** Always with `id`. Refuses a requested field that the result does not have. */
 export function pick(
   fields: readonly Field[],
   object: Readonly<Record<string, unknown>>,

@@ -9,24 +9,18 @@ import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** The external ids of the accounts that each user selected for the app in Facebook Login, by user id. */
 type Choices = Table<readonly string[]>;
 
-/**
- * What the routes for lists of Pages use of Facebook Login: the host of the Graph API, and the function that returns a
- * Page as the API shows it.
- */
 interface PageOwner {
   readonly host: GraphHost;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
-/** The one Business portfolio that every simulated user has. */
 const BUSINESS_ID = "900000000000001";
 
 /**
- * The list that contains a Page of a user. A user manages a Page whose username begins with `portfolio` or `client`
- * through a Business portfolio; `/me/accounts` does not contain such a Page.
+ * A user manages a Page `portfolio…` or `client…` through a Business portfolio; `/me/accounts` does
+ * not contain it.
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
   if (username.startsWith("portfolio")) return "owned_pages";
@@ -34,7 +28,6 @@ function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pag
   return username.startsWith("client") ? "client_pages" : "accounts";
 }
 
-/** Returns one list of the Pages that a user selected, each Page with an access token that does not expire. */
 function pagesIn(
   { host, pageView }: PageOwner,
   choices: Choices,
@@ -58,7 +51,6 @@ function pagesIn(
   return { status: 200, body: { data, paging: { cursors: { before: "b", after: "a" } } } };
 }
 
-/** The lists of a user's Pages: the user's own Pages, and those of the Business portfolio. */
 function pageListRoutes(owner: PageOwner, choices: Choices): readonly Route[] {
   const { host } = owner;
   const shared: Pick<GraphEndpoint, "method" | "operations"> = {
@@ -103,7 +95,6 @@ function list({ token, parameters }: GraphCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /me/permissions`: the permissions that a user granted to the app, and those that the user declined. */
 function grantedPermissionsRoute(host: GraphHost): Route {
   return toGraphRoute(host, {
     method: "GET",
@@ -117,17 +108,11 @@ const CODE_LIFETIME_MS = 600_000;
 const SHORT_LIFETIME_MS = 3_600_000;
 const LONG_LIFETIME_MS = 60 * 86_400_000;
 
-/** How Facebook Login works on one of its platforms (Facebook or Instagram). */
 export interface FacebookLogin {
   readonly host: GraphHost;
-  /** Returns the permissions that the app may currently ask for. */
   readonly listScopes: () => readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
-  /**
-   * The Facebook Page of an account with the Page's access token, in the form in which
-   * `/me/accounts` returns it.
-   */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -136,7 +121,6 @@ function userTokenReply(accessToken: string, lifetimeMs: number): Reply {
   return { status: 200, body };
 }
 
-/** Creates a Facebook user for an approved authorization and returns a short-lived user token. */
 function userToken(login: FacebookLogin, choices: Choices, approval: Approval, now: number): Reply {
   const { host } = login;
   const user = host.world.snowflakes.next(now);
@@ -153,9 +137,6 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
   return userTokenReply(token, SHORT_LIFETIME_MS);
 }
 
-/**
- * Exchanges a short-lived user token of Facebook Login for a user token that is valid for 60 days.
- */
 function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: number): Reply {
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
   if (check.kind === "refused" || check.token.kind !== "user")
@@ -166,16 +147,11 @@ function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: numb
   return userTokenReply(token, LONG_LIFETIME_MS);
 }
 
-/**
- * `GET /oauth/access_token` of Facebook Login: exchanges an authorization code for a short-lived
- * token, or a short-lived token for a long-lived token.
- */
 function tokenRoute(login: FacebookLogin, choices: Choices, codes: AuthorizationCodes): Route {
   const handle = (call: Call, { now }: Moment): Reply => {
     const parameters = parametersOf(call);
     const clientId = parameters.required("client_id");
-    // A token call must contain a client secret, but the simulator accepts any value, because it has
-    // no registered apps.
+    // The simulator accepts any secret, because it has no registered apps.
     parameters.required("client_secret");
     if (parameters.text("grant_type") === "fb_exchange_token")
       return longToken(login.host, parameters, now);
@@ -205,7 +181,6 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
   };
 }
 
-/** The routes of Facebook Login: the dialog, the token endpoint, and the lists of selected Pages. */
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
   const { host, usernameFault, ensureAccount } = login;
   const { platform, world } = host;

@@ -3,15 +3,11 @@ import { type Field, parseFields, pick } from "#src/graph/fields.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** Paging parameters that every list of the Graph API accepts. */
 export const PAGING: readonly string[] = ["limit", "after"];
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
-/**
- * One page of a Graph API list. `paging` contains the page's cursors and the link to the next page.
- */
 export interface GraphPage<T> {
   readonly items: readonly T[];
   readonly paging: Readonly<Record<string, unknown>>;
@@ -26,10 +22,7 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
   return limit < 1 || limit > maxLimit ? refuseParameter("Param limit is out of range.") : limit;
 }
 
-/**
- * The items of a Graph API list that follow the cursor's item; all items without a cursor. Refuses a cursor whose item no
- * longer exists.
- */
+/** Refuses a cursor whose item no longer exists. */
 function* itemsAfter<T extends { readonly id: string }>(
   all: Iterable<T>,
   after: string,
@@ -44,7 +37,6 @@ function* itemsAfter<T extends { readonly id: string }>(
   if (!isFound) refuseParameter("Invalid cursor");
 }
 
-/** The page of a Graph API list that the parameters `limit` and `after` select. */
 export function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
   { call, parameters }: { readonly call: Call; readonly parameters: GraphParameters },
@@ -64,7 +56,6 @@ export function pageOf<T extends { readonly id: string }>(
   return { items, paging: { paging: { cursors, ...next } } };
 }
 
-/** A list inside another Graph API result, with the limit and the fields that the caller requested for it. */
 export function nestedPage(
   all: readonly Readonly<Record<string, unknown>>[],
   { modifiers, fields }: Field,

@@ -4,17 +4,13 @@ import { type Call, contentType, jsonObject } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
 /**
- * Parameters that every Graph API endpoint accepts, in the query or in the body. `id` repeats the id with which the
- * path begins: Meta's own SDK sends it with each such call.
+ * Parameters that every Graph API endpoint accepts, in the query or in the body. `id` repeats the
+ * id with which the path begins: Meta's own SDK sends it with each such call.
  */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format", "id"]);
 
 type Value = string | Buffer;
 
-/**
- * The parameters of a Graph API call, read from its query and its body. The body is a form, a
- * multipart form or JSON.
- */
 export class GraphParameters {
   readonly #values: ReadonlyMap<string, Value>;
 
@@ -36,7 +32,6 @@ export class GraphParameters {
     return this.#values.has(name);
   }
 
-  /** The value of a Graph API parameter as text; empty when the parameter is missing. */
   text(name: string): string {
     const value = this.#values.get(name) ?? "";
     return typeof value === "string" ? value : refuseParameter(`Param ${name} must be a string.`);
@@ -63,7 +58,6 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be a boolean.`);
   }
 
-  /** The value of a Graph API parameter as a whole number of at least 0. */
   number(name: string): number {
     const text = this.required(name);
     return /^\d{1,15}$/.test(text)
@@ -71,9 +65,6 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be an integer.`);
   }
 
-  /**
-   * The value of a Graph API parameter, parsed as JSON; undefined when the parameter is missing.
-   */
   json(name: string): unknown {
     const text = this.text(name);
     if (text === "") return undefined;
@@ -85,10 +76,6 @@ export class GraphParameters {
     }
   }
 
-  /**
-   * The bytes of the file that a Graph API parameter contains; undefined when the parameter is
-   * missing.
-   */
   file(name: string): Buffer | undefined {
     const value = this.#values.get(name);
     return value === undefined || Buffer.isBuffer(value)
@@ -120,10 +107,6 @@ export function parametersOf(call: Call): GraphParameters {
   return new GraphParameters(new Map<string, Value>([...call.query, ...bodyValues(call)]));
 }
 
-/**
- * The fields of a Graph API result that the caller requested, and always `id`. Refuses a requested
- * field that the result does not have.
- */
 export function pickFields(
   parameters: GraphParameters,
   object: Readonly<Record<string, unknown>>,

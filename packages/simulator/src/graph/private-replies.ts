@@ -22,7 +22,6 @@ export class PrivateReplies {
     this.#rows = store.table<PrivateReply>(`${platform}.private_replies`);
   }
 
-  /** Whether a private reply to the comment had been sent at the given time. */
   hasAt(commentId: string, instant: number): boolean {
     const reply = this.#rows.get(commentId);
     return reply !== undefined && reply.sentAt <= instant;
@@ -36,14 +35,13 @@ export class PrivateReplies {
       .toArray();
   }
 
-  /** Whether a private reply to the comment is allowed at the given time. */
   acceptsAt({ id, createdAt }: Comment, instant: number): boolean {
     return !this.hasAt(id, instant) && instant - createdAt <= WINDOW_MS;
   }
 
   /**
-   * Sends a private reply. Refuses a second private reply to a comment with the code 10900. Refuses a late private
-   * reply with the code for messages outside of the messaging window, because Meta documents no other code for it.
+   * A late private reply gets the code for messages outside of the messaging window, because Meta
+   * documents no other.
    */
   send(comment: Comment, text: string, now: number): void {
     if (this.hasAt(comment.id, now))
@@ -58,7 +56,6 @@ export class PrivateReplies {
   }
 }
 
-/** The comment and the text in the body of a call that sends a private reply. */
 export function privateReplyOf({ parameters }: GraphCall): {
   readonly commentId: string;
   readonly text: string;
@@ -76,10 +73,6 @@ export function privateReplyOf({ parameters }: GraphCall): {
     : refuseParameter("Param message must have a text of at most 1000 bytes");
 }
 
-/**
- * Returns the comment with the given id. Refuses the call when the account itself wrote the comment, or when the
- * comment is not on a post of the account.
- */
 export function requireRepliable(
   { platform, world }: GraphHost,
   { account }: GraphCall,

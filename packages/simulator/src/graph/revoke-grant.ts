@@ -1,10 +1,8 @@
 import type { GraphEndpoint } from "#src/graph/endpoint.ts";
 import type { GraphHost } from "#src/graph/host.ts";
 
-/** Graph API error subcode of a token whose user removed the app. */
 const APP_REMOVED = 458;
 
-/** `DELETE /{user}/permissions`: revokes every Graph API token of the user, for all accounts. */
 export function revokeGrant({ tokens }: GraphHost): GraphEndpoint {
   return {
     method: "DELETE",

@@ -5,35 +5,19 @@ import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/table.ts";
 import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
-/** The upload of one file to the Graph API. The file may arrive in several pieces. */
 export interface Upload {
-  /** Id of the Facebook video or the Instagram container to which the uploaded file belongs. */
   readonly id: string;
-  /** External id of the account that uploads the file to the Graph API. */
   readonly owner: string;
-  /** Length in bytes of each piece of the Graph API upload that has arrived, in order. */
   readonly pieces: readonly number[];
-  /**
-   * When the last byte of the upload arrived, in Unix milliseconds of the simulator's clock; null
-   * while the upload is incomplete.
-   */
   readonly completedAt: number | null;
-  /**
-   * The type and size of the uploaded file, detected from its bytes; null while the Graph API
-   * upload is incomplete, and when the file is neither an image nor a video.
-   */
+  /** Null while bytes are missing, and when the file is neither an image nor a video. */
   readonly received: ReceivedMedia | null;
 }
 
-/** Number of bytes of a Graph API upload that have arrived. */
 export function receivedBytes({ pieces }: Upload): number {
   return pieces.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/**
- * The Graph API uploads of files in several pieces, through the upload host `rupload` or with
- * `upload_phase=transfer`.
- */
 export class Uploads {
   readonly #rows: Table<Upload>;
   readonly #host: GraphHost;
@@ -53,7 +37,6 @@ export class Uploads {
     return this.#rows.get(id);
   }
 
-  /** Appends a piece of the file to the bytes of a Graph API upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
     const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
@@ -77,7 +60,6 @@ export class Uploads {
   }
 }
 
-/** Ends the call with an error in the format of the Graph API's upload host. */
 function refuseUpload(type: string, message: string, retriable: boolean, status = 400): never {
   throw new Refused({ status, body: { debug_info: { retriable, type, message } } });
 }
@@ -94,10 +76,6 @@ function addressOf(call: Call): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-/**
- * The Graph API upload whose id is in the path. Refuses the call when the token is invalid or
- * belongs to another account.
- */
 function requireUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
   const check = host.tokens.check(tokenOf(call), now);
   if (check.kind === "refused")
@@ -158,12 +136,7 @@ function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): 
     : pull(uploads, present, url, moment);
 }
 
-/**
- * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at
- * `/rupload/<edge>/<version>/<id>`: receives the bytes of a file from `offset` on, or fetches the
- * file from `file_url`. Bytes of an interrupted request are kept, and the next request continues
- * after them.
- */
+/** Bytes of an interrupted request are kept, and the next request continues after them. */
 export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
   return {
     method: "POST",
@@ -174,7 +147,6 @@ export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): R
   };
 }
 
-/** The Graph API URL to which a client sends the bytes of a file. */
 export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
   return `${baseUrl}/rupload/${edge}/${version}/${id}`;
 }

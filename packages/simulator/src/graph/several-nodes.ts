@@ -2,8 +2,9 @@ import type { GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph } from "#src/graph/errors.ts";
 
 /**
- * `GET /?ids=`: reading several posts, videos or comments with one call ended for all versions on 2026-10-27
- * (developers.facebook.com, "Introducing Graph API v26", 2026-07-29). The call still counts towards the limit.
+ * `GET /?ids=`: reading several posts, videos or comments with one call ended for all versions on
+ * 2026-10-27 (developers.facebook.com, "Introducing Graph API v26", 2026-07-29). The call still
+ * counts towards the limit.
  */
 export function refuseSeveralNodes(counters: string): GraphEndpoint {
   return {
@@ -20,10 +21,6 @@ export function refuseSeveralNodes(counters: string): GraphEndpoint {
   };
 }
 
-/**
- * The operation name of a call that reads posts, videos or comments: `metrics` when the call requests the field for
- * metrics, otherwise `status`.
- */
 export function readOperations(
   query: URLSearchParams,
   counters: string,

@@ -6,7 +6,6 @@ import type { Spending } from "#src/world/limits.ts";
 
 const WINDOW_MS = 86_400_000;
 
-/** Counts a Graph API call toward the account's business use case limit. */
 export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
   return world.limits.spend(
@@ -15,10 +14,6 @@ export function spendCall({ platform, world }: GraphHost, account: Account, now:
   );
 }
 
-/**
- * The usage headers of a Graph API response: percentages of the limit, and the minutes until a
- * caller over the limit regains access.
- */
 function usageHeaders(
   { platform }: GraphHost,
   account: Account,
@@ -53,16 +48,9 @@ export function withUsage(
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/**
- * The simulator tells a caller of the Graph API to wait this many minutes after a 429. The value is
- * small so that tests are fast. With 0, the response would not say how long to wait.
- */
+/** Small so that tests are fast. With 0, the response would not say how long to wait. */
 const SIMULATED_WAIT_MINUTES = 0.03;
 
-/**
- * The Graph API's response to a request with a `status` fault. As on the real API, a 429 says in
- * the usage headers how long to wait.
- */
 export function statusReply(host: GraphHost, account: Account | undefined, status: number): Reply {
   const reply = statusError(status);
   return status === 429 && account !== undefined

@@ -1,51 +1,31 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FetchedFiles } from "#src/http/fetch-media.ts";
 
-/** A request to a simulated platform with its complete body. */
 export interface Call {
   readonly method: string;
-  /**
-   * Path of the platform call without the query and without the platform's prefix in the simulator.
-   */
+  /** Without the query and without the platform's prefix in the simulator. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /**
-   * Base URL of the simulated platform as the caller of the API used it, without a trailing slash.
-   */
   readonly baseUrl: string;
 }
 
-/**
- * The conditions under which a platform call is handled: its times, in Unix milliseconds of the
- * simulator's clock, and the media files that were fetched for it.
- */
 export interface Moment {
   readonly now: number;
-  /**
-   * The time whose state the call reads: `now`, or an earlier time while a `stale_reads` fault rule
-   * applies.
-   */
   readonly asOf: number;
-  /**
-   * The files that the simulator fetched for this platform call, because `Route.fetches` returned
-   * their URLs.
-   */
   readonly fetched: FetchedFiles;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /**
-   * Body of a simulated platform's response. A string is sent as HTML, every other value as JSON.
-   */
+  /** A string is sent as HTML, every other value as JSON. */
   readonly body: unknown;
 }
 
-/** Thrown by the code that handles a platform call, so that the platform answers with an error. */
+/** Makes the platform answer the call with an error. */
 export class Refused extends Error {
   override name = "Refused";
   readonly reply: Reply;
@@ -56,10 +36,6 @@ export class Refused extends Error {
   }
 }
 
-/**
- * Runs the code that handles a platform call and returns the response, also when this code throws a
- * refusal.
- */
 export function answering(handle: () => Reply): Reply {
   try {
     return handle();
@@ -81,7 +57,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body of a platform call as a JSON object; undefined when the body is not a JSON object. */
 export function jsonObject({ body }: Pick<Call, "body">): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
@@ -91,7 +66,6 @@ export function jsonObject({ body }: Pick<Call, "body">): Record<string, unknown
   }
 }
 
-/** The body of a platform call as URL-encoded form fields. */
 export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }

@@ -1,7 +1,3 @@
-/**
- * The result of fetching one media URL in a platform call: the file, or the reason why fetching
- * failed.
- */
 export type Fetched =
   | { readonly kind: "file"; readonly contentType: string; readonly bytes: Buffer }
   | {
@@ -9,7 +5,6 @@ export type Fetched =
       readonly reason: "bad_address" | "unreachable" | "redirect" | "status" | "too_large";
     };
 
-/** The fetched media files of a platform call, by URL. */
 export type FetchedFiles = ReadonlyMap<string, Fetched>;
 
 export const NOTHING_FETCHED: FetchedFiles = new Map();
@@ -61,10 +56,7 @@ async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
   }
 }
 
-/**
- * Fetches media URLs without cookies, tokens or redirects, as the media fetchers of the real
- * platforms do.
- */
+/** Without cookies, tokens or redirects, as the media fetchers of the real platforms do. */
 export async function fetchMedia(
   urls: readonly string[],
   signal: AbortSignal,

@@ -3,14 +3,9 @@ import type { Call } from "#src/http/call.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/**
- * A platform call that a `commit_late` fault has accepted but the platform has not carried out yet,
- * in the form in which it is stored.
- */
 export interface HeldCall {
   readonly platform: string;
   readonly routePath: string;
-  /** When the simulator carries out the delayed platform call, in Unix milliseconds of the machine's clock. */
   readonly dueAt: number;
   readonly method: string;
   readonly path: string;
@@ -21,10 +16,7 @@ export interface HeldCall {
   readonly baseUrl: string;
 }
 
-/**
- * The platform calls that a `commit_late` fault delays until they are due. They survive a restart of the simulator; a
- * reset deletes them.
- */
+/** They survive a restart of the simulator; a reset deletes them. */
 export class HeldCalls {
   readonly #rows: Table<HeldCall>;
 
@@ -39,10 +31,6 @@ export class HeldCalls {
     this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
   }
 
-  /**
-   * Removes and returns a platform call that a `commit_late` fault delays. Returns undefined when a reset of the
-   * simulator has deleted the call.
-   */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);
     this.#rows.delete(id);

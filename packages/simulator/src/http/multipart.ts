@@ -2,7 +2,6 @@ import { type Call, contentType } from "#src/http/call.ts";
 
 export interface FormPart {
   readonly name: string;
-  /** Name of the file in a part of a multipart form; absent for a part that is not a file. */
   readonly fileName?: string;
   readonly contentType?: string;
   readonly content: Buffer;
@@ -46,9 +45,6 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
   }
 }
 
-/**
- * Returns the parts of a multipart form in order; undefined when the body is not a complete form.
- */
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/form-data" || boundary === undefined) return undefined;

@@ -5,7 +5,6 @@ import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
 const NO_BODY = Buffer.alloc(0);
-/** Maximum size in bytes of a request body, for simulated platforms without their own limit. */
 const DEFAULT_MAX_BODY_BYTES = 64_000_000;
 const TOO_LARGE = "FST_ERR_CTP_BODY_TOO_LARGE";
 
@@ -22,7 +21,6 @@ function toCall(platform: Platform, request: FastifyRequest): Call {
   };
 }
 
-/** Closes the connection of a request without a response, as a crashed server does. */
 function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
   if (!reply.sent) reply.hijack();
 
@@ -38,7 +36,6 @@ async function send(reply: FastifyReply, answer: Reply): Promise<void> {
     .send(isText ? answer.body : JSON.stringify(answer.body));
 }
 
-/** The route that answers requests to paths that the simulated platform does not have. */
 function missingRoute(platform: Platform): Route {
   return {
     method: "GET",
@@ -48,7 +45,6 @@ function missingRoute(platform: Platform): Route {
   };
 }
 
-/** Serves each simulated platform under its id as the first part of the path: `/<id>`. */
 export function registerPlatforms(
   app: FastifyInstance,
   platforms: Platforms,
@@ -69,8 +65,7 @@ export function registerPlatforms(
   for (const platform of platforms.values())
     void app.register(
       async (scope) => {
-        // The HTTP server does not parse request bodies, because each simulated platform decides
-        // which bodies are valid.
+        // Each platform decides which bodies are valid.
         scope.removeAllContentTypeParsers();
         scope.addContentTypeParser(
           "*",
@@ -92,10 +87,6 @@ export function registerPlatforms(
     );
 }
 
-/**
- * After a restart of the simulator, carries out the platform calls that `commit_late` faults still delayed when the
- * simulator stopped.
- */
 export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
   for (const [id, held] of deps.held.all()) {
     const platform = platforms.get(held.platform);

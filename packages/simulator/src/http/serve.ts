@@ -11,19 +11,11 @@ import type { World } from "#src/world/world.ts";
 
 const HTML = { "content-type": "text/html" };
 
-/**
- * The response of a load balancer whose backend is down: an HTML page, without JSON and without
- * rate-limit headers.
- */
 function proxyPage(status: number): Reply {
   const page = `<html>\r\n<head><title>${status} Bad Gateway</title></head>\r\n<body>\r\n<center><h1>${status} Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;
   return { status, headers: HTML, body: page };
 }
 
-/**
- * A response of a `garbage_body` fault: status 200 with a body in a format that the caller does not
- * expect.
- */
 const GARBAGE_PAGE: Reply = {
   status: 200,
   headers: HTML,
@@ -33,15 +25,11 @@ const GARBAGE_PAGE: Reply = {
 export interface ServeDeps {
   readonly world: World;
   readonly held: HeldCalls;
-  /** This signal is aborted when the simulator stops, so that no delay of a response continues. */
+  /** Aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
-  /** Receives each call, and the id of the called platform, before the platform handles the call. */
   readonly onCall?: ((platformId: string, call: Call) => void) | undefined;
 }
 
-/**
- * A platform call that has arrived, with its platform, its route and its entry in the request log.
- */
 interface Arrival {
   readonly platform: Platform;
   readonly route: Route;
@@ -50,12 +38,8 @@ interface Arrival {
 }
 
 /**
- * Serves one platform request under the fault rule that matches the request. The changes of the request are in the
- * simulator's journal before the response is sent.
- *
- * @param close Closes the connection without a response. A `commit_late` fault calls it before the request is carried
- *   out.
- * @returns undefined when the connection has to be closed without a response.
+ * The changes of the call are in the journal before the answer is sent. `close` closes the
+ * connection without an answer; so does the caller when the result is undefined.
  */
 export async function serve(
   deps: ServeDeps,
@@ -92,10 +76,6 @@ export async function serve(
   return answerOf(plan, own, arrival, world.clock.now());
 }
 
-/**
- * Fetches the media URLs in a platform call and then carries out the call. A refusal counts as a
- * response.
- */
 async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Promise<Reply> {
   const { clock, faults } = deps.world;
   const fetched =
@@ -118,10 +98,7 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
   logged.outcome = reply === undefined ? "dropped" : outcomeFrom(reply);
 }
 
-/**
- * Carries out a platform call that a `commit_late` fault delays, when the call is due. Returns undefined when a reset
- * of the simulator has deleted the call.
- */
+/** Undefined when a reset of the simulator has deleted the call. */
 export async function runHeldCall(
   deps: ServeDeps,
   id: string,

@@ -7,17 +7,12 @@ import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
-/**
- * An Instagram user id derived from the author's name, because readers have no accounts in the
- * simulator.
- */
 export function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 13)}`).toString();
 }
 
 /**
- * A comment on Instagram, or a reply to a comment. The field `user` exists only on the account's own comments; `from`
- * contains the id of the author as the app sees it, which differs from the account's id.
+ * `user` exists only on the account's own comments; `from` has the author's id as the app sees it.
  */
 export function commentView(
   network: InstagramNetwork,
@@ -46,7 +41,6 @@ export function commentView(
   };
 }
 
-/** The comments on the account's Instagram posts and the replies to these comments, as the account's owner sees them. */
 export function shownComments(
   { world, hidden }: InstagramNetwork,
   account: Account,

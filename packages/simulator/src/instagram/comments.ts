@@ -9,7 +9,6 @@ import type { Comment } from "#src/world/reactions.ts";
 
 const MAX_LIMIT = 50;
 
-/** A comment on one of the account's Instagram posts, or a reply to such a comment; undefined when it does not exist. */
 export function findComment(
   { world }: InstagramNetwork,
   { account }: Pick<GraphCall, "account">,
@@ -45,7 +44,6 @@ function answerList(
   return { status: 200, body: { data, ...paging } };
 }
 
-/** Lists the comments on an Instagram post, newest first and without hidden comments. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, id } = graphCall;
   const { posts, reactions } = network.world;
@@ -55,7 +53,6 @@ function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
     : refuseObject(id);
 }
 
-/** `GET /:media/comments`: lists the comments on an Instagram post. */
 export function listComments(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -73,7 +70,6 @@ function listReplies(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return answerList(network, graphCall, replies);
 }
 
-/** `GET /:comment/replies`: lists the replies to an Instagram comment. */
 export function readReplies(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -85,10 +81,7 @@ export function readReplies(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/**
- * Replies to an Instagram comment. A reply to a reply is stored as a reply to the top-level
- * comment.
- */
+/** A reply to a reply is stored as a reply to the top-level comment. */
 function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, now, id: path, account } = graphCall;
   parameters.checkNames(["message"]);
@@ -110,7 +103,6 @@ function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /:comment/replies`: replies to an Instagram comment. */
 export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -121,7 +113,6 @@ export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** Hides or shows a comment on Instagram. The account's own comments stay visible. */
 export function hideComment(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, account } = graphCall;
   parameters.checkNames(["hide"]);

@@ -18,10 +18,7 @@ const MAX_MENTIONS = 20;
 const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
 const MAX_RATIO = 1.91;
-/**
- * Tolerance for the aspect ratio of an Instagram image. An image of 1080 x 1351 pixels counts as 4:5, because the width
- * and height of an image are rounded to whole pixels.
- */
+/** 1080 x 1351 pixels count as 4:5, because sides are rounded to whole pixels. */
 const RATIO_TOLERANCE = 0.01;
 
 function count(text: string, pattern: RegExp): number {
@@ -41,7 +38,6 @@ function checkRatio({ width, height }: ReceivedMedia): void {
   if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) refuseRatio();
 }
 
-/** The alternative text of an image; empty when the caller gave none. */
 export function altTextOf({ parameters }: GraphCall): string {
   const altText = parameters.text("alt_text");
   return altText.length > MAX_ALT_TEXT_LENGTH
@@ -49,10 +45,6 @@ export function altTextOf({ parameters }: GraphCall): string {
     : altText;
 }
 
-/**
- * The position in the video, in milliseconds, of the frame that becomes the cover image; empty when the caller gave
- * none.
- */
 export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
   if (!parameters.has("thumb_offset")) return {};
 
@@ -62,10 +54,6 @@ export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
     : refuseParameter("Param thumb_offset must be a number of milliseconds");
 }
 
-/**
- * The image that Instagram fetched from `image_url`. Refuses the call unless both the content type
- * and the bytes of the image are JPEG.
- */
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/")) return refuseFetch();
@@ -80,10 +68,6 @@ export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   return toPosted(received);
 }
 
-/**
- * The video that Instagram fetched from `video_url`, or the error that the status of the media
- * container reports later.
- */
 export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
   const file = fetched.get(parameters.required("video_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("video/"))

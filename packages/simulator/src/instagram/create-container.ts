@@ -46,11 +46,7 @@ function imageOf(graphCall: GraphCall): ContainerContent {
   return { kind: "image", media, error: null, isPushed: false };
 }
 
-/**
- * Reads a single video for an Instagram container: a video that the client sends to the upload
- * host, or a video from `video_url`. When fetching `video_url` fails, the container's status
- * reports the error.
- */
+/** When fetching `video_url` fails, the container's status reports the error. */
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters, token } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
@@ -67,10 +63,6 @@ function reelOf(graphCall: GraphCall): ContainerContent {
   return { kind: "reel", isPushed, ...cover, ...video };
 }
 
-/**
- * The child containers of an Instagram carousel, in order. Refuses a child that is not ready, is
- * published, is listed twice, or belongs to another account.
- */
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;
   const ids = parameters.required("children").split(",");
@@ -100,10 +92,7 @@ function carouselOf(network: InstagramNetwork, graphCall: GraphCall): ContainerC
   return { kind: "carousel", media, error: null, isPushed: false };
 }
 
-/**
- * Reads the content of an Instagram container, according to its `media_type`: REELS is a single
- * video, VIDEO a video in a carousel. Images need no `media_type`.
- */
+/** REELS is a single video, VIDEO a video in a carousel. Images need no `media_type`. */
 function contentOf(
   network: InstagramNetwork,
   graphCall: GraphCall,
@@ -166,10 +155,6 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
 }
 
-/**
- * `POST /:account/media`: creates the Instagram container of an image, a reel, a carousel or a
- * carousel item.
- */
 export function createContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

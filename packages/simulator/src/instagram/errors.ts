@@ -1,9 +1,5 @@
 import { refuseGraph } from "#src/graph/errors.ts";
 
-/**
- * Returns a function that ends an Instagram call with an error from Instagram's published list of
- * errors.
- */
 function refusal(code: number, subcode: number, message: string, status?: number) {
   return (): never => refuseGraph({ code, subcode, message, userMessage: message }, status);
 }

@@ -19,10 +19,7 @@ const COMMON_METRICS: Metrics = {
 };
 const notSimulated = () => 0;
 
-/**
- * Metrics of each product type of an Instagram post. One unsupported metric name fails the whole
- * request.
- */
+/** One unsupported metric name fails the whole request. */
 const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
   FEED: {
     ...COMMON_METRICS,
@@ -38,7 +35,6 @@ const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
   },
 };
 
-/** The Instagram metrics with the given names. They lag behind the post's real metrics. */
 function insightsOf(
   { world }: InstagramNetwork,
   { asOf, token }: GraphCall,
@@ -57,7 +53,6 @@ function insightsOf(
   return { data };
 }
 
-/** The field `insights` of an Instagram post: the metrics that its modifier `metric` names. */
 export function insightsField(
   network: InstagramNetwork,
   graphCall: GraphCall,

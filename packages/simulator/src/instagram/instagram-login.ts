@@ -9,13 +9,10 @@ import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/**
- * Simulator paths below `/login` replace the hosts www.instagram.com, api.instagram.com and
- * graph.instagram.com.
- */
+/** Stands for the hosts www.instagram.com, api.instagram.com and graph.instagram.com. */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
-/** Permissions that the app has with Instagram Login. Instagram Login has no permission to delete posts. */
+/** Instagram Login has no permission to delete posts. */
 const SCOPES: readonly string[] = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -40,9 +37,6 @@ function issue(
   return tokens.issue({ kind: "instagram", ...grant, issuedAt: now, expiresAt: now + lifetimeMs });
 }
 
-/**
- * Issues a token of Instagram Login that is valid for 60 days, without an authorization by a user.
- */
 export function issueLongToken(
   network: InstagramNetwork,
   account: Account,
@@ -63,10 +57,7 @@ function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, 
   return { status: 200, body: { ...body, permissions } };
 }
 
-/**
- * Finds the Instagram Login token that a caller wants to exchange or refresh. Returns the error
- * response when the text is not a valid token of Instagram Login.
- */
+/** The error response when the text is not a valid token of Instagram Login. */
 function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
   const check = network.tokens.check(text, now);
   if (check.kind === "refused") return tokenError(check.subcode);
@@ -89,16 +80,10 @@ function route(
   };
 }
 
-/**
- * `POST /oauth/access_token` on api.instagram.com: exchanges an authorization code for a one-hour
- * token.
- */
 function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route {
   return route("POST", "/oauth/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
     parameters.oneOf("grant_type", ["authorization_code"]);
-    // A token call must contain a client secret, but the simulator accepts any value, because it has
-    // no registered apps.
     parameters.required("client_secret");
     const approval = codes.redeem(
       {
@@ -127,10 +112,6 @@ function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route 
   });
 }
 
-/**
- * `GET /access_token` on graph.instagram.com: exchanges a one-hour token of Instagram Login for a
- * 60-day token.
- */
 function exchangeRoute(network: InstagramNetwork): Route {
   return route("GET", "/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
@@ -141,10 +122,7 @@ function exchangeRoute(network: InstagramNetwork): Route {
   });
 }
 
-/**
- * `GET /refresh_access_token` on graph.instagram.com: renews a valid token that is at least a day
- * old. Instagram Login has no refresh tokens.
- */
+/** Renews a token that is at least a day old. Instagram Login has no refresh tokens. */
 function refreshRoute(network: InstagramNetwork): Route {
   return route("GET", "/refresh_access_token", "refresh", (call, { now }) => {
     const parameters = parametersOf(call);
@@ -157,7 +135,6 @@ function refreshRoute(network: InstagramNetwork): Route {
   });
 }
 
-/** The routes of Instagram Login: the authorization page and three token endpoints. */
 export function instagramLoginRoutes(
   network: InstagramNetwork,
   accountRules: {

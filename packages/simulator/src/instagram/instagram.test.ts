@@ -73,7 +73,10 @@ const status = async (id: string) =>
 const advance = (advanceMs: number) => simulator.control("/clock", { advanceMs });
 const visible = async () => itemsOf(await simulator.control("/visible?platform=instagram"));
 
-/** Lets the account grant the app the given permissions, and returns the token of the account's Page. */
+/**
+ * Lets the account grant the app the given permissions, and returns the token of the account's
+ * Page.
+ */
 async function tokenWith(scope: string): Promise<string> {
   const client = { client_id: "app", redirect_uri: "https://app.test/callback" };
   const asked = new URLSearchParams({

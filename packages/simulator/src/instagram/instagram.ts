@@ -35,9 +35,6 @@ function usernameFault(username: string): string | undefined {
     : "use 1 to 30 lower-case letters, digits, dots and underscores";
 }
 
-/**
- * The error with which the simulated Instagram permanently refuses a call, for a `refuse` fault.
- */
 function refusal(operation: string): Reply {
   switch (operation) {
     case "create":
@@ -63,8 +60,8 @@ function refusal(operation: string): Reply {
 }
 
 /**
- * The simulated Instagram: the Graph API with Facebook Login. Paths below `/login` stand for
- * Instagram Login, which cannot delete posts. Paths below `/rupload` stand for the upload host.
+ * Paths below `/login` stand for Instagram Login, which cannot delete posts; those below `/rupload`
+ * for the upload host.
  */
 export function createInstagram(world: World): Platform {
   const network = createNetwork(world);

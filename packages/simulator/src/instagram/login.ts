@@ -4,7 +4,6 @@ import type { IssuedAccount } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
-/** Permissions that the Instagram app has: for publishing, deleting, comments, metrics and private replies. */
 export const SCOPES: readonly string[] = [
   "business_management",
   "instagram_basic",
@@ -18,10 +17,6 @@ export const SCOPES: readonly string[] = [
   "pages_messaging",
 ];
 
-/**
- * Finds or creates the professional Instagram account with that username, together with its Page
- * and its user.
- */
 function ensureAccount({ world, ownerships }: InstagramNetwork, username: string | undefined) {
   const { accounts, clock, snowflakes } = world;
   const now = clock.now();
@@ -43,10 +38,7 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
   return accounts.add({ platform: "instagram", externalId, username: name, displayName });
 }
 
-/**
- * Issues an Instagram account with a Page token, which does not expire, and with a token of Instagram Login. Of the
- * given permissions, each token gets those that exist in the token's login (Facebook Login or Instagram Login).
- */
+/** Each of the two tokens gets those of the permissions that exist in its login. */
 export function issueAccount(
   network: InstagramNetwork,
   username: string | undefined,
@@ -67,14 +59,12 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // An Instagram account has two tokens: the token of its Page, and this token of Instagram Login.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },
   };
 }
 
-/** The Facebook Page of an Instagram account, as `/me/accounts` returns it. */
 export function toPageView(
   { ownerships }: InstagramNetwork,
   { externalId, username }: Account,

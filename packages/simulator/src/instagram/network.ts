@@ -8,24 +8,18 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** The Facebook Page of a professional Instagram account, and the user who owns both. */
 export interface Ownership {
   readonly pageId: string;
   readonly pageName: string;
   readonly userId: string;
 }
 
-/** State of the simulated Instagram in addition to the state that all platforms share. */
 export interface InstagramNetwork extends GraphHost {
   readonly uploads: Uploads;
   readonly containers: Containers;
   readonly details: PostDetails;
-  /**
-   * Maps the external id of each Instagram account to its Facebook Page and its user. Like
-   * accounts, these rows survive a reset of the simulator.
-   */
+  /** Like accounts, these rows survive a reset of the simulator. */
   readonly ownerships: Table<Ownership>;
-  /** Maps the id of an Instagram comment to whether the comment is hidden. */
   readonly hidden: Table<boolean>;
   readonly privateReplies: PrivateReplies;
 }
@@ -49,7 +43,6 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The post of an Instagram account with the given id, also when the post is deleted. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

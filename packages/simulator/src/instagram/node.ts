@@ -10,16 +10,10 @@ import { findPost, type InstagramNetwork } from "#src/instagram/network.ts";
 import { accountView, containerView, mediaView, type View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/**
- * Fields of an Instagram post by which the simulator recognizes a call that reads metrics. `like_count` alone does not
- * suffice, because calls for comments request it, too.
- */
+/** `like_count` alone does not suffice, because calls for comments request it, too. */
 export const COUNTERS = "like_count,comments_count";
 
-/**
- * The response to a call about the owner of an Instagram token: the account for a token of
- * Instagram Login, otherwise the account's Page.
- */
+/** The account for a token of Instagram Login, otherwise the account's Page. */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
   if (token.kind === "instagram") return { ...accountView(account), user_id: account.externalId };
 
@@ -31,7 +25,6 @@ function ownerView(network: InstagramNetwork, { account, token }: GraphCall): Vi
   };
 }
 
-/** Whether Instagram refuses reads of single containers and posts with a Page's token, with the error 100/33. */
 function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boolean {
   return token.kind === "page" && world.settings.values.instagramPageTokenReads === "refused";
 }
@@ -46,7 +39,6 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
-/** The Instagram container, post or comment that a call reads by its id. */
 function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);
@@ -76,7 +68,6 @@ function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: pickFields(parameters, viewOf(network, graphCall)) };
 }
 
-/** `GET /:id`: reads the Instagram account, its Page, a container, a post or a comment. */
 export function readNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -89,7 +80,6 @@ export function readNode(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** `POST /:comment`: hides or shows an Instagram comment. */
 export function updateNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -109,7 +99,6 @@ function remove(network: InstagramNetwork, { id, account, parameters, now }: Gra
   return { status: 200, body: { success: true, deleted_id: id } };
 }
 
-/** `DELETE /:media`: deletes an Instagram post. */
 export function deleteNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "DELETE",

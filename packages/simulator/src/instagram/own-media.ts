@@ -28,7 +28,6 @@ function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /:account/media`: lists the account's Instagram posts, newest first. */
 export function listOwnMedia(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -3,11 +3,8 @@ import type { ContainerKind } from "#src/instagram/containers.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Properties of an Instagram post that posts of other platforms do not have. */
 export interface PostDetail {
-  /**
-   * Part of the permalink of an Instagram post. The shortcode cannot be derived from the post's id.
-   */
+  /** Cannot be derived from the post's id. */
   readonly shortcode: string;
   readonly mediaType: "IMAGE" | "VIDEO" | "CAROUSEL_ALBUM";
   readonly productType: "FEED" | "REELS";
@@ -40,7 +37,6 @@ export class PostDetails {
   }
 }
 
-/** The public URL of an Instagram post. */
 export function permalinkOf({ shortcode, productType }: PostDetail): string {
   const folder = productType === "REELS" ? "reel" : "p";
   return `https://www.instagram.com/${folder}/${shortcode}/`;

@@ -6,9 +6,8 @@ import { authorId } from "#src/instagram/comment-view.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 
 /**
- * Ids that the URL path of a call for messages may contain. With Facebook Login, Meta accepts the id of the Page and
- * refuses the id of the Instagram account; with Instagram Login, Meta accepts the id of the account and refuses the id
- * of the Page.
+ * With Facebook Login, Meta accepts the id of the Page and refuses the account's; with Instagram
+ * Login the reverse.
  */
 function senderIds(network: InstagramNetwork, { account, token }: GraphCall): readonly string[] {
   const pageId = network.ownerships.get(account.externalId)?.pageId ?? "me";
@@ -27,7 +26,6 @@ function send(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `POST /:page/messages`: sends a private reply to the author of an Instagram comment. */
 export function sendPrivateReply(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

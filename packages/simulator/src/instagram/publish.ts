@@ -6,10 +6,6 @@ import { refuseDailyLimit, refuseMissingContainer, refuseNotReady } from "#src/i
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { publishingLimitOf } from "#src/instagram/publishing-limit.ts";
 
-/**
- * Finds the Instagram container to publish. Refuses the call when the container is missing, not
- * ready, expired or already published.
- */
 function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Container {
   const { parameters, account, now } = graphCall;
   const id = parameters.required("creation_id");
@@ -26,8 +22,7 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
       return refuseMissingContainer();
     case "ERROR":
       return refuseGraph({ code: -1, subcode: 2_207_032, message: "Create media failed" });
-    // The simulator answers as for a container that is not ready, because it is not known how the
-    // real Instagram answers for a container that is already published.
+    // It is not known how the real Instagram answers for a container that is already published.
     case "PUBLISHED":
     case "IN_PROGRESS":
       return refuseNotReady();
@@ -62,10 +57,6 @@ function publish(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/**
- * `POST /:account/media_publish`: publishes an Instagram container. Each container can be published
- * once.
- */
 export function publishContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -8,7 +8,6 @@ import type { LimitRule } from "#src/world/limits.ts";
 
 const MAX_POSTS_PER_DAY = 50;
 const DAY_SECONDS = 86_400;
-/** The publishing limit that Instagram reports while the simulator's setting `quotas` is off. */
 const NO_LIMIT = 1_000_000;
 
 export function publishingLimitOf({ externalId }: Account): LimitRule {
@@ -30,10 +29,6 @@ function read({ world }: InstagramNetwork, { account, now, parameters, id }: Gra
   return { status: 200, body: { data: [fields] } };
 }
 
-/**
- * `GET /:account/content_publishing_limit`: the number of Instagram posts in the last 24 hours, and
- * their limit.
- */
 export function contentPublishingLimit(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",

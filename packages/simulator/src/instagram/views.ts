@@ -6,12 +6,10 @@ import type { Post } from "#src/world/posts.ts";
 
 export type View = Readonly<Record<string, unknown>>;
 
-/** An instant in Instagram's format: whole seconds, and a UTC offset without a colon. */
 export function timeView(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}+0000`;
 }
 
-/** A post as the Instagram API returns it, alone and in lists. */
 export function mediaView(
   { world }: InstagramNetwork,
   post: Post,

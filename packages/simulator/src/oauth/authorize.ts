@@ -4,16 +4,11 @@ import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/** What a platform requires of the OAuth authorization requests that apps send to it. */
 interface AuthorizeRules {
-  /** Name of the query parameter that contains the OAuth client id of the app. */
   readonly clientParameter: "client_id" | "client_key";
   readonly scopeSeparator: " " | ",";
   readonly scopes: readonly string[];
-  /**
-   * Whether authorization requests use PKCE. With `none`, a request with a code challenge is refused, because the
-   * platform does not check code challenges.
-   */
+  /** With `none`, a request with a code challenge is refused. */
   readonly pkce: "required" | "optional" | "none";
 }
 
@@ -45,8 +40,8 @@ function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | 
 }
 
 /**
- * Reads an OAuth authorization request, or says why the request is invalid. An invalid request gets
- * an error page instead of a redirect, because its redirect URI is not trustworthy.
+ * An invalid request gets an error page instead of a redirect, because its redirect URI is not
+ * trustworthy.
  */
 function readRequest(rules: AuthorizeRules, query: URLSearchParams): AuthorizeRequest | string {
   const text = (name: string): string => query.get(name) ?? "";
@@ -72,7 +67,6 @@ function readRequest(rules: AuthorizeRules, query: URLSearchParams): AuthorizeRe
   return fault ?? { clientId, redirectUri, state, scopes, codeChallenge };
 }
 
-/** Redirects the user's browser back to the app after an OAuth authorization request. */
 function redirect(
   { redirectUri, state }: AuthorizeRequest,
   answer: Readonly<Record<string, string>>,
@@ -100,15 +94,11 @@ function htmlPage(status: number, title: string, content: string): Reply {
   return { status, headers: { "content-type": "text/html; charset=utf-8" }, body };
 }
 
-/** The page that a user sees when the OAuth authorization request of an app is invalid. */
 function faultPage(fault: string): Reply {
   return htmlPage(400, "Invalid authorization request", `<p>${escape(fault)}</p>`);
 }
 
-/**
- * The OAuth approval page. The user enters a username, or leaves the field empty to create a new account, and can list
- * permissions to decline. The form posts to the page's own URL.
- */
+/** The form posts to the page's own URL. */
 function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");
   const content = [
@@ -121,35 +111,23 @@ function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest):
   return htmlPage(200, `Simulated ${platform}`, content.join(""));
 }
 
-/** The OAuth authorization page of one simulated platform. */
 export interface AuthorizePage extends AuthorizeRules {
   readonly platform: string;
   readonly path: string;
   readonly settings: Settings;
   readonly codes: AuthorizationCodes;
   readonly usernameFault: (username: string) => string | undefined;
-  /**
-   * Finds or creates the simulated account with the given username. Without a username, creates a
-   * new account.
-   */
   readonly ensureAccount: (username: string | undefined) => Account;
 }
 
-/**
- * Reads the usernames, separated by commas, from the form of the OAuth approval page. Returns one
- * undefined entry when the form has no username.
- */
 function namesIn(text: string): readonly (string | undefined)[] {
   const names = text.split(",").map((name) => name.trim());
   const given = names.filter((name) => name !== "");
   return given.length === 0 ? [undefined] : given;
 }
 
-/** What the user chose on the OAuth approval page. */
 interface Decision {
-  /** Usernames of the accounts that the user selected, separated by commas. */
   readonly names: string;
-  /** Scopes that the user deselected on the OAuth approval page. */
   readonly declined: readonly string[];
 }
 
@@ -173,10 +151,6 @@ function approve(
   return redirect(request, { code });
 }
 
-/**
- * Approves an authorization request, denies it, or shows the approval page, as the simulator's
- * setting `authorize` says.
- */
 function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") return faultPage(request);
@@ -196,7 +170,6 @@ function decisionIn(form: URLSearchParams): Decision {
   return { names: form.get("username") ?? "", declined };
 }
 
-/** Approves or denies an OAuth authorization request, as the user chose on the approval page. */
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") return faultPage(request);
@@ -207,10 +180,6 @@ function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
     : denied(request);
 }
 
-/**
- * The routes of the OAuth authorization page, on which a user approves or denies the request of an
- * app.
- */
 export function authorizeRoutes(page: AuthorizePage): readonly Route[] {
   const route = { path: page.path, operations: () => ["login"] as const };
   return [

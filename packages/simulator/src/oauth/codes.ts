@@ -5,29 +5,21 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const CODE_CHARACTERS = 64;
 
-/** An OAuth authorization request that a user approved. */
 export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Scopes that the app asked for and the user declined. */
   readonly declined: readonly string[];
-  /**
-   * The PKCE code challenge, which is the base64url SHA-256 of the verifier; null when the app sent
-   * no code challenge.
-   */
+  /** base64url of the verifier's SHA-256; null when the app sent no code challenge. */
   readonly codeChallenge: string | null;
-  /** External ids of the accounts to which the user gave the app access. */
   readonly accounts: readonly string[];
 }
 
 interface Code extends Approval {
-  /** When the authorization code expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
   readonly used: boolean;
 }
 
-/** What an app sends to exchange an OAuth authorization code for a token. */
 export interface Redemption {
   readonly code: string;
   readonly clientId: string;
@@ -35,10 +27,6 @@ export interface Redemption {
   readonly codeVerifier: string;
 }
 
-/**
- * OAuth authorization codes. An app can exchange each code once, and must send the client id,
- * redirect URI and verifier of its authorization request.
- */
 export class AuthorizationCodes {
   readonly #rows: Table<Code>;
   readonly #secrets: Secrets;
@@ -56,10 +44,7 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /**
-   * Exchanges an authorization code for the approval of the user. An invalid exchange returns
-   * undefined, and also makes the code unusable.
-   */
+  /** An invalid exchange also makes the code unusable. */
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);
     if (code === undefined || code.used) return undefined;

@@ -1,9 +1,5 @@
 import type { AuthorizationCodes } from "#src/oauth/codes.ts";
 
-/**
- * Exchanges the OAuth authorization code in the form of a token call. Returns the scopes and the
- * first account that the user selected; undefined when the code is not valid.
- */
 export function redeemForm(
   codes: AuthorizationCodes,
   form: URLSearchParams,

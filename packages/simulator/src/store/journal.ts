@@ -43,10 +43,7 @@ export class Journal implements Disposable {
     this.#fd = fd;
   }
 
-  /**
-   * Opens or creates the simulator's journal, `<folder>/journal.ndjson`. Only the owner of the file
-   * can read it, because it contains tokens.
-   */
+  /** Only the owner of the file can read it, because it contains tokens. */
   static open(folder: string): { journal: Journal; lines: string[] } {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, "journal.ndjson");
@@ -62,10 +59,7 @@ export class Journal implements Disposable {
     writeAll(this.#fd, `${line}\n`);
   }
 
-  /**
-   * Replaces the whole content of the simulator's journal atomically: a kill leaves either the old
-   * file or the new file.
-   */
+  /** A kill leaves either the old file or the new file. */
   rewrite(lines: readonly string[]): void {
     const next = `${this.#path}.next`;
     const fd = openSync(next, "w", 0o600);

@@ -1,11 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * Stores the parts of incomplete uploads by name. When the simulator has a folder, the parts are stored beside the
- * simulator's journal, so that they survive a restart; otherwise they are in memory. The platform that stored a part
- * must delete the part when it no longer needs it.
- */
+/** With a folder, the parts survive a restart. Who stored a part must delete it. */
 export class Pieces {
   readonly #folder: string | undefined;
   readonly #kept = new Map<string, Buffer>();
@@ -23,11 +19,6 @@ export class Pieces {
     writeFileSync(join(this.#folder, name), bytes, { mode: 0o600 });
   }
 
-  /**
-   * Returns the bytes of a part of an upload.
-   *
-   * @throws When the part is not stored.
-   */
   get(name: string): Buffer {
     if (this.#folder !== undefined) return readFileSync(join(this.#folder, name));
 

@@ -2,8 +2,7 @@ import { Journal } from "#src/store/journal.ts";
 import { type Change, Table } from "#src/store/table.ts";
 
 /**
- * Minimum number of outdated changes before the simulator's journal is rewritten. The rewrite happens at the start of
- * the simulator, if there are also more outdated changes than current rows.
+ * The journal is rewritten at the start, if there are also more outdated changes than current rows.
  */
 const MIN_OUTDATED_CHANGES = 10_000;
 
@@ -12,11 +11,7 @@ interface KnownTable {
   readonly keptOnReset: boolean;
 }
 
-/**
- * All state of the simulator: named tables. The changes of a request are written as one line of the simulator's journal
- * per `commit`, so that a kill keeps or loses the effects of a request as a whole. Without a folder the state is only
- * in memory.
- */
+/** The changes of a call are one line of the journal, so that a kill keeps or loses all of them. */
 export class Store implements Disposable {
   readonly #journal: Journal | undefined;
   readonly #loaded = new Map<string, Map<string, unknown>>();
@@ -35,24 +30,15 @@ export class Store implements Disposable {
       journal.rewrite([JSON.stringify(snapshot(this.#loaded))]);
   }
 
-  /**
-   * Returns the table with the given name, including the rows that an earlier simulator process
-   * committed. Only one module may use each table name.
-   */
+  /** Only one module may use each table name. */
   table<T>(name: string, options: { readonly keptOnReset?: boolean } = {}): Table<T> {
     const rows = this.#loaded.get(name) ?? new Map<string, unknown>();
     this.#loaded.set(name, rows);
     const table = new Table<unknown>(name, rows, (change) => this.#pending.push(change));
     this.#tables.set(name, { table, keptOnReset: options.keptOnReset ?? false });
-    // The cast is safe: only one module uses the table name, so all rows have the type that this
-    // module writes.
     return table as Table<T>;
   }
 
-  /**
-   * Writes the changes since the last commit to the simulator's journal. After that, a kill of the
-   * process does not lose them.
-   */
   commit(): void {
     if (this.#pending.length === 0) return;
 
@@ -61,18 +47,10 @@ export class Store implements Disposable {
     this.#journal?.append(JSON.stringify(changes));
   }
 
-  /**
-   * Registers a function that runs after every reset of the simulator, for example to clear an
-   * index.
-   */
   onReset(listener: () => void): void {
     this.#onReset.push(listener);
   }
 
-  /**
-   * Empties every table of the simulator, also on disk, except tables with the option
-   * `keptOnReset`.
-   */
   reset(): void {
     for (const { table, keptOnReset } of this.#tables.values()) if (!keptOnReset) table.clear();
 

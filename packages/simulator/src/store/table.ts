@@ -1,13 +1,6 @@
-/**
- * A change of one row of a table: the new value of the row. A change without a value deletes the
- * row.
- */
 export type Change = readonly [table: string, key: string, value?: unknown];
 
-/**
- * A table of the simulator's store: rows by key in the order of their first insertion. A row is
- * replaced, never changed in place.
- */
+/** Rows in the order of their first insertion. A row is replaced, never changed in place. */
 export class Table<T> {
   readonly #name: string;
   readonly #rows: Map<string, T>;
@@ -51,10 +44,6 @@ export class Table<T> {
     return this.#rows.entries();
   }
 
-  /**
-   * Empties the table without writing to the simulator's journal. Only the reset of all tables calls this method; that
-   * reset rewrites the whole journal itself.
-   */
   clear(): void {
     this.#rows.clear();
   }

@@ -4,28 +4,19 @@ import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
 interface AlbumMessage {
-  /** Ids of all messages of the Telegram album, in order. */
   readonly ids: readonly number[];
   readonly text: string;
   readonly media: PostedMedia;
   readonly isDeleted: boolean;
 }
 
-/** The messages of a Telegram album that are not deleted. */
 export interface AlbumRest {
-  /**
-   * The album's id among the posts of all simulated platforms: the ids of all its Telegram
-   * messages, separated by commas.
-   */
   readonly id: string;
   readonly text: string;
   readonly media: readonly PostedMedia[];
 }
 
-/**
- * Groups Telegram messages into albums. Readers see an album as one post, but each of its messages
- * can be deleted separately.
- */
+/** Readers see an album as one post, but each of its messages can be deleted separately. */
 export class Albums {
   readonly #messages: Table<AlbumMessage>;
 
@@ -43,10 +34,6 @@ export class Albums {
     return this.#messages.get(keyOf(chat, messageId))?.isDeleted === false;
   }
 
-  /**
-   * Deletes one message of a Telegram album and returns the messages that remain; undefined for an
-   * unknown message.
-   */
   delete(chat: Account, messageId: number): AlbumRest | undefined {
     const message = this.#messages.get(keyOf(chat, messageId));
     if (message === undefined) return undefined;
@@ -64,7 +51,6 @@ export class Albums {
   }
 }
 
-/** The id of a Telegram album as Postrider stores it in `externalId` of the published post. */
 export function albumId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }

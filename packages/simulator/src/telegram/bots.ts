@@ -9,7 +9,7 @@ export interface Bot {
   readonly username: string;
 }
 
-/** The rights of a Telegram bot in a channel. A bot without a membership is not in the channel. */
+/** A bot without a membership is not in the channel. */
 export interface Membership {
   readonly canPostMessages: boolean;
   readonly canDeleteMessages: boolean;
@@ -18,7 +18,6 @@ export interface Membership {
 const TOKEN = /^\d{6,12}:[A-Za-z0-9_-]{30,50}$/;
 const SECRET_CHARACTERS = 35;
 
-/** Telegram bots with their tokens and the channels that they administer. */
 export class Bots {
   readonly #bots: Table<Bot>;
   readonly #memberships: Table<Membership>;
@@ -30,7 +29,6 @@ export class Bots {
     this.#secrets = secrets;
   }
 
-  /** Creates a Telegram bot that administers the channel. */
   issueFor(chatId: string): Bot {
     const id = randomInt(1_000_000_000, 9_000_000_000);
     const secret = this.#secrets.issueToken(SECRET_CHARACTERS);
@@ -52,16 +50,12 @@ export class Bots {
     this.#memberships.delete(`${bot.id}:${chatId}`);
   }
 
-  /** The Telegram bots that administer the channel. */
   administrators(chatId: string): Bot[] {
     return [...this.#bots.values()].filter((bot) => this.#memberships.has(`${bot.id}:${chatId}`));
   }
 }
 
-/**
- * Whether a text has the format of a Telegram bot token. Telegram answers a call with any other
- * text with 404 instead of 401.
- */
+/** Telegram answers a call with any other text with 404 instead of 401. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN.test(text);
 }

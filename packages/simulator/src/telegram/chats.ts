@@ -13,7 +13,6 @@ export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   };
 }
 
-/** Rights that every member of a simulated Telegram group has. */
 const GROUP_PERMISSIONS = {
   can_send_messages: true,
   can_send_photos: true,
@@ -21,7 +20,7 @@ const GROUP_PERMISSIONS = {
   can_send_other_messages: true,
 };
 
-/** Returns a Telegram chat. Any bot can look up a public chat. */
+/** Any bot can look up a public chat. */
 export function getChat(network: TelegramNetwork, { parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
   const view = { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
@@ -60,10 +59,7 @@ export function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall
   return true;
 }
 
-/**
- * Returns the updates for a Telegram bot. Telegram sends a bot no updates about its own messages,
- * so the list is always empty.
- */
+/** Telegram sends a bot no updates about its own messages. */
 export function getUpdates(): unknown {
   return [];
 }

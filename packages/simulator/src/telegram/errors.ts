@@ -17,15 +17,10 @@ export function failure(code: number, description: string): Reply {
   return { status: code, body: { ok: false, error_code: code, description } };
 }
 
-/** The default error of Telegram's Bot API for an HTTP status. */
 export function statusFailure(code: number): Reply {
   return failure(code, DESCRIPTIONS[code] ?? "Error");
 }
 
-/**
- * The 429 response of Telegram's Bot API: nothing was sent, and the response says how many seconds
- * to wait.
- */
 export function tooManyRequests(seconds: number): Reply {
   return {
     status: 429,
@@ -39,19 +34,16 @@ export function tooManyRequests(seconds: number): Reply {
   };
 }
 
-/** Ends the Telegram call with a 400 error. */
 export function refuse(description: string): never {
   throw new Refused(failure(400, `Bad Request: ${description}`));
 }
 
-/** Ends the Telegram call to a group that has become a supergroup, and states the new id. */
 export function refuseMigrated(chatId: string): never {
   const description = "Bad Request: group chat was upgraded to a supergroup chat";
   const parameters = { migrate_to_chat_id: Number(chatId) };
   throw new Refused({ status: 400, body: { ok: false, error_code: 400, description, parameters } });
 }
 
-/** Ends the Telegram call with a 403 error. */
 export function forbid(description: string): never {
   throw new Refused(failure(403, `Forbidden: ${description}`));
 }

@@ -13,8 +13,8 @@ import {
 
 /**
  * These tests use grammY, a public client library for Telegram, to check that the simulator behaves
- * like the real Bot API. The Bot API has no call that reads a message which the bot sent, so the tests compare the
- * messages that the sending calls return.
+ * like the real Bot API. The Bot API has no call that reads a message which the bot sent, so the
+ * tests compare the messages that the sending calls return.
  */
 let simulator: TestSimulator;
 let channel: TestAccount;

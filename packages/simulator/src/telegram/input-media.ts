@@ -6,18 +6,12 @@ import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 export type InputKind = "photo" | "video" | "animation";
 
-/** A checked photo, video or animation of a Telegram message that is to be sent. */
 export interface InputMedia {
   readonly kind: InputKind;
   readonly received: ReceivedMedia;
   readonly caption: string;
-  /**
-   * Width of a Telegram image or video in pixels: as the caller gave it, otherwise as found in the
-   * bytes.
-   */
   readonly width: number;
   readonly height: number;
-  /** Duration of a Telegram video or animation in seconds. */
   readonly duration: number;
 }
 
@@ -29,10 +23,6 @@ const MIN_ALBUM_FILES = 2;
 const MAX_ALBUM_FILES = 10;
 const ATTACHED = "attach://";
 
-/**
- * The bytes of a file in a Telegram call: sent in the parameter itself, or in the form part that
- * `attach://<name>` names. The simulator fetches no URLs and knows no file ids.
- */
 function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
   const name = typeof value === "string" ? value : "";
   const file = name.startsWith(ATTACHED) ? parameters.get(name.slice(ATTACHED.length)) : value;
@@ -74,8 +64,8 @@ function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
-  // The simulator refuses a file of another type, because callers expect a video or an animation.
-  // The real Telegram server sends such a file as a document.
+  // The real server sends a file of another type as a document; callers expect a video or an
+  // animation.
   return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
 }
 
@@ -86,11 +76,6 @@ function numberOf(parameters: Parameters, name: string): number {
     : refuse(`can't parse ${name} as an integer`);
 }
 
-/**
- * Reads and checks one file of a Telegram message.
- *
- * @param about The parameters that describe the file: those of the call, or one entry of an album.
- */
 function inputMedia(
   parameters: Parameters,
   kind: InputKind,
@@ -109,12 +94,10 @@ function inputMedia(
   };
 }
 
-/** Reads and checks the file of a Telegram message with one file. */
 export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia {
   return inputMedia(parameters, kind, parameters.get(kind), parameters);
 }
 
-/** Reads and checks the files of a Telegram album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
   if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES)

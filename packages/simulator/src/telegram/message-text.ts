@@ -12,10 +12,6 @@ interface Scan {
   readonly open: string[];
 }
 
-/**
- * Consumes an escape or a link at the current position of a Telegram text in MarkdownV2. Returns
- * false when neither starts there.
- */
 function takeEscapeOrLink(scan: Scan): boolean {
   if (scan.source[scan.at] === "\\") {
     scan.text += scan.source[scan.at + 1] ?? "";
@@ -31,10 +27,6 @@ function takeEscapeOrLink(scan: Scan): boolean {
   return true;
 }
 
-/**
- * Consumes a style marker, or the `>` of a quotation at the start of a line, in a Telegram text in
- * MarkdownV2. Returns false when neither is at the current position.
- */
 function takeMarker(scan: Scan): boolean {
   const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
   if (scan.source[scan.at] === ">" && isLineStart) {
@@ -51,10 +43,6 @@ function takeMarker(scan: Scan): boolean {
   return true;
 }
 
-/**
- * Returns the text of a Telegram message without its MarkdownV2 markup (`parse_mode` MarkdownV2). A
- * reserved character without a backslash is an error.
- */
 function markdownText(source: string): string {
   const scan: Scan = { source, at: 0, text: "", open: [] };
   while (scan.at < source.length) {
@@ -108,10 +96,7 @@ function cannotParse(why: string): never {
   return refuse(`can't parse entities: ${why}`);
 }
 
-/**
- * Returns the text of a Telegram message without its HTML markup (`parse_mode` HTML). Unknown,
- * unclosed and wrongly nested tags are errors.
- */
+/** Unknown, unclosed and wrongly nested tags are errors. */
 function htmlText(source: string): string {
   const open: string[] = [];
   const text = source.replaceAll(
@@ -138,7 +123,6 @@ function htmlText(source: string): string {
   return text;
 }
 
-/** Maximum length of a Telegram message text in UTF-16 units, after markup is parsed. */
 const MAX_TEXT_UNITS = 4096;
 const MAX_CAPTION_UNITS = 1024;
 const MAX_RAW_BYTES = 32_768;
@@ -156,7 +140,6 @@ function withoutMarkup(text: string, mode: string): string {
   }
 }
 
-/** The text of a Telegram message as readers see it, without markup. */
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
   if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) refuse("message is too long");
@@ -169,10 +152,6 @@ export function messageText(parameters: Parameters): string {
   return text;
 }
 
-/**
- * The caption of a Telegram file as readers see it, without markup; empty when the call has no
- * caption.
- */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
   return text.trim().length > MAX_CAPTION_UNITS ? refuse("message caption is too long") : text;

@@ -11,16 +11,9 @@ import type { Post } from "#src/world/posts.ts";
 
 const MAX_MESSAGES_PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/**
- * Id of the first message of a Telegram channel, which is the notice about the channel's creation.
- */
 const CREATION_NOTICE_ID = 1;
 const MAX_DELETED_AT_ONCE = 100;
 
-/**
- * Counts messages against the rate limit of the Telegram channel. Ends the call with 429 when the
- * limit is exceeded.
- */
 export function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
   const key = `telegram:messages:${chat.externalId}`;
   const rule = { key, limit: MAX_MESSAGES_PER_MINUTE, windowMs: MINUTE_MS, cost: items };
@@ -67,10 +60,6 @@ function findUndeleted(
   return post?.deletedAt === null ? post : undefined;
 }
 
-/**
- * Deletes a separate Telegram message or a message of an album. Returns false when the message does
- * not exist.
- */
 function remove(network: TelegramNetwork, chat: Account, id: number, now: number): boolean {
   const { posts } = network.world;
   const post = findUndeleted(network, chat, id);
@@ -112,7 +101,7 @@ export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown 
   return remove(network, chat, id, call.now) || refuse("message to delete not found");
 }
 
-/** Deletes Telegram messages and ignores unknown ids, as the Bot API does. */
+/** Ignores unknown ids, as the Bot API does. */
 export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown {
   const chat = requireRight(network, call, "canDeleteMessages");
   const ids = idsOf(call.parameters, "message_ids");

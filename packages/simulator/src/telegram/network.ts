@@ -8,19 +8,14 @@ import { type Parameters, textOf } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** State of the simulated Telegram in addition to the state that all platforms share. */
 export interface TelegramNetwork {
   readonly world: World;
   readonly bots: Bots;
   readonly albums: Albums;
-  /**
-   * The highest message id of each Telegram channel so far. A reset of the simulator keeps these
-   * ids, so that no message id is used twice.
-   */
+  /** A reset keeps these ids, so that no message id is used twice. */
   readonly latestMessageIds: Table<number>;
 }
 
-/** A call of a method of Telegram's Bot API, with a bot that exists. */
 export interface BotCall extends Moment {
   readonly bot: Bot;
   readonly parameters: Parameters;
@@ -35,10 +30,7 @@ export function createNetwork(world: World): TelegramNetwork {
   };
 }
 
-/**
- * Finds the Telegram channel that `chat_id` names, by its id or as `@username`. Does not check the
- * bot's rights in the channel.
- */
+/** By its id or as `@username`. Does not check the bot's rights. */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
   if (chatId.startsWith("@")) return world.accounts.byUsername("telegram", chatId.slice(1));
@@ -59,10 +51,6 @@ export function requireChat(network: TelegramNetwork, parameters: Parameters): A
     : refuseMigrated(supergroup);
 }
 
-/**
- * The Telegram channel of the call. Ends the call with an error unless the bot has the given right
- * in the channel.
- */
 export function requireRight(
   network: TelegramNetwork,
   { bot, parameters }: BotCall,

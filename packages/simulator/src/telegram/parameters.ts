@@ -22,37 +22,23 @@ function bodyFields(call: Call): Iterable<readonly [string, unknown]> {
   }
 }
 
-/**
- * Reads the parameters of a Telegram call from the query, a form or a JSON body, as the real Bot
- * API does. The value of a file parameter is the file's bytes. Unknown parameters are ignored, as
- * in the real API.
- */
+/** Unknown parameters are ignored, as in the real API. */
 export function parametersOf(call: Call): Parameters {
   return new Map<string, unknown>([...call.query, ...bodyFields(call)]);
 }
 
-/**
- * The value of a string or number parameter of a Telegram call as a string; empty when the
- * parameter is missing.
- */
 export function textOf(parameters: Parameters, name: string): string {
   const value = parameters.get(name);
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/**
- * Reads a positive integer that a caller of Telegram's Bot API sent as a number or a string;
- * undefined for other values.
- */
+/** Undefined unless the value is a positive integer, as a number or a string. */
 export function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === "number" && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/**
- * The value of an array parameter of a Telegram call, sent as JSON or, in forms and queries, as a
- * JSON string; empty for other values.
- */
+/** Sent as JSON or, in forms and queries, as a JSON string; empty for other values. */
 export function listOf(parameters: Parameters, name: string): readonly unknown[] {
   let list = parameters.get(name);
   if (typeof list === "string")
@@ -65,7 +51,6 @@ export function listOf(parameters: Parameters, name: string): readonly unknown[]
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
-/** The ids in an array parameter of a Telegram call, without entries that are not valid ids. */
 export function idsOf(parameters: Parameters, name: string): number[] {
   return listOf(parameters, name)
     .map(idOf)

@@ -21,7 +21,6 @@ function parse(text: string, name: string): unknown {
   }
 }
 
-/** The parse mode of an album's caption, from the first entry that has one. */
 function parseModeOf(parameters: Parameters): unknown {
   const own = parameters.get("parse_mode");
   if (own !== undefined || !parameters.has("media")) return own;
@@ -32,7 +31,6 @@ function parseModeOf(parameters: Parameters): unknown {
     .find((mode) => mode !== undefined);
 }
 
-/** The options that the caller of Telegram's Bot API chose for a message. */
 export function postOptions(parameters: Parameters): Pick<Post, "options"> {
   const mode = parseModeOf(parameters);
   const options = {

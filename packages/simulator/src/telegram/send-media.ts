@@ -31,7 +31,6 @@ function addPost(
   });
 }
 
-/** The text of a Telegram album for readers: the first caption among its messages. */
 function captionOf(media: readonly InputMedia[]): string {
   return media.map(({ caption }) => caption).find((caption) => caption !== "") ?? "";
 }
@@ -59,10 +58,7 @@ export function sendAnimation(network: TelegramNetwork, call: BotCall): unknown 
   return sendOne(network, call, "animation");
 }
 
-/**
- * Sends a Telegram album as a whole or not at all. An album counts against the rate limit once per
- * message.
- */
+/** As a whole or not at all. An album counts against the rate limit once per message. */
 export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
   const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");

@@ -35,10 +35,7 @@ interface Method {
   readonly run: (network: TelegramNetwork, call: BotCall) => unknown;
 }
 
-/**
- * Methods of Telegram's Bot API by lower-case name, because the Bot API ignores case. As in the
- * real API, no method reads messages back.
- */
+/** By lower-case name, because the Bot API ignores case. No method reads messages back. */
 const METHODS: ReadonlyMap<string, Method> = new Map([
   ["getme", { operations: ["account"], run: getMe }],
   ["getchat", { operations: ["account"], run: getChat }],
@@ -64,10 +61,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const USERNAME = /^[A-Za-z](?!\w*__)[A-Za-z0-9_]{2,30}[A-Za-z0-9]$/;
 const SIMULATED_WAIT_SECONDS = 1;
-/**
- * Maximum size in bytes of a Telegram request: an album of ten videos of the largest size, with the
- * form around them.
- */
+/** An album of ten videos of the largest size, with the form around them. */
 const MAX_BODY_BYTES = 501_000_000;
 
 function methodOf(call: Call): Method | undefined {
@@ -125,7 +119,6 @@ function newChatId({ accounts }: World): string {
   }
 }
 
-/** The simulated Telegram: the Bot API, for channels and groups. */
 export function createTelegram(world: World): Platform {
   const network = createNetwork(world);
   const route = {

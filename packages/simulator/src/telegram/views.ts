@@ -17,16 +17,13 @@ export function chatView(chat: Account): Record<string, unknown> {
   return { ...common, type: "supergroup", ...(kind === "forum" ? { is_forum: true } : {}) };
 }
 
-/** The sender of a Telegram message: in a channel the channel itself, in a group the bot. */
 function senderView(chat: Account, bot: Bot): Record<string, unknown> {
   return kindOf(chat) === "channel" ? { sender_chat: chatView(chat) } : { from: botView(bot) };
 }
 
-/** The chat, the topic and the sender of a Telegram message. */
 export interface Sent {
   readonly chat: Account;
   readonly bot: Bot;
-  /** Id of the topic in a Telegram group with topics; undefined for a message outside of topics. */
   readonly topicId: number | undefined;
 }
 
@@ -35,7 +32,6 @@ function placeView({ chat, bot, topicId }: Sent): Record<string, unknown> {
   return { ...senderView(chat, bot), chat: chatView(chat), ...topic };
 }
 
-/** A Telegram message as the methods that send or edit it return it. */
 export function messageView(sent: Sent, post: Post, editedAt?: number): Record<string, unknown> {
   return {
     message_id: Number(post.id),
@@ -46,7 +42,7 @@ export function messageView(sent: Sent, post: Post, editedAt?: number): Record<s
   };
 }
 
-/** A file as Telegram messages show it. The simulator does not serve files by the ids in it. */
+/** The simulator does not serve files by these ids. */
 function fileView({ received, width, height }: InputMedia): Record<string, unknown> {
   const { sha256, bytes } = received;
   const id = sha256.slice(0, 16);
@@ -61,14 +57,12 @@ function contentView(media: InputMedia): Record<string, unknown> {
   return media.kind === "video" ? { video } : { animation: video, document: file };
 }
 
-/** A Telegram message with a file, as the methods that send it return it. */
 export function mediaMessageView(
   sent: Sent,
   message: {
     readonly id: number;
     readonly createdAt: number;
     readonly media: InputMedia;
-    /** Id of the Telegram album; absent when the message is not part of an album. */
     readonly groupId?: string;
   },
 ): Record<string, unknown> {
@@ -83,12 +77,10 @@ export function mediaMessageView(
   };
 }
 
-/** A Telegram bot as a member of a group in which it is not an administrator. */
 export function memberView(bot: Bot): Record<string, unknown> {
   return { user: botView(bot), status: "member" };
 }
 
-/** A Telegram bot in a list of the channel's administrators. */
 export function administratorView(bot: Bot): Record<string, unknown> {
   return {
     user: botView(bot),

@@ -17,31 +17,20 @@ function countOf(fields: Fields, name: string): number {
     : refuseParameter(`${name} must be a positive integer.`);
 }
 
-/**
- * Whether TikTok allows this chunk size for an upload. A file smaller than the smallest chunk must
- * be sent as one chunk.
- */
+/** A file smaller than the smallest chunk must be sent as one chunk. */
 function isChunkSizeAllowed({ size, chunkSize }: ChunkPlan): boolean {
   const isSmall = size < MIN_CHUNK_BYTES && chunkSize === size;
   return isSmall || (chunkSize >= MIN_CHUNK_BYTES && chunkSize <= MAX_CHUNK_BYTES);
 }
 
-/**
- * Whether the number of chunks of a TikTok upload fits its file size. The last chunk also contains
- * the bytes that do not fill a chunk of their own.
- */
+/** The last chunk also contains the bytes that do not fill a chunk of their own. */
 function isChunkCountRight({ size, chunkSize, chunkCount }: ChunkPlan): boolean {
   const last = size - chunkSize * (chunkCount - 1);
   const isWhole = chunkCount === Math.floor(size / chunkSize);
   return isWhole && chunkCount <= MAX_CHUNKS && last <= MAX_LAST_CHUNK_BYTES;
 }
 
-/**
- * Reads file size, chunk size and chunk count of a TikTok upload. Refuses the call when these
- * numbers contradict each other, or when a video that fits into one chunk is divided.
- *
- * @param wholeBytes Size up to which a video must be sent as one chunk.
- */
+/** `wholeBytes` = size up to which a video must be sent as one chunk. */
 export function chunkPlanOf(source: Fields, wholeBytes: number): ChunkPlan {
   const plan: ChunkPlan = {
     size: countOf(source, "video_size"),

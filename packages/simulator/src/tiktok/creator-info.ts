@@ -3,10 +3,6 @@ import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
 import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import { creatorOf, type TiktokNetwork } from "#src/tiktok/network.ts";
 
-/**
- * The maximum video duration in seconds that TikTok's creator_info reports with the simulator
- * setting `quotas: false`.
- */
 const UNLIMITED_SECONDS = 86_400;
 
 function creatorInfo(network: TiktokNetwork, { account }: TiktokCall): Reply {
@@ -52,10 +48,6 @@ function userInfo({ call, account }: TiktokCall): Reply {
   return apiAnswer({ user });
 }
 
-/**
- * The TikTok endpoints `creator_info/query/` and `user/info/`, which return the creator's profile
- * and posting options.
- */
 export function creatorEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Refused, type Reply } from "#src/http/call.ts";
 
-/** The errors of the TikTok API by code, each with its HTTP status and message. */
 const ERRORS = {
   access_token_invalid: [401, "The access token is invalid or not found in the request."],
   scope_not_authorized: [401, "The user did not authorize the scope required for this request."],
@@ -41,10 +40,7 @@ function logId(): string {
   return `2026${randomBytes(14).toString("hex").toUpperCase()}`;
 }
 
-/**
- * The first of TikTok's three response formats: `data` and an `error`. The error code of a
- * successful response is `ok`.
- */
+/** The first of TikTok's three response formats. */
 export function apiAnswer(data: unknown): Reply {
   return { status: 200, body: { data, error: { code: "ok", message: "", log_id: logId() } } };
 }
@@ -54,7 +50,6 @@ export function apiError(code: ErrorCode, message: string = ERRORS[code][1]): Re
   return { status, body: { data: {}, error: { code, message, log_id: logId() } } };
 }
 
-/** Ends the call with an error of the TikTok API. */
 export function refuse(code: ErrorCode, message?: string): never {
   throw new Refused(apiError(code, message));
 }
@@ -64,16 +59,13 @@ export function refuseParameter(message: string): never {
 }
 
 /**
- * The second of TikTok's three response formats, which the token endpoints use: a flat object. Even
- * responses to invalid requests have status 200.
+ * The second format, of the token endpoints. Even responses to invalid requests have status 200.
  */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description, log_id: logId() } };
 }
 
-/**
- * The third of TikTok's three response formats, which the upload host uses: a status and no body.
- */
+/** The third format, of the upload host: a status and no body. */
 export function bareStatus(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers, body: "" };
 }
@@ -86,7 +78,6 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: "rate_limit_exceeded",
 };
 
-/** The default error of the TikTok API for an HTTP status. */
 export function statusError(status: number): Reply {
   return { ...apiError(BY_STATUS[status] ?? "internal_error"), status };
 }

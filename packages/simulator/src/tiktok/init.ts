@@ -116,7 +116,6 @@ function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: Tikt
   return apiAnswer({ publish_id: id });
 }
 
-/** The media URLs in a TikTok call, from which TikTok fetches the media itself. */
 function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
   if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") return [];
@@ -132,10 +131,6 @@ function isPull(call: Call): boolean {
 
 const SHARED = { method: "POST", scope: "video.publish", bucket: "init", perMinute: 6 } as const;
 
-/**
- * The TikTok endpoints that start a post. When TikTok fetches the media itself, the same call also
- * makes the post visible.
- */
 export function initEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

@@ -6,7 +6,6 @@ import type { Account } from "#src/world/accounts.ts";
 import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-/** State of the simulated TikTok in addition to the state that all platforms share. */
 export interface TiktokNetwork {
   readonly world: World;
   readonly tokens: Tokens;
@@ -26,14 +25,10 @@ export function createNetwork(world: World): TiktokNetwork {
   };
 }
 
-/**
- * What a TikTok creator may post. The prefix of the creator's username decides what, so that tests can create creators
- * with each restriction.
- */
+/** The prefix of the creator's username decides what the creator may post. */
 export interface Creator {
   readonly privacyLevels: readonly PrivacyLevel[];
   readonly maxSeconds: number;
-  /** Whether TikTok has audited the app that posts for the creator. */
   readonly isAudited: boolean;
 }
 
@@ -41,8 +36,8 @@ const MAX_VIDEO_SECONDS = 600;
 const MAX_SHORT_VIDEO_SECONDS = 10;
 
 /**
- * The TikTok creator with the account's username. A creator `private…` has no public posts; a
- * creator `short…` has only videos of up to ten seconds.
+ * A creator `private…` has no public posts; a creator `short…` has only videos of up to ten
+ * seconds.
  */
 export function creatorOf({ world }: TiktokNetwork, { username }: Account): Creator {
   const widest = username.startsWith("private") ? "FOLLOWER_OF_CREATOR" : "PUBLIC_TO_EVERYONE";
@@ -53,7 +48,6 @@ export function creatorOf({ world }: TiktokNetwork, { username }: Account): Crea
   };
 }
 
-/** Generates a TikTok publish id of at most 64 characters. */
 export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): string {
   return `${kind}~v2-1.${randomBytes(9).readBigUInt64BE().toString()}`;
 }
@@ -62,14 +56,13 @@ export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): st
 const MAX_POSTS_PER_DAY = 15;
 const DAY_MS = 86_400_000;
 
-/** How many posts the app may publish for one creator in 24 hours, besides those of other apps. */
 export function postsPerDay({ world }: TiktokNetwork): number {
   return Math.max(0, MAX_POSTS_PER_DAY - world.settings.values.tiktokPostsOfOtherApps);
 }
 
 /**
- * Whether the creator has reached the limit of posts in 24 hours when TikTok processes a post. TikTok counts there again, because
- * other apps may have published in the meantime ("Get post status", fail reasons).
+ * TikTok counts again when it processes a post, because other apps may have published in the
+ * meantime ("Get post status", fail reasons).
  */
 function hasTooManyPosts(network: TiktokNetwork, account: string, now: number): boolean {
   const { publishes, world } = network;
@@ -81,10 +74,6 @@ function hasTooManyPosts(network: TiktokNetwork, account: string, now: number): 
   );
 }
 
-/**
- * Creates the TikTok post when TikTok has all bytes of the media, or records why TikTok cannot
- * publish the media.
- */
 export function complete(
   network: TiktokNetwork,
   publish: Publish,
@@ -102,7 +91,7 @@ export function complete(
 
   const postId = world.snowflakes.next(receivedAt);
   const cover = publish.coverMs === undefined ? {} : { coverMs: publish.coverMs };
-  // Readers cannot see a TikTok post that is visible only to its author.
+  // Readers cannot see a post that is visible only to its author.
   if (publish.privacy !== "SELF_ONLY")
     world.posts.add({
       platform: "tiktok",

@@ -5,10 +5,6 @@ import { oauthError } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import type { TokenPair } from "#src/tiktok/tokens.ts";
 
-/**
- * The error response to an invalid TikTok token request; undefined for a valid request. TikTok
- * answers most invalid requests with status 200 and an error.
- */
 function requestError(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded")
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");

@@ -6,14 +6,11 @@ import type { Account } from "#src/world/accounts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The caller's description of a TikTok post. */
 export interface PostInfo {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** The options that the caller set for the TikTok post, and its privacy level. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;
 }
 
@@ -34,7 +31,6 @@ const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
 
 const DAY_MS = 86_400_000;
 
-/** Reads a nested object of a TikTok request body. Refuses unknown fields in it. */
 export function section(body: Fields, name: string, known: readonly string[]): Fields {
   const value = body[name];
   if (!isRecord(value)) return refuseParameter(`${name} is missing or is not an object.`);
@@ -77,7 +73,6 @@ function optionsOf(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(given.map((name) => [name, fields[name]]));
 }
 
-/** Reads `post_info` of a TikTok video post. */
 export function videoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -96,7 +91,6 @@ function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): Pick<PostInfo, 
     : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
 }
 
-/** Reads `post_info` of a TikTok photo post. */
 export function photoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "description", "privacy_level", ...PHOTO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -108,12 +102,11 @@ export function photoInfo(network: TiktokNetwork, body: Fields, account: Account
 }
 
 /**
- * Maximum number of creators who may post within 24 hours through an app that TikTok has not audited (Content Posting API,
- * "Content sharing guidelines", 2026).
+ * Maximum number of creators who may post within 24 hours through an app that TikTok has not
+ * audited (Content Posting API, "Content sharing guidelines", 2026).
  */
 const MAX_UNAUDITED_USERS = 5;
 
-/** Counts a creator against the limit of active creators of the app, once in 24 hours. */
 function spendUser({ world }: TiktokNetwork, account: Account, now: number): void {
   const { limits, settings } = world;
   const own = { key: `tiktok:user:${account.externalId}`, limit: 1, windowMs: DAY_MS };
@@ -123,7 +116,6 @@ function spendUser({ world }: TiktokNetwork, account: Account, now: number): voi
   if (!limits.spend([rule, own], now).allowed) refuse("reached_active_user_cap");
 }
 
-/** Counts a post against the daily limit of the TikTok creator, and the creator against that of the app. */
 export function spendPost(network: TiktokNetwork, account: Account, now: number): void {
   spendUser(network, account, now);
   const { world } = network;

@@ -11,8 +11,8 @@ const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$
 const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
 /**
- * Maximum length in pixels of a photo's shorter side ("up to 1080p"). TikTok fails larger photos with
- * `picture_size_check_failed` (Postiz #1875, 2026-08-11).
+ * Maximum length in pixels of a photo's shorter side ("up to 1080p"). TikTok fails larger photos
+ * with `picture_size_check_failed` (Postiz #1875, 2026-08-11).
  */
 const MAX_SHORT_SIDE = 1080;
 const MAX_LONG_SIDE = 1920;
@@ -25,10 +25,7 @@ function isPhotoTooLarge({ bytes, width = 0, height = 0 }: ReceivedMedia): boole
   );
 }
 
-/**
- * Whether TikTok fetches media from the given URL. The URL's domain must have an owner, and the URL
- * must use https unless its host is this machine.
- */
+/** The domain must have an owner, and the URL must use https unless its host is this machine. */
 export function isVerified(url: unknown): url is string {
   const parsed = typeof url === "string" ? URL.parse(url) : null;
   if (parsed === null) return false;
@@ -39,10 +36,6 @@ export function isVerified(url: unknown): url is string {
   return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
-/**
- * Checks media URLs in a TikTok call. Ends the call with an error at the first URL from which
- * TikTok does not fetch.
- */
 export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
     if (typeof url !== "string" || URL.parse(url) === null)
@@ -52,7 +45,6 @@ export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   });
 }
 
-/** The media that TikTok fetched, or why the publish fails. */
 export interface FetchedMedia {
   readonly media: readonly ReceivedMedia[];
   readonly failReason: string | undefined;
@@ -80,7 +72,6 @@ function checkVideo(file: Fetched | undefined): Checked {
     : { media };
 }
 
-/** Checks the files that TikTok fetched, in the order of their URLs. */
 export function checkFetchedMedia(
   kind: "photo" | "video",
   urls: readonly string[],

@@ -4,10 +4,7 @@ import { apiAnswer, refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import { bytesAt, isIdKnownAt, type Publish, statusAt } from "#src/tiktok/publishes.ts";
 
-/**
- * A value that `JSON.stringify` writes as the given digits. TikTok's post ids are JSON numbers that
- * are too large for a JavaScript number.
- */
+/** TikTok's post ids are JSON numbers that are too large for a JavaScript number. */
 function rawNumber(digits: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits);
 }
@@ -22,10 +19,7 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
     : refuse("token_not_authorized_for_specified_publish_id");
 }
 
-/**
- * How many bytes of the media TikTok has received. The name of the field depends on whether the
- * client uploads the media or TikTok downloads them.
- */
+/** The field's name depends on whether the client uploads the media or TikTok downloads them. */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
   if (upload !== undefined) return { uploaded_bytes: bytesAt(upload, asOf) };
 
@@ -50,10 +44,6 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/**
- * Cancels a TikTok publish while TikTok has not received all bytes of the media. Refuses the call
- * after that.
- */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);
   if (publish.receivedAt !== undefined) return refuse("publish_not_cancellable");
@@ -65,7 +55,6 @@ function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   return apiAnswer({});
 }
 
-/** The TikTok endpoints that report the status of a publish and that cancel a publish. */
 export function statusEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

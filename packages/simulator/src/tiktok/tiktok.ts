@@ -17,7 +17,6 @@ import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
 const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
-/** Maximum size in bytes of the last chunk of a TikTok upload, and so of a request body. */
 const MAX_BODY_BYTES = 128_000_000;
 
 function usernameFault(username: string): string | undefined {
@@ -91,10 +90,6 @@ function refusal(operation: string, call: Call): Reply {
   }
 }
 
-/**
- * The simulated TikTok: the Content Posting API, the Display API, and the upload host below
- * `/open-upload`.
- */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

@@ -16,19 +16,13 @@ export const ALL_SCOPES: readonly string[] = [
   "video.publish",
 ];
 
-/** A stored TikTok access token or refresh token. */
 export interface TiktokToken {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /**
-   * Id of the authorization from which the TikTok token comes. Revoking one token of an
-   * authorization revokes all tokens of that authorization.
-   */
+  /** Revoking one token of an authorization revokes all of them. */
   readonly grant: string;
   readonly scopes: readonly string[];
-  /** When the token expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
-  /** False after the TikTok token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
@@ -41,10 +35,6 @@ export interface TokenPair {
   readonly refreshExpiresInSeconds: number;
 }
 
-/**
- * Issues and checks TikTok tokens. Access tokens are valid for two hours. Refresh tokens are valid
- * for 180 days and usable once.
- */
 export class Tokens {
   readonly #rows: Table<TiktokToken>;
   readonly #secrets: Secrets;
@@ -54,25 +44,18 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues a TikTok access token and refresh token for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     return this.#pair({ account, scopes, grant: randomUUID() }, now);
   }
 
-  /** Finds a valid TikTok access token; undefined when the text is not a valid access token. */
   access(text: string, now: number): TiktokToken | undefined {
     return this.#findValid("access", text, now);
   }
 
-  /** Id of the TikTok account to which a token belongs, also when the token is no longer valid. */
   ownerOf(text: string): string | undefined {
     return this.#rows.get(text)?.account;
   }
 
-  /**
-   * Exchanges a TikTok refresh token for a new token pair; undefined when the refresh token is
-   * unknown, used, expired or revoked.
-   */
   refresh(text: string, now: number): TokenPair | undefined {
     const token = this.#findValid("refresh", text, now);
     if (token === undefined) return undefined;
@@ -81,10 +64,6 @@ export class Tokens {
     return this.#pair(token, now);
   }
 
-  /**
-   * Revokes all TikTok tokens of the authorization to which the given token belongs. Returns false
-   * when the token is unknown.
-   */
   revoke(text: string): boolean {
     const grant = this.#rows.get(text)?.grant;
     for (const [key, row] of this.#rows.entries())

@@ -15,10 +15,6 @@ import { receive } from "#src/world/received-media.ts";
 const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
 const RANGE = /^bytes (\d+)-(\d+)\/(\d+)$/;
 
-/**
- * The simulator path that replaces TikTok's upload host. The call that starts an upload returns a
- * URL with this path.
- */
 export const UPLOAD_PATH = "/open-upload/video/";
 
 interface Range {
@@ -46,9 +42,7 @@ function findOpen(network: TiktokNetwork, call: Call): OpenPublish | undefined {
   return publish !== undefined && isOurs ? { ...publish, upload } : undefined;
 }
 
-/**
- * The response to a TikTok chunk out of order: status 416 with the range of bytes that has arrived.
- */
+/** Status 416 with the range of bytes that has arrived. */
 function rangeNotSatisfiable({ upload }: OpenPublish, now: number): Reply {
   const bytes = bytesAt(upload, now);
   const range = bytes === 0 ? `bytes */${upload.size}` : `bytes 0-${bytes - 1}/${upload.size}`;
@@ -103,18 +97,12 @@ function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: n
   complete(network, publish, { media, failReason, now });
 }
 
-/**
- * Whether the call contains the last byte of a TikTok upload. The last byte makes the post visible.
- */
 function isLast(call: Call): boolean {
   const range = rangeOf(call);
   return range !== undefined && range.last === range.total - 1;
 }
 
-/**
- * The route that accepts the chunks of a TikTok upload in order. The upload URL itself authorizes
- * the caller.
- */
+/** The upload URL itself authorizes the caller. */
 export function uploadRoute(network: TiktokNetwork): Route {
   return {
     method: "PUT",

@@ -1,10 +1,12 @@
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import { AVC, HEVC, videoFault } from "#src/world/video-fault.ts";
 
-/** "Video restrictions" of TikTok's media transfer guide: H.264, H.265, VP8 or VP9, 23 to 60 frames per second. */
+/**
+ * "Video restrictions" of TikTok's media transfer guide: H.264, H.265, VP8 or VP9, 23 to 60 frames
+ * per second.
+ */
 const LIMITS = { video: [...AVC, ...HEVC, "vp08", "vp09"], minFps: 23, maxFps: 60 };
 
-/** Why TikTok fails a received video, as its `fail_reason`; undefined when it takes it. */
 export function videoFailReason(received: ReceivedMedia | undefined): string | undefined {
   if (received?.kind !== "video") return "file_format_check_failed";
 

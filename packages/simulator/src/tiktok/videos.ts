@@ -18,7 +18,7 @@ const FIELDS: readonly string[] = [
 ];
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
-/** Maximum length of a title or description in TikTok's video list. A longer text is cut. */
+/** A longer title or description is cut. */
 const MAX_LISTED_CHARACTERS = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {
@@ -51,7 +51,6 @@ function view(
   return Object.fromEntries(fields.map((name) => [name, values[name]]));
 }
 
-/** The TikTok account's public posts that have passed moderation. */
 function listedPublishes(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
   const posts = [...network.world.posts.newestFirst(account)];
   return posts.flatMap(({ id }) => {
@@ -84,10 +83,7 @@ function numberOf(value: unknown, otherwise: number, max: number): number {
     : refuseParameter("max_count or cursor is not valid.");
 }
 
-/**
- * One page of a creator's TikTok posts. The cursor is a time in milliseconds; the page contains
- * only posts whose media arrived before this time.
- */
+/** The cursor is a time in milliseconds; the page has only posts whose media arrived before it. */
 function list(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const count = numberOf(call.body["max_count"], 10, MAX_COUNT);
@@ -103,7 +99,6 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/** The TikTok endpoints that list a creator's public posts and return their counters. */
 export function videoEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   const shared = { method: "POST", reads: true, scope: "video.list", perMinute: 600 } as const;
   return [

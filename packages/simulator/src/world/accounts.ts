@@ -3,15 +3,13 @@ import type { Table } from "#src/store/table.ts";
 
 export interface Account {
   readonly platform: string;
-  /** The account's id on the simulated platform, for example a user id, a chat id or a DID. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
 }
 
 /**
- * Every account of every simulated platform. Usernames are unique per platform, regardless of case.
- * Accounts survive a reset of the simulator.
+ * Usernames are unique per platform, regardless of case. Accounts survive a reset of the simulator.
  */
 export class Accounts {
   readonly #rows: Table<Account>;
@@ -31,7 +29,6 @@ export class Accounts {
     return this.#byName.get(nameKey(platform, username));
   }
 
-  /** Finds a simulated account whose external id or username is the given text. */
   find(platform: string, either: string): Account | undefined {
     return this.byId(platform, either) ?? this.byUsername(platform, either);
   }

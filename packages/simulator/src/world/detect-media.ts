@@ -14,7 +14,7 @@ function colourTableBytes(flags = 0): number {
   return hasTable ? 3 * 2 ** ((flags & 0x07) + 1) : 0;
 }
 
-/** Returns the position after a list of GIF blocks. Each block begins with its length; a block of length 0 ends the list. */
+/** Each block begins with its length; a block of length 0 ends the list. */
 function afterBlocks(file: Buffer, start: number): number {
   let at = start;
   while ((file[at] ?? 0) > 0) at += (file[at] ?? 0) + 1;
@@ -22,7 +22,6 @@ function afterBlocks(file: Buffer, start: number): number {
   return at + 1;
 }
 
-/** Number of frames in a GIF file. In a truncated file, the number of frames that begin in it. */
 function countGifFrames(file: Buffer): number {
   let frames = 0;
   let at = HEAD_BYTES + colourTableBytes(file[10]);
@@ -35,17 +34,13 @@ function countGifFrames(file: Buffer): number {
     } else return frames;
 }
 
-/** The properties of a file that the simulator detects from its bytes. */
 export interface DetectedMedia {
   readonly kind: PostedMedia["kind"];
-  /** MIME type of the file. */
   readonly contentType: string;
-  /** Width of the image or video in pixels; absent for formats whose size the simulator does not read. */
   readonly width?: number;
   readonly height?: number;
-  /** Number of frames of a GIF or WebP, more than 1 for an animation; absent for other formats. */
+  /** More than 1 for an animation; only of GIF and WebP. */
   readonly frames?: number;
-  /** How an MP4 or MOV is encoded; absent for other formats, and where its index is not there. */
   readonly mp4?: Mp4Facts;
 }
 
@@ -93,7 +88,10 @@ function riff(file: Buffer): DetectedMedia | undefined {
     : undefined;
 }
 
-/** The types of files that begin with a box `ftyp`, by the brand in that box; files of all other brands are MP4 videos. */
+/**
+ * The types of files that begin with a box `ftyp`, by the brand in that box; files of all other
+ * brands are MP4 videos.
+ */
 const BRANDS: ReadonlyMap<string, string> = new Map([
   ["qt  ", "video/quicktime"],
   ["heic", "image/heic"],
@@ -115,7 +113,6 @@ function isoMedia(file: Buffer): DetectedMedia {
   return { kind: "video", contentType, ...readMp4(file) };
 }
 
-/** The first bytes of each file type, with the function that reads the rest. */
 const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | undefined])[] = [
   ["\xff\xd8\xff", jpeg],
   ["\x89PNG\r\n\x1a\n", png],
@@ -128,10 +125,7 @@ const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | 
   ["\x1a\x45\xdf\xa3", () => ({ kind: "video", contentType: "video/webm" })],
 ];
 
-/**
- * Detects the type of a file from its bytes, and the size and number of frames of an image; undefined when no simulated
- * platform accepts files of this type. The beginning of a large file is enough for its type and size.
- */
+/** Undefined when no platform accepts such files. The beginning of a large file is enough. */
 export function detectMedia(file: Buffer): DetectedMedia | undefined {
   if (startsWith(file, "ftyp", 4)) return isoMedia(file);
 

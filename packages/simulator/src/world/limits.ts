@@ -2,31 +2,23 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/**
- * A rate limit of a simulated platform: a number of units per window. The first use after the end
- * of a window begins a new window.
- */
+/** The first use after the end of a window begins a new window. */
 export interface LimitRule {
-  /** Name of the counter of a rate limit, for example `x:create:<user id>`. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Number of units that one use of the rate limit costs; 1 by default. */
   readonly cost?: number;
 }
 
-/** The state of a rate limit of a simulated platform after a use. */
 export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** When the window of the rate limit ends, in Unix milliseconds of the simulator's clock. */
   readonly resetAt: number;
   readonly windowMs: number;
 }
 
 export interface Spending {
   readonly allowed: boolean;
-  /** The state of each rate limit after a use, in the order of the given rules. */
   readonly standings: readonly LimitStanding[];
 }
 
@@ -35,10 +27,7 @@ interface Window {
   readonly used: number;
 }
 
-/**
- * Counts uses against the rate limits of the simulated platforms. With the setting `quotas: false`,
- * every use is allowed and nothing is counted.
- */
+/** With the setting `quotas: false`, every use is allowed and nothing is counted. */
 export class Limits {
   readonly #windows: Table<Window>;
   readonly #settings: Settings;
@@ -48,10 +37,7 @@ export class Limits {
     this.#settings = settings;
   }
 
-  /**
-   * Counts one use against all given rate limits. When one of the limits is exhausted, refuses the
-   * use and leaves all counters as they are.
-   */
+  /** When one limit is exhausted, all counters stay as they are. */
   spend(rules: readonly LimitRule[], now: number): Spending {
     const quotas = this.#settings.values.quotas;
     const windows = rules.map((rule) => this.#window(rule, now));
@@ -69,7 +55,6 @@ export class Limits {
     return { allowed, standings };
   }
 
-  /** Returns the state of a rate limit without counting a use. */
   read(rule: LimitRule, now: number): LimitStanding {
     const { limit, windowMs } = rule;
     const { startedAt, used: spent } = this.#window(rule, now);

@@ -2,7 +2,10 @@
 export interface Mp4Facts {
   /** Type of the video's sample entry, for example `avc1`. */
   readonly video: string;
-  /** Number of the H.264 profile; above 100 are those for more than 8 bits or another subsampling than 4:2:0. */
+  /**
+   * Number of the H.264 profile; above 100 are those for more than 8 bits or another subsampling
+   * than 4:2:0.
+   */
   readonly avcProfile?: number;
   /** Type of the sound's sample entry, and for `mp4a` its object type, for example `mp4a.40`. */
   readonly audio?: string;
@@ -36,7 +39,6 @@ function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
   }
 }
 
-/** The first piece that the path of types leads to from a piece of the file. */
 function find(file: Buffer, piece: Piece | undefined, ...path: string[]): Piece | undefined {
   const [type, ...rest] = path;
   if (piece === undefined || type === undefined) return piece;
@@ -80,7 +82,8 @@ function rateOf(file: Buffer, track: Piece): { fps?: number } {
 function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
   if (entry === undefined) return {};
 
-  // The object type follows the tag 4 of an `esds` box and its length, whose bytes but the last have the highest bit.
+  // The object type follows the tag 4 of an `esds` box and its length, whose bytes but the last
+  // have the highest bit.
   const bytes = file.subarray(entry.from, entry.to);
   const box = bytes.indexOf("esds");
   const tag = box < 0 ? -1 : bytes.indexOf(Buffer.of(0x04), box + 8);
@@ -91,10 +94,15 @@ function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
   return { audio: `${entry.type}${suffix}` };
 }
 
-/** Length of a track header of version 0; one of version 1 has three times of 8 bytes instead of 4. */
+/**
+ * Length of a track header of version 0; one of version 1 has three times of 8 bytes instead of 4.
+ */
 const TRACK_HEADER_BYTES = 84;
 
-/** The size in a track header as it is shown: a matrix that turns the picture by 90 or 270 degrees exchanges the sides. */
+/**
+ * The size in a track header as it is shown: a matrix that turns the picture by 90 or 270 degrees
+ * exchanges the sides.
+ */
 function trackSize(file: Buffer, track: Piece): Mp4Size | undefined {
   const found = track.type === "trak" ? find(file, track, "tkhd") : undefined;
   const header = file.subarray(found?.from ?? 0, found?.to ?? 0);
@@ -107,7 +115,6 @@ function trackSize(file: Buffer, track: Piece): Mp4Size | undefined {
   return isTurned ? { width: height, height: width } : { width, height };
 }
 
-/** The size of the first track with a picture. */
 function sizeOf(file: Buffer, movie: Piece): Mp4Size | undefined {
   const tracks = [...pieces(file, movie.from, Math.min(movie.to, file.length))];
   return tracks
@@ -133,8 +140,8 @@ function factsOf(file: Buffer, top: readonly Piece[], movie: Piece): Mp4Facts | 
 }
 
 /**
- * Reads the size of an MP4 or MOV, and how it is encoded. The size is missing when no track has one, the encoding when the file, or
- * its beginning, has no whole index with a video.
+ * Reads the size of an MP4 or MOV, and how it is encoded. The size is missing when no track has
+ * one, the encoding when the file, or its beginning, has no whole index with a video.
  */
 export function readMp4(file: Buffer): Partial<Mp4Size> & { readonly mp4?: Mp4Facts } {
   const top = [...pieces(file, 0, file.length)];

@@ -15,13 +15,11 @@ const THINGS = [
 ];
 
 export interface InventedName {
-  /** Lower-case words from which the username of a simulated account can be formed. */
   readonly words: readonly [string, string];
   readonly number: number;
   readonly displayName: string;
 }
 
-/** Returns an invented name for a simulated account. Tries again while `isTaken` returns true. */
 export function inventName(isTaken: (name: InventedName) => boolean): InventedName {
   for (;;) {
     const quality = QUALITIES[randomInt(QUALITIES.length)] ?? "Amber";

@@ -5,67 +5,40 @@ import { firstIndexWhere } from "#src/world/search.ts";
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
-  /** SHA-256 of the media file as it arrived, in hexadecimal digits. */
   readonly sha256: string;
-  /** The platform's own id of the media file; absent on platforms that show no such id. */
   readonly key?: string;
-  /** Alternative text of the file; absent when the client sent none. */
   readonly altText?: string;
-  /**
-   * Position in the video, in milliseconds, of the frame that becomes the cover image; absent when the client chose
-   * none.
-   */
   readonly coverMs?: number;
 }
 
-/**
- * A post that readers of a simulated platform can see, or could see before the post was deleted.
- */
+/** A post that readers see, or saw before it was deleted. */
 export interface Post {
   readonly platform: string;
-  /** External id of the account on the simulated platform that published the post. */
   readonly account: string;
-  /** The post's id on the platform, which Postrider stores as `externalId`. */
   readonly id: string;
-  /** The text of the post as the publishing client sent it. */
   readonly text: string;
   readonly media: readonly PostedMedia[];
-  /** When the post became visible, in Unix milliseconds of the simulator's clock. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
-  /**
-   * Number of publishing calls to which the platform answered with this post. A repeated call that
-   * creates no new post counts too.
-   */
+  /** Publishing calls to which the platform answered with this post, also repeated ones. */
   readonly createCalls: number;
-  /** Id of the post to which this post replies; absent when the post is not a reply. */
   readonly replyTo?: string;
-  /** The options that the publishing client chose for the post, under the platform's own names; absent when it chose none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export interface PostFilter {
   readonly platform?: string;
   readonly account?: Account;
-  /**
-   * Selects only posts that were created at this time or later; in Unix milliseconds of the
-   * simulator's clock.
-   */
   readonly since?: number;
   readonly limit?: number;
 }
 
 const ALL_POSTS = "*";
 
-/** Whether readers of the simulated platform see the post at the given instant. */
 export function isVisibleAt(post: Post, instant: number): boolean {
   return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
 }
 
-/**
- * The posts of all simulated platforms, with lists in order of creation: of all posts, per platform
- * and per account.
- */
 export class Posts {
   readonly #rows: Table<Post>;
   readonly #order = new Map<string, string[]>();
@@ -78,7 +51,6 @@ export class Posts {
     store.onReset(() => this.#order.clear());
   }
 
-  /** Returns a post on a simulated platform, even when the post is deleted. */
   get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
@@ -89,10 +61,7 @@ export class Posts {
     return post;
   }
 
-  /**
-   * Replaces properties of a post on a simulated platform. A post with a new creation time becomes
-   * the newest post in all lists of posts.
-   */
+  /** A post with a new creation time becomes the newest in all lists. */
   change(post: Post, part: Partial<Post>): Post {
     const changed = { ...post, ...part };
     this.#rows.put(keyOf(post), changed);
@@ -103,10 +72,6 @@ export class Posts {
     return changed;
   }
 
-  /**
-   * The posts that match the filter and that readers of the simulated platforms see now, oldest
-   * first.
-   */
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;
@@ -120,7 +85,6 @@ export class Posts {
     return found;
   }
 
-  /** Every post of a simulated account, newest first, including deleted posts. */
   *newestFirst(account: Account): Generator<Post> {
     const keys = this.#keys({ account });
     for (let index = keys.length - 1; index >= 0; index -= 1) {

@@ -1,16 +1,11 @@
-/** A file that readers of a simulated platform load. */
 export interface ReaderFile {
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-/** Maximum number of bytes of all stored files together; the oldest files are dropped first. */
 const MAX_BYTES = 256_000_000;
 
-/**
- * The received files by their SHA-256, so that tests can compare what readers load with what was sent. The files are only in
- * memory: after a restart of the simulator, earlier posts have no files.
- */
+/** Only in memory: after a restart of the simulator, earlier posts have no files. */
 export class ReaderFiles {
   readonly #files = new Map<string, ReaderFile>();
   #bytes = 0;

@@ -1,19 +1,11 @@
-/**
- * The state of a request to a simulated platform: not finished, carried out, refused, or dropped. A
- * request counts as `done` or `refused` even when the caller did not get the response.
- */
+/** A request counts as `done` or `refused` even when the caller did not get the response. */
 export type RequestOutcome = "pending" | "done" | "refused" | "dropped";
 
 export interface LoggedRequest {
   readonly platform: string;
   readonly method: string;
-  /**
-   * Path of the request without the query, without the platform's prefix in the simulator and
-   * without secrets.
-   */
   readonly path: string;
   readonly operation: string;
-  /** When the request arrived, in Unix milliseconds of the simulator's clock. */
   readonly time: number;
   outcome: RequestOutcome;
   readonly account: string | null;
@@ -21,7 +13,6 @@ export interface LoggedRequest {
 
 const MAX_KEPT_REQUESTS = 200_000;
 
-/** The log of the latest requests to the simulated platforms. It is only in memory. */
 export class RequestLog {
   #entries: LoggedRequest[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * Finds by binary search the index of the first list item for which `test` is true, or the list's
- * length when there is none. The caller guarantees that `test` is also true for every later item.
+ * Binary search; the list's length when there is none. `test` must be true for every later item,
+ * too.
  */
 export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
   let low = 0;

@@ -5,8 +5,7 @@ const SEQUENCE_BITS = 12n;
 const WORKER_BITS = 10n;
 
 /**
- * Generates numeric ids of 19 digits that grow with time. A random number in each id keeps two
- * simulator processes from generating the same id.
+ * They grow with time. A random number keeps two simulator processes from generating the same id.
  */
 export class Snowflakes {
   readonly #worker = BigInt(randomInt(1 << Number(WORKER_BITS)));

@@ -3,7 +3,6 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 /** What a simulated platform takes of MP4 and MOV files, in the terms of the files. */
 export interface VideoLimits {
-  /** Types of the video's sample entry. */
   readonly video: readonly string[];
   readonly audio?: readonly string[];
   /** Whether H.264 must have 8 bits and 4:2:0. */
@@ -30,7 +29,7 @@ function isEncodedOtherwise(facts: Mp4Facts, limits: VideoLimits): boolean {
   return !limits.video.includes(video) || !isPlain || !isSoundTaken || !isPlaced;
 }
 
-/** Why a platform with these limits refuses a received video; undefined when it takes it, or cannot read it. */
+/** Undefined when the platform takes the video, or cannot read it. */
 export function videoFault(
   { mp4 }: ReceivedMedia,
   limits: VideoLimits,
@@ -40,7 +39,7 @@ export function videoFault(
   return isEncodedOtherwise(mp4, limits) ? "encoding" : frameRateFault({ mp4 }, limits);
 }
 
-/** Whether a platform refuses a received video for its frame rate; a rate that cannot be read is taken. */
+/** A rate that cannot be read is taken. */
 export function frameRateFault(
   { mp4 }: Pick<ReceivedMedia, "mp4">,
   { minFps = 0, maxFps }: Pick<VideoLimits, "minFps" | "maxFps">,

@@ -1,4 +1,3 @@
-/** Width and height of a WebP in pixels, and its number of frames; absent where a truncated file does not contain them. */
 export interface WebpFacts {
   readonly width?: number;
   readonly height?: number;
@@ -19,7 +18,6 @@ function textAt(file: Buffer, at: number): string {
   return file.toString("latin1", at, at + 4);
 }
 
-/** Number of animation frames in a WebP file; each is a chunk `ANMF`. */
 function countFrames(file: Buffer): number {
   let frames = 0;
   for (let at = FIRST_CHUNK; at + CHUNK_HEAD <= file.length;) {
@@ -32,15 +30,17 @@ function countFrames(file: Buffer): number {
 }
 
 /**
- * Reads the size and the number of frames of a WebP image, of each of its three kinds: lossy (`VP8 `), lossless
- * (`VP8L`) and extended (`VP8X`), which can be animated. Source: WebP Container Specification; RFC 6386, section 9.1.
+ * Reads the size and the number of frames of a WebP image, of each of its three kinds: lossy
+ * (`VP8 `), lossless (`VP8L`) and extended (`VP8X`), which can be animated. Source: WebP Container
+ * Specification; RFC 6386, section 9.1.
  */
 export function readWebp(file: Buffer): WebpFacts {
   if (file.length < HEAD_BYTES) return { frames: 1 };
 
   switch (textAt(file, FIRST_CHUNK)) {
     case "VP8 ": {
-      // In a `VP8 ` chunk, three bytes about the frame and a start code of three bytes precede the size.
+      // In a `VP8 ` chunk, three bytes about the frame and a start code of three bytes precede the
+      // size.
       const width = file.readUInt16LE(FIRST_CONTENT + 6) & SIDE_14_BITS;
       const height = file.readUInt16LE(FIRST_CONTENT + 8) & SIDE_14_BITS;
       return { width, height, frames: 1 };

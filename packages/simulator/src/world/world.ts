@@ -12,7 +12,6 @@ import { Secrets } from "#src/world/secrets.ts";
 import { Settings } from "#src/world/settings.ts";
 import { Snowflakes } from "#src/world/snowflake.ts";
 
-/** The state and services that all simulated platforms share. */
 export interface World {
   readonly store: Store;
   readonly pieces: Pieces;
@@ -29,10 +28,6 @@ export interface World {
   readonly snowflakes: Snowflakes;
 }
 
-/**
- * Loads the simulator state that an earlier process left in the folder. When there is no such
- * state, creates an empty state.
- */
 export function createWorld(dataDir?: string, machineTime = Date.now): World {
   const store = new Store(dataDir);
   const pieces = new Pieces(dataDir);

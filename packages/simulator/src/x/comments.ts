@@ -23,7 +23,7 @@ const PARAMETERS = [
 const QUERY = /^(conversation_id|in_reply_to_tweet_id):([0-9]{1,19})$/;
 const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/** Finds the tweets that an X search returns. The query of the search has exactly one operator. */
+/** The query of the search has exactly one operator. */
 function searched(network: XNetwork, { call, asOf }: XCall) {
   const text = call.query.get("query") ?? "";
   const [, operator, id = ""] = QUERY.exec(text) ?? [];
@@ -39,10 +39,7 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
     : repliesTo(network, id, asOf);
 }
 
-/**
- * Reads the page token or the parameter `until_id` of an X search. Both are tweet ids; the page contains the tweets
- * with lower ids.
- */
+/** All are tweet ids; the page contains the tweets with lower ids. */
 function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");
@@ -84,9 +81,7 @@ function hiddenField(call: Call): boolean {
     : refuseParameter("hidden", hidden, "$.hidden: is missing or not a boolean");
 }
 
-/**
- * Hides or shows a reply on X. An account can hide replies in the conversations that it started, and no other replies.
- */
+/** Only in conversations that the account started. */
 function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);
   const comment = network.world.reactions.comment("x", call.params["id"] ?? "");
@@ -97,7 +92,6 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
   return { status: 200, body: { data: { hidden } } };
 }
 
-/** The replies in the conversations of an account, as the control API shows them. */
 export function shownComments(network: XNetwork, account: Account): readonly ShownComment[] {
   return [...network.world.posts.newestFirst(account)]
     .filter((post) => post.replyTo === undefined)
@@ -107,10 +101,6 @@ export function shownComments(network: XNetwork, account: Account): readonly Sho
     });
 }
 
-/**
- * `GET /2/tweets/search/recent`: the replies in a conversation, or to a tweet, of the last seven days, newest
- * first.
- */
 export function recentSearch(network: XNetwork): Endpoint {
   return {
     method: "GET",
@@ -123,7 +113,6 @@ export function recentSearch(network: XNetwork): Endpoint {
   };
 }
 
-/** `PUT /2/tweets/:id/hidden`: hides or shows a reply on X. */
 export function hideReply(network: XNetwork): Endpoint {
   return {
     method: "PUT",

@@ -32,10 +32,7 @@ function checkText({ text, mediaIds }: TweetBody, account: Account): void {
     throw new Refused(forbidden("A post can contain at most one cashtag."));
 }
 
-/**
- * Finds the media of a new tweet: up to four photos, one GIF or one video. Each file must belong to
- * the account, be processed and not be expired.
- */
+/** Up to four photos, one GIF or one video, each of the account, processed and not expired. */
 function mediaOf(
   network: XNetwork,
   { account, now }: XCall,
@@ -50,10 +47,7 @@ function mediaOf(
   return media;
 }
 
-/**
- * Checks the tweet to reply to. An account may reply to its own tweets and to comments that mention
- * the account.
- */
+/** Own tweets, and comments that mention the account. */
 function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
   const own = network.world.posts.get(account, replyTo);
   if (own !== undefined && own.deletedAt === null) return;
@@ -97,10 +91,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
   return { status: 201, body: { data } };
 }
 
-/**
- * The operation names of a call that creates a tweet: `reply` for an answer to a reader's comment,
- * `publish` for every other tweet, also in a thread.
- */
+/** `reply` for an answer to a reader's comment; an own tweet in a thread is a `publish`. */
 function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Operation[]] {
   const reply = jsonObject(call)?.["reply"];
   const parent = isRecord(reply) ? reply["in_reply_to_tweet_id"] : undefined;
@@ -109,7 +100,6 @@ function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Op
   return answersReader ? ["reply"] : ["publish", "create"];
 }
 
-/** `POST /2/tweets`: creates a tweet. */
 export function createTweet(network: XNetwork): Endpoint {
   return {
     method: "POST",

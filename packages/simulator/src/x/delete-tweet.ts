@@ -11,14 +11,12 @@ function remove(network: XNetwork, { call, account, now }: XCall): Reply {
   const post = network.tweets.find(id);
   if (post !== undefined && post.account !== account.externalId) return NOT_PERMITTED;
 
-  // X does not document its response to the deletion of a tweet that is already deleted. The
-  // simulator gives the same response as to the first deletion.
+  // X does not document its response to a second deletion.
   if (post !== undefined && post.deletedAt === null) posts.change(post, { deletedAt: now });
 
   return { status: 200, body: { data: { deleted: true } } };
 }
 
-/** `DELETE /2/tweets/:id`: deletes a tweet. */
 export function deleteTweet(network: XNetwork): Endpoint {
   return {
     method: "DELETE",

@@ -10,7 +10,6 @@ import type { XNetwork } from "#src/x/network.ts";
 const QUARTER_HOUR_MS = 900_000;
 const DAY_MS = 86_400_000;
 
-/** A call to the X API with a valid access token. */
 export interface XCall extends Moment {
   readonly call: Call;
   readonly account: Account;
@@ -21,18 +20,14 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Scope that an access token must have to call this X endpoint. */
   readonly scope?: string;
-  /** Name of the counter for the X endpoint's rate limit. */
   readonly bucket: string;
-  /** Maximum number of calls of the X endpoint per user and 15 minutes. */
   readonly perUser: number;
-  /** Whether the X endpoint also has limits of 24 hours, of the user and of the app. */
   readonly isLimitedDaily?: boolean;
   readonly handle: (call: XCall) => Reply;
 }
 
-/** The beginnings of the names of X's rate-limit headers, in the order of the rules of `rulesOf`. */
+/** In the order of the rules of `rulesOf`. */
 const HEADERS = ["x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour"];
 
 function rulesOf(
@@ -67,7 +62,7 @@ function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** The answer to a call that X refuses to all users, because of the settings; undefined for every other call. */
+/** Because of the settings. */
 function refuseEveryone(
   { query }: Call,
   { xFieldNames, xUsageCap }: SettingValues,
@@ -79,10 +74,6 @@ function refuseEveryone(
   return invalidRequest({ "tweet.fields": [fields] }, message);
 }
 
-/**
- * Turns an X endpoint into a route that first checks the access token and the rate limits. The
- * route adds the rate-limit headers to the response.
- */
 export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads } = endpoint;
   return {

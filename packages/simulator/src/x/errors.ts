@@ -22,7 +22,6 @@ function problem(status: number, title: string, detail: string, type = "about:bl
   return { status, headers: PROBLEM_HEADERS, body: { title, detail, type, status } };
 }
 
-/** The default error of the X API for an HTTP status. */
 export function statusProblem(status: number): Reply {
   if (status === 400)
     return invalidRequest({}, "One or more parameters to your request was invalid.");
@@ -43,7 +42,6 @@ export const DUPLICATE = forbidden("You are not allowed to create a Tweet with d
 
 export const NOT_PERMITTED = forbidden("You are not permitted to perform this action.");
 
-/** The error of the X API for a token without the scope of the endpoint. */
 export const SCOPE_MISSING = problem(
   403,
   "Forbidden",
@@ -51,7 +49,10 @@ export const SCOPE_MISSING = problem(
   `${PROBLEMS}/not-authorized-for-resource`,
 );
 
-/** The error of every X API call after the app has reached its usage cap of the month (docs.x.com, 2026-08-22). */
+/**
+ * The error of every X API call after the app has reached its usage cap of the month (docs.x.com,
+ * 2026-08-22).
+ */
 export const USAGE_CAPPED: Reply = problem(
   429,
   "UsageCapExceeded",
@@ -60,14 +61,13 @@ export const USAGE_CAPPED: Reply = problem(
 );
 
 /**
- * The error of a reply to an author who did not mention or quote the account; the text is from a report of 2026-05
- * (github.com/gptme/gptme-contrib/pull/811).
+ * The error of a reply to an author who did not mention or quote the account; the text is from a
+ * report of 2026-05 (github.com/gptme/gptme-contrib/pull/811).
  */
 export const NOT_SUMMONED = forbidden(
   "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged by the author of the post you are replying to.",
 );
 
-/** A validation error of the X API. `parameters` contains the invalid values by parameter name. */
 export function invalidRequest(parameters: Record<string, unknown>, message: string): Reply {
   const body = {
     errors: [{ parameters, message }],
@@ -78,12 +78,10 @@ export function invalidRequest(parameters: Record<string, unknown>, message: str
   return { status: 400, headers: PROBLEM_HEADERS, body };
 }
 
-/** Ends the X call with a validation error about one parameter. */
 export function refuseParameter(name: string, value: unknown, message: string): never {
   throw new Refused(invalidRequest({ [name]: [String(value)] }, message));
 }
 
-/** The entry for a missing tweet or other item in the `errors` array of a partial X response. */
 export function notFoundEntry(resourceType: string, parameter: string, id: string): unknown {
   return {
     value: id,
@@ -96,7 +94,7 @@ export function notFoundEntry(resourceType: string, parameter: string, id: strin
   };
 }
 
-/** An error of X's token endpoints. They use the format of OAuth instead of problem details. */
+/** OAuth's format instead of problem details. */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description } };
 }

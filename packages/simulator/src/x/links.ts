@@ -37,8 +37,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
 }
 
 /**
- * Length of the top-level domain at the start of a label of a host name, or 0 when the label starts
- * with none. The next character must not be a Latin letter, a digit, `@`, `+` or `-`.
+ * 0 when there is none. The next character must not be a Latin letter, a digit, `@`, `+` or `-`.
  */
 function topLevelLength(label: string, following: string): number {
   for (let length = Math.min(label.length, MAX_TOP_LEVEL_LENGTH); length > 1; length -= 1) {
@@ -50,10 +49,6 @@ function topLevelLength(label: string, following: string): number {
   return 0;
 }
 
-/**
- * The longest start of a dotted host name that ends with a top-level domain; empty when there is
- * none.
- */
 function domainIn(host: string, following: string): string {
   const labels = host.split(".");
   for (let count = labels.length; count > 1; count -= 1) {
@@ -65,7 +60,6 @@ function domainIn(host: string, following: string): string {
   return "";
 }
 
-/** The part of a link in a tweet that follows the domain: port, path and query. */
 function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);

@@ -75,18 +75,11 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/**
- * Whether a call that looks up tweets also requests the tweets that these tweets answer. Clients request the answered
- * tweets when they read a comment.
- */
+/** Clients request the answered tweets when they read a comment. */
 function readsReplies(query: URLSearchParams): boolean {
   return (query.get("tweet.fields") ?? "").split(",").includes("referenced_tweets");
 }
 
-/**
- * `GET /2/tweets?ids=`: returns several tweets, with an entry in `errors` for each id that does not
- * exist.
- */
 export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",
@@ -99,7 +92,6 @@ export function tweetsByIds(network: XNetwork): Endpoint {
   };
 }
 
-/** `GET /2/tweets/:id`: returns a tweet. */
 export function tweetById(network: XNetwork): Endpoint {
   return {
     ...tweetsByIds(network),
@@ -109,7 +101,6 @@ export function tweetById(network: XNetwork): Endpoint {
   };
 }
 
-/** `GET /2/users/me`: returns the X account of the access token. */
 export function usersMe(): Endpoint {
   return {
     method: "GET",

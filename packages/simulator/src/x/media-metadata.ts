@@ -32,7 +32,6 @@ function describe(network: XNetwork, { account, call, now }: XCall): Reply {
   return { status: 200, body: { data: described } };
 }
 
-/** `POST /2/media/metadata` of X: adds a description to an uploaded image or GIF. */
 export function mediaMetadata(network: XNetwork): Endpoint {
   return {
     method: "POST",

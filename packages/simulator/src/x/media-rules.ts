@@ -1,14 +1,12 @@
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import { AAC, AVC, videoFault } from "#src/world/video-fault.ts";
 
-/** The purposes of a file uploaded to X, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
 
 interface CategoryRule {
   readonly kind: "image" | "gif" | "video";
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** X's media key is `<number>_<id>`; this is the number for files of this media category. */
   readonly keyPrefix: string;
 }
 
@@ -32,23 +30,25 @@ export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   },
 };
 
-/** Maximum width and maximum height in pixels of an image that X accepts. */
 const MAX_IMAGE_SIDE = 8192;
 const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;
 const MAX_GIF_FRAMES = 350;
-/** Maximum number of pixels of all frames of a GIF together. */
 const MAX_GIF_PIXELS = 300_000_000;
-/** Maximum ratio of the longer side of a video to its shorter side. */
 const MAX_VIDEO_ASPECT = 3;
 
-/** "Video specifications" of X's media best practices: H.264 with 4:2:0 and 8 bits, AAC-LC, at most 60 frames per second. */
+/**
+ * "Video specifications" of X's media best practices: H.264 with 4:2:0 and 8 bits, AAC-LC, at most
+ * 60 frames per second.
+ */
 const VIDEO_LIMITS = { video: AVC, audio: AAC, plainAvc: true, maxFps: 60 };
 
-/** X's words for a video whose codec or frame rate it does not take (github.com/mironal/TwitterAPIKit/issues/96). */
+/**
+ * X's words for a video whose codec or frame rate it does not take
+ * (github.com/mironal/TwitterAPIKit/issues/96).
+ */
 const UNSUPPORTED_VIDEO = "file is currently unsupported";
 
-/** Why X refuses an image, GIF or video with these properties; undefined when X accepts it. */
 export function mediaFault(received: ReceivedMedia): string | undefined {
   const { kind, width = 0, height = 0, frames = 1 } = received;
   if (kind === "video") {

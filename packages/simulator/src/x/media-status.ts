@@ -19,10 +19,6 @@ function status(network: XNetwork, { account, call, now }: XCall): Reply {
   return { status: 200, body: { data: mediaView(media, now) } };
 }
 
-/**
- * `GET /2/media/upload?command=STATUS&media_id=`: returns the processing status of media uploaded
- * to X.
- */
 export function mediaStatus(network: XNetwork): Endpoint {
   return {
     method: "GET",

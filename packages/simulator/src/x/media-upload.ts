@@ -23,10 +23,7 @@ import type { XNetwork } from "#src/x/network.ts";
 const UPLOADS_PER_USER = 500;
 const SEGMENTS_PER_USER = 1875;
 
-/**
- * The fields of an X upload call by name, from a form or a JSON object. A field that the endpoint
- * does not have is an error.
- */
+/** A field that the endpoint does not have is an error. */
 function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string, unknown>> {
   const parts = formParts(call);
   const fields =
@@ -48,7 +45,6 @@ function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string,
   return fields;
 }
 
-/** The bytes of a file in an X upload call, from a form or as base64 in JSON. */
 function bytesOf(value: unknown): Buffer {
   if (Buffer.isBuffer(value) && value.length > 0) return value;
 
@@ -121,10 +117,6 @@ function initialize(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/**
- * The X upload whose id is in the path. Ends the call with an error when the upload does not exist
- * or is complete.
- */
 function openUpload(network: XNetwork, { account, call, now }: XCall): XMedia {
   const id = call.params["id"] ?? "";
   const media = network.media.find(account.externalId, id, now);
@@ -150,10 +142,7 @@ function append(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data: { expires_at: expiresAt } } };
 }
 
-/**
- * The names of all segments of an X upload, in order. Refuses an upload when a segment is missing
- * or when the total length differs from the announced length.
- */
+/** Refuses an upload with a missing segment, or with another length than announced. */
 function segmentsOf({ id, segments, totalBytes }: XMedia): readonly string[] {
   const sizes = Object.keys(segments).map((_key, index) => segments[index]);
   const total = sizes.reduce((sum: number, size) => sum + (size ?? Number.NaN), 0);
@@ -200,10 +189,6 @@ function endpoint(
   return { method: "POST", path, operations: () => ["upload"], ...limit, handle };
 }
 
-/**
- * `POST /2/media/upload` of X: the upload of an image in one call, and the three calls of an upload
- * in segments.
- */
 export function mediaUploads(network: XNetwork): readonly Endpoint[] {
   const segments = { bucket: "segments", perUser: SEGMENTS_PER_USER };
   return [

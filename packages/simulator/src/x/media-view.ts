@@ -2,7 +2,6 @@ import { type Processing, processingOf, type XMedia } from "#src/x/media.ts";
 
 const CHECK_AFTER_SECONDS = 1;
 
-/** X's error for a file that it cannot read, or that it reads and does not take. */
 function errorOf(fault: string | undefined) {
   return fault === undefined
     ? { code: 1, name: "InvalidMedia", message: "Unsupported media format" }
@@ -25,7 +24,6 @@ function processingView(processing: Processing, fault: string | undefined) {
   }
 }
 
-/** Completely uploaded media, as X's upload and status calls return them. */
 export function mediaView(media: XMedia, now: number) {
   const { id, key, totalBytes, received, mediaType } = media;
   const image = { w: received?.width ?? 0, h: received?.height ?? 0, image_type: mediaType };

@@ -6,18 +6,15 @@ import { MediaStore } from "#src/x/media.ts";
 import { Tokens } from "#src/x/tokens.ts";
 import { TweetIndex } from "#src/x/tweet-index.ts";
 
-/** State of the simulated X in addition to the state that all platforms share. */
 export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
   readonly codes: AuthorizationCodes;
   readonly tweets: TweetIndex;
   readonly media: MediaStore;
-  /** Ids of the comments on X that an account has hidden. */
   readonly hidden: Table<boolean>;
 }
 
-/** Lifetime of X's authorization codes. */
 const CODE_LIFETIME_MS = 30_000;
 
 export function createNetwork(world: World): XNetwork {

@@ -14,8 +14,8 @@ const INVALID_CODE = oauthError(
 );
 
 /**
- * The client id in a token call to X: from the Basic header for a confidential app, from the form
- * for a public app; empty when the call has none. The simulator accepts every client id.
+ * From the Basic header for a confidential app, from the form for a public one. Every client id is
+ * accepted.
  */
 function clientOf(call: Call, form: URLSearchParams): string {
   const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);

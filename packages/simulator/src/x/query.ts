@@ -3,10 +3,6 @@ import { POST_FIELDS, type PostSelection, TWEET_FIELDS } from "#src/x/tweet-view
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/**
- * Query parameters with which a caller of the X API chooses the fields and expansions of the
- * returned tweets.
- */
 export const FIELD_PARAMETERS = [
   "tweet.fields",
   "post.fields",
@@ -17,7 +13,6 @@ export const FIELD_PARAMETERS = [
   "place.fields",
 ];
 
-/** Refuses query parameters that the X endpoint does not have. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const [name, value] of query)
     if (!known.includes(name))
@@ -28,10 +23,6 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
       );
 }
 
-/**
- * Reads a comma-separated query parameter of an X call. Every value must be one of the known
- * values.
- */
 export function fieldSet(
   query: URLSearchParams,
   name: string,
@@ -50,9 +41,8 @@ export function fieldSet(
 }
 
 /**
- * Reads which fields of tweets the caller of the X API requests. X has two sets of parameter names:
- * `tweet.fields`, and the `post.fields` of the OpenAPI document of 2026-08. With `post.fields`, the
- * caller requests the author and the referenced tweets as expansions.
+ * X has two sets of names: `tweet.fields`, and the `post.fields` of the OpenAPI document of
+ * 2026-08, with which the author and the referenced tweets are expansions.
  */
 export function postSelection(query: URLSearchParams): PostSelection {
   const fields = fieldSet(query, "tweet.fields", TWEET_FIELDS);
@@ -64,10 +54,6 @@ export function postSelection(query: URLSearchParams): PostSelection {
   return { fields: new Set([...fields, ...chosen, ...expanded]), dialect: "post" };
 }
 
-/**
- * Reads an RFC 3339 time from a query parameter of an X call, in Unix milliseconds; undefined when
- * the parameter is missing.
- */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;

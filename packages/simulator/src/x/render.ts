@@ -12,10 +12,6 @@ export interface UrlEntity {
   readonly url: string;
   readonly expanded_url: string;
   readonly display_url: string;
-  /**
-   * X's media key of the image or video to which this link in the tweet points; absent for every
-   * other link.
-   */
   readonly media_key?: string;
 }
 
@@ -38,10 +34,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/**
- * The t.co URL of a link in a tweet. The URL depends only on the tweet and the link, so every read
- * returns the same URL.
- */
+/** Depends only on the tweet and the link, so that every read returns the same URL. */
 function shortLink(tweetId: string, index: number): string {
   const digest = createHash("sha256").update(`${tweetId}:${index}`).digest("base64");
   return `https://t.co/${digest.replaceAll(/[^A-Za-z0-9]/g, "").slice(0, SLUG_CHARACTERS)}`;
@@ -54,10 +47,7 @@ function displayOf(url: string): string {
     : shown;
 }
 
-/**
- * The links that X appends to a tweet's text for its media. All media of a tweet have the same URL,
- * but each file has its own entry among the tweet's links.
- */
+/** All media of a tweet have the same URL, but each file has its own entry among the links. */
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;
   if (first === undefined) return { text, urls: [] };
@@ -79,10 +69,6 @@ function mediaLink({ id, media }: Rendered, text: string, index: number): Render
 
 type Rendered = Pick<Post, "id" | "text" | "media">;
 
-/**
- * A tweet's text as the X API returns it: in NFC, trimmed, with markup characters escaped, links
- * replaced with t.co links, and a link to the tweet's media at the end.
- */
 export function renderText(tweet: Rendered): RenderedText {
   const source = tweet.text.normalize("NFC").trim();
   const urls: UrlEntity[] = [];

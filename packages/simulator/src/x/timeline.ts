@@ -34,10 +34,7 @@ function tokenAfter(post: Post): string {
   return `${TOKEN_PREFIX}${BigInt(post.id).toString(36)}`;
 }
 
-/**
- * Reads the page token of an X timeline. The page contains the tweets whose ids are below the id in
- * the token.
- */
+/** The page contains the tweets whose ids are below the id in the token. */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
   if (token === null) return undefined;
@@ -62,10 +59,6 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
 }
 
-/**
- * Returns a function that says whether a tweet matches the filters of an X timeline call, on
- * whichever page of the timeline the tweet is.
- */
 function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
@@ -124,7 +117,6 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   return { status: 200, body: { data, includes, meta } };
 }
 
-/** `GET /2/users/:id/tweets`: returns the tweets of an X user, newest first. */
 export function userTimeline(network: XNetwork): Endpoint {
   return {
     method: "GET",

@@ -6,7 +6,6 @@ import type { Secrets } from "#src/world/secrets.ts";
 const ACCESS_LIFETIME_MS = 7_200_000;
 const TOKEN_CHARACTERS = 91;
 
-/** Permissions that the app has on X. */
 export const SCOPES: readonly string[] = [
   "tweet.write",
   "tweet.read",
@@ -19,19 +18,12 @@ export const SCOPES: readonly string[] = [
 interface Token {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /**
-   * Id of the authorization from which the X token comes. Revoking one token of an authorization
-   * revokes all tokens of that authorization.
-   */
   readonly grant: string;
-  /** The scopes of the X token; absent in tokens that an earlier version stored, which have all scopes. */
   readonly scopes?: readonly string[];
   readonly expiresAt: number | null;
-  /** False after the X token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
-/** The account and the scopes of an X token. */
 export type Access = Required<Pick<Token, "account" | "scopes">>;
 
 export interface TokenPair {
@@ -45,10 +37,6 @@ function toAccess({ account, scopes = SCOPES }: Token): Access {
   return { account, scopes };
 }
 
-/**
- * Issues and checks the OAuth 2.0 tokens of X. Access tokens are valid for two hours; refresh
- * tokens work once.
- */
 export class Tokens {
   readonly #rows: Table<Token>;
   readonly #secrets: Secrets;
@@ -58,12 +46,10 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues an X access token and refresh token for a new authorization. */
   issue(access: Access, now: number): TokenPair {
     return this.#pair(access, randomUUID(), now);
   }
 
-  /** The account and scopes of a valid X access token; undefined for any other text. */
   accessOf(accessToken: string, now: number): Access | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -71,15 +57,10 @@ export class Tokens {
       : undefined;
   }
 
-  /** Id of the X account to which a token belongs, also when the token is no longer valid. */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /**
-   * Exchanges an X refresh token for a new token pair; undefined when the refresh token is unknown,
-   * used or revoked.
-   */
   refresh(refreshToken: string, now: number): TokenPair | undefined {
     const token = this.#rows.get(refreshToken);
     if (token?.kind !== "refresh" || !token.valid) return undefined;
@@ -88,7 +69,6 @@ export class Tokens {
     return this.#pair(toAccess(token), token.grant, now);
   }
 
-  /** Revokes all X tokens of the authorization to which the given token belongs. */
   revoke(token: string): void {
     const grant = this.#rows.get(token)?.grant;
     for (const [key, row] of this.#rows.entries())

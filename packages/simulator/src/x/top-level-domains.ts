@@ -1,4 +1,3 @@
-/** Top-level domains after which X recognizes a link without `https://`, from version 3.1.0 of its published parser. */
 export const TOP_LEVEL_DOMAINS: readonly string[] = `
 aaa aarp abarth abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant
 accountants aco active actor ad adac ads adult ae aeg aero aetna af afamilycompany afl africa ag

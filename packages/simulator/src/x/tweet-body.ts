@@ -1,7 +1,6 @@
 import { type Call, contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
-/** The fields that the simulator uses of a request to create a tweet. */
 export interface TweetBody {
   readonly text: string;
   readonly mediaIds: readonly string[];
@@ -21,9 +20,6 @@ function listOf(check: Check, min: number, max: number): Check {
     Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);
 }
 
-/**
- * Checks that a value in the body of an X call is an object with the given fields and no others.
- */
 function objectOf(
   fields: Readonly<Record<string, Check>>,
   required: readonly string[] = [],
@@ -80,7 +76,6 @@ function nestedList(value: unknown, name: string): readonly string[] {
   return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
 }
 
-/** Reads a request to create a tweet as strictly as X does: an unknown field is an error. */
 export function parseTweetBody(call: Call): TweetBody {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   if (body === undefined)

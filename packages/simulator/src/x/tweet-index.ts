@@ -10,7 +10,6 @@ const DUPLICATE_WINDOW_MS = 86_400_000;
 
 type Content = Pick<Post, "text" | "media" | "replyTo">;
 
-/** An index of the tweets of all X accounts, to find a tweet by its id or by its content. */
 export class TweetIndex {
   readonly #posts: Posts;
   readonly #accounts: Accounts;
@@ -33,16 +32,11 @@ export class TweetIndex {
     this.#latestOfContent.set(contentKey(post.account, post), post.id);
   }
 
-  /** A tweet of any X account, even when the tweet is deleted. */
   find(id: string): Post | undefined {
     const author = this.#accounts.byId("x", this.#authors.get(id) ?? "");
     return author === undefined ? undefined : this.#posts.get(author, id);
   }
 
-  /**
-   * Whether the account posted a tweet with the given content within the duplicate window and did
-   * not delete the tweet.
-   */
   hasDuplicate(account: Account, content: Content, now: number): boolean {
     const id = this.#latestOfContent.get(contentKey(account.externalId, content));
     const post = id === undefined ? undefined : this.#posts.get(account, id);

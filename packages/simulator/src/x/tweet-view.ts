@@ -4,10 +4,7 @@ import { type RenderedText, renderText } from "#src/x/render.ts";
 import { isLongPost } from "#src/x/verified-types.ts";
 import { weightedLength } from "#src/x/weighted-length.ts";
 
-/**
- * The fields of a tweet that a caller of the X API can request with `tweet.fields`. The simulator
- * accepts fields for which it has no data, but does not return them.
- */
+/** The simulator accepts fields for which it has no data, but does not return them. */
 export const TWEET_FIELDS: readonly string[] = [
   "article",
   "attachments",
@@ -42,7 +39,6 @@ export const TWEET_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** The fields of a tweet that a caller of the X API can request with `post.fields`. */
 export const POST_FIELDS: readonly string[] = [
   "article",
   "article_title",
@@ -77,19 +73,13 @@ export const POST_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** A time as X returns it, with a precision of one second. */
+/** With a precision of one second. */
 export function toSeconds(instant: number): string {
   return new Date(Math.floor(instant / 1000) * 1000).toISOString();
 }
 
-/** The fields of tweets that a caller of the X API requests. */
 export interface PostSelection {
-  /** Names of the requested tweet fields, as they appear in the response. */
   readonly fields: ReadonlySet<string>;
-  /**
-   * Whether the caller of the X API requested the fields with the parameter `tweet.fields` or with
-   * `post.fields`.
-   */
   readonly dialect: "tweet" | "post";
 }
 
@@ -109,19 +99,16 @@ function publicMetrics(
 
 const SHOWN_CHARACTERS = 270;
 
-/** The text of a long post that X returns outside of `note_tweet`: the beginning of the post, with the links in it. */
 function shorten({ text, urls }: RenderedText): RenderedText {
   const shown = Array.from(text).slice(0, SHOWN_CHARACTERS).join("");
   return { text: `${shown}…`, urls: urls.filter(({ end }) => end <= SHOWN_CHARACTERS) };
 }
 
-/** The whole text of a long post, without the link to its media. */
 function noteOf(post: Post): unknown {
   const { text, urls } = renderText({ ...post, media: [] });
   return { text, ...(urls.length === 0 ? {} : { entities: { urls } }) };
 }
 
-/** A tweet with the requested fields, as every X endpoint returns it. */
 export function tweetView(
   post: Post,
   { conversationId, metrics }: { readonly conversationId: string; readonly metrics: MetricValues },

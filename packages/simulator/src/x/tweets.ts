@@ -4,15 +4,10 @@ import type { Comment } from "#src/world/reactions.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { type PostSelection, tweetView } from "#src/x/tweet-view.ts";
 
-/**
- * A numeric X user id derived from the reader's name, because readers have no accounts in the
- * simulator.
- */
 function readerId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
 }
 
-/** A reader's comment on X, as the X API returns it: in the form of a tweet. */
 function commentPost(comment: Comment): Post {
   return {
     platform: "x",
@@ -27,7 +22,6 @@ function commentPost(comment: Comment): Post {
   };
 }
 
-/** A tweet of an account, or a reader's comment, which is a tweet too. */
 interface Tweet {
   readonly post: Post;
   readonly username: string;
@@ -37,7 +31,6 @@ function usernameOf({ world }: XNetwork, { account }: Post): string {
   return world.accounts.byId("x", account)?.username ?? "";
 }
 
-/** Finds a tweet of an account or a reader; undefined when it does not exist at the time `asOf`. */
 export function findTweet(network: XNetwork, id: string, asOf: number): Tweet | undefined {
   const comment = network.world.reactions.comment("x", id);
   if (comment !== undefined) {
@@ -50,7 +43,6 @@ export function findTweet(network: XNetwork, id: string, asOf: number): Tweet | 
     : undefined;
 }
 
-/** The direct replies to a tweet: readers' comments, and the account's own replies. */
 export function repliesTo(network: XNetwork, id: string, asOf: number): Tweet[] {
   const { world } = network;
   const comments = world.reactions
@@ -68,7 +60,6 @@ export function repliesTo(network: XNetwork, id: string, asOf: number): Tweet[] 
   ];
 }
 
-/** All replies in the conversation that a tweet started, including replies to replies. */
 export function conversationOf(network: XNetwork, id: string, asOf: number): Tweet[] {
   return repliesTo(network, id, asOf).flatMap((reply) => [
     reply,
@@ -89,13 +80,10 @@ function conversationId(network: XNetwork, post: Post): string {
 
 interface ViewOptions {
   readonly selection: PostSelection;
-  /** The query parameter `expansions` of a call to the X API. */
   readonly expansions: string | null;
-  /** The time, in Unix milliseconds of the simulator's clock, whose metrics the returned tweets show. */
   readonly asOf: number;
 }
 
-/** Returns tweets with the requested fields, and their authors if the call has the expansion for authors. */
 export function tweetViews(
   network: XNetwork,
   tweets: readonly Tweet[],

@@ -1,14 +1,11 @@
 import { findLinks } from "#src/x/links.ts";
 
-/** The weight of a link in X's weighted length, regardless of the link's length. */
 const LINK_WEIGHT = 23;
 const EMOJI_WEIGHT = 2;
 
 const EMOJI = /\p{RGI_Emoji}/gv;
 
-/**
- * Ranges of code points with weight 1 in X's weighted length. All other code points have weight 2.
- */
+/** All other code points have weight 2. */
 const LIGHT_RANGES: readonly (readonly [number, number])[] = [
   [0, 4351],
   [8192, 8205],
@@ -32,10 +29,7 @@ function plainLength(text: string): number {
   return length;
 }
 
-/**
- * X's weighted length of a text in Unicode form NFC. An emoji sequence has weight 2 and a link
- * weight 23.
- */
+/** An emoji sequence has weight 2 and a link weight 23. */
 export function weightedLength(text: string): number {
   const normalized = text.normalize("NFC");
   let length = 0;

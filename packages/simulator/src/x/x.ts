@@ -19,10 +19,7 @@ import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPES } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
-/**
- * The simulator tells a client of X to wait this long after a 429, because tests cannot wait for
- * the end of a real rate limit window.
- */
+/** Tests cannot wait for the end of a real rate limit window. */
 const SIMULATED_WAIT_MS = 2000;
 
 function usernameFault(username: string): string | undefined {
@@ -79,7 +76,6 @@ function refusal(operation: string): Reply {
     : NOT_PERMITTED;
 }
 
-/** The simulated X, with API version 2. */
 export function createX(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

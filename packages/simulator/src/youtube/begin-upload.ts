@@ -13,7 +13,6 @@ import { SCOPES } from "#src/youtube/tokens.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
 import { parseVideo, type VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** One part of a `multipart/related` body, with its type and bytes. */
 interface RelatedPart {
   /** MIME type in lower case, without parameters. */
   readonly contentType: string;
@@ -31,10 +30,7 @@ function partOf(bytes: Buffer): RelatedPart | undefined {
     : { contentType: type.trim().toLowerCase(), content: bytes.subarray(end + BLANK_LINE.length) };
 }
 
-/**
- * Returns the two parts of the `multipart/related` body (RFC 2387) of a Google upload, metadata and file; undefined when the
- * body does not have this form.
- */
+/** Metadata and file, as RFC 2387 describes. */
 function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/related" || boundary === undefined) return undefined;
@@ -75,7 +71,6 @@ function checkMediaType(type: string): void {
   }
 }
 
-/** Counts an upload toward the upload limit of its YouTube channel, and stores the metadata of its video. */
 function openUpload(
   network: YoutubeNetwork,
   { call, channel, now }: YoutubeCall,
@@ -105,7 +100,6 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, headers, body: "" };
 }
 
-/** Creates a YouTube video from a call that contains both metadata and file. */
 function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call, now } = youtubeCall;
   const parts = partsOf(call.query, PARTS);
@@ -137,10 +131,7 @@ function insert(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   }
 }
 
-/**
- * `POST /upload/youtube/v3/videos`: starts a YouTube upload session, whose video exists only after its last byte has
- * arrived; or uploads a whole video with its metadata, as Google's own client does.
- */
+/** The video of a session exists only after its last byte has arrived. */
 export function beginUpload(network: YoutubeNetwork): Endpoint {
   return {
     method: "POST",

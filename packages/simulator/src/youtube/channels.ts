@@ -12,14 +12,10 @@ import { etagOf } from "#src/youtube/video-view.ts";
 
 const PARTS = ["id", "snippet", "contentDetails", "status"];
 
-/** Id of the playlist that contains all uploads of a YouTube channel. */
 export function uploadsPlaylistOf(channelId: string): string {
   return channelId.replace(/^UC/, "UU");
 }
 
-/**
- * The YouTube channel to which a playlist of uploads belongs; undefined for every other playlist.
- */
 export function channelOfPlaylist(playlistId: string): string | undefined {
   return playlistId.startsWith("UU") ? playlistId.replace(/^UU/, "UC") : undefined;
 }
@@ -55,7 +51,6 @@ function list({ call, channel }: YoutubeCall): Reply {
   return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
 }
 
-/** `GET /youtube/v3/channels?mine=true`: returns the YouTube channel of the access token. */
 export function listChannels(): Endpoint {
   return {
     method: "GET",

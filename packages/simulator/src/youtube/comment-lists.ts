@@ -11,7 +11,6 @@ const MAX_SIZE = 100;
 const DEFAULT_SIZE = 20;
 const LISTED: readonly string[] = ["published", "heldForReview", "likelySpam"];
 
-/** Refuses a YouTube call that names a comment which does not exist. */
 export function commentNotFound(): never {
   return refuse(404, "commentNotFound", {
     message: "One or more of the specified comments cannot be found.",
@@ -27,7 +26,6 @@ function videoOf(network: YoutubeNetwork, { call, asOf }: YoutubeCall): Video {
     : refuse(404, "videoNotFound", { domain: "youtube.commentThread", location: "videoId" });
 }
 
-/** Reads from a YouTube call which page of a list of comments it requests. */
 function pageOf({ query }: Call): { readonly size: number; readonly start: number } {
   const size = Math.min(Number(query.get("maxResults") ?? DEFAULT_SIZE), MAX_SIZE);
   const start = Number(query.get("pageToken") ?? 0);
@@ -44,8 +42,7 @@ function statusParameter({ call }: YoutubeCall): ModerationStatus {
 }
 
 /**
- * Finds a YouTube comment thread by the id of its top-level comment. YouTube does not document whether this finds hidden
- * comments; the simulator does not find them.
+ * YouTube does not document whether this finds hidden comments; the simulator does not find them.
  */
 function threadById(
   network: YoutubeNetwork,
@@ -66,7 +63,6 @@ function threadById(
   return listReply("youtube#commentThreadListResponse", items);
 }
 
-/** `GET /youtube/v3/commentThreads`: lists the comments of a video, or the comments with the given ids, with their replies. */
 export function listThreads(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call, channel, asOf } = youtubeCall;
   const parts = partsOf(call.query, ["id", "snippet", "replies"]);
@@ -94,7 +90,6 @@ export function listThreads(network: YoutubeNetwork, youtubeCall: YoutubeCall): 
   });
 }
 
-/** A page of the replies to a YouTube comment. */
 function showReplies(
   network: YoutubeNetwork,
   { call, asOf }: YoutubeCall,
@@ -113,7 +108,6 @@ function showReplies(
   });
 }
 
-/** `GET /youtube/v3/comments`: lists the comments with the given ids, or the replies to a comment. */
 export function listComments(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call } = youtubeCall;
   const parts = partsOf(call.query, ["id", "snippet"]);

@@ -7,10 +7,7 @@ import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { etagOf } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/**
- * A YouTube channel id derived from the author's name, because readers have no channels in the
- * simulator.
- */
+/** Readers have no channels in the simulator. */
 function authorId(author: string): string {
   return `UC${createHash("sha256").update(author).digest("base64url").slice(0, 22)}`;
 }
@@ -37,10 +34,7 @@ function textSnippet({ author, channelId, text, createdAt }: Written) {
   };
 }
 
-/**
- * A reader's comment, as the YouTube API returns it. Only lists contain the moderation status, and
- * only threads contain the video.
- */
+/** Only lists contain the moderation status, and only threads contain the video. */
 export function commentView(
   network: YoutubeNetwork,
   comment: Comment,
@@ -61,7 +55,6 @@ export function commentView(
   };
 }
 
-/** The channel's reply to a comment, as the YouTube API returns it. */
 export function replyView(
   network: YoutubeNetwork,
   reply: ChannelReply,
@@ -83,7 +76,6 @@ export function replyView(
   };
 }
 
-/** The comments on an account's YouTube videos and the account's replies, as the control API shows them. */
 export function shownComments(network: YoutubeNetwork, account: Account): readonly ShownComment[] {
   const { discussion, videos } = network;
   return [...videos.newestFirst(account.externalId)].flatMap(({ id }) =>
@@ -108,7 +100,6 @@ export function shownComments(network: YoutubeNetwork, account: Account): readon
   );
 }
 
-/** A comment with its replies, as the YouTube API returns it. */
 export function threadView(
   network: YoutubeNetwork,
   comment: Comment,

@@ -15,7 +15,6 @@ import { SCOPES } from "#src/youtube/tokens.ts";
 const MAX_TEXT_CHARACTERS = 10_000;
 const SETTABLE: readonly string[] = ["heldForReview", "published", "rejected"];
 
-/** Reads the text of a new reply on YouTube, and the id of the comment to reply to. */
 function replyText(call: Call): { readonly parentId: string; readonly text: string } {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const snippet = body?.["snippet"];
@@ -49,10 +48,6 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
   return { status: 200, body: replyView(network, made, parts) };
 }
 
-/**
- * Reads the comment ids in a YouTube call. Ends the call with an error unless all comments belong
- * to videos of the caller's channel.
- */
 function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall): string[] {
   const ids = requireParameter(call.query, "id").split(",");
   for (const id of ids) {
@@ -107,9 +102,6 @@ function threadsEndpoint(network: YoutubeNetwork): Endpoint {
   });
 }
 
-/**
- * The endpoints that list, answer, moderate and delete the comments on a YouTube channel's videos.
- */
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
     threadsEndpoint(network),

@@ -13,7 +13,6 @@ export interface ChannelReply {
   readonly createdAt: number;
 }
 
-/** Readers' comments on YouTube with their moderation status, and the channels' replies. */
 export class Discussion {
   readonly #reactions: Reactions;
   readonly #replies: Table<ChannelReply>;
@@ -25,14 +24,12 @@ export class Discussion {
     this.#moderation = store.table<ModerationStatus | "deleted">("youtube.moderation");
   }
 
-  /** A reader's comment on YouTube; undefined when the comment is unknown or deleted. */
   comment(id: string): Comment | undefined {
     return this.#moderation.get(id) === "deleted"
       ? undefined
       : this.#reactions.comment("youtube", id);
   }
 
-  /** The comments on a YouTube video, newest first. */
   commentsOn(videoId: string): Comment[] {
     return this.#reactions
       .commentsOn("youtube", videoId)
@@ -49,7 +46,6 @@ export class Discussion {
     this.#moderation.put(id, status);
   }
 
-  /** Deletes a YouTube comment or reply. Returns false when it does not exist. */
   delete(id: string): boolean {
     if (this.#replies.delete(id)) return true;
 
@@ -68,7 +64,6 @@ export class Discussion {
     return reply;
   }
 
-  /** The YouTube channel's replies to a comment, oldest first. */
   repliesTo(parentId: string): ChannelReply[] {
     return [...this.#replies.values()].filter((reply) => reply.parentId === parentId);
   }

@@ -7,7 +7,6 @@ import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { type Cost, spendQuota } from "#src/youtube/quota.ts";
 import type { Access } from "#src/youtube/tokens.ts";
 
-/** A call to the YouTube API with a valid access token. */
 export interface YoutubeCall extends Moment {
   readonly call: Call;
   readonly channel: Account;
@@ -18,21 +17,15 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /**
-   * The OAuth scopes that permit a call of the YouTube endpoint. The access token must have at
-   * least one of them.
-   */
+  /** The access token must have at least one of them. */
   readonly scopes: readonly string[];
   readonly cost: Cost;
-  /** All query parameters that the YouTube endpoint accepts. */
   readonly parameters: readonly string[];
   readonly handle: (call: YoutubeCall) => Reply;
 }
 
-/** Query parameters that every Google API accepts. */
 const COMMON_PARAMETERS = ["alt", "key", "prettyPrint", "quotaUser"];
 
-/** Refuses unknown and repeated query parameters of a YouTube call. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys())
     if (!known.includes(name) && !COMMON_PARAMETERS.includes(name)) {
@@ -52,10 +45,7 @@ export function requireParameter(query: URLSearchParams, name: string): string {
     : value;
 }
 
-/**
- * Reads the query parameter `part` of a YouTube call, which names groups of fields such as `snippet`. Refuses a call
- * without a part, or with an unknown part.
- */
+/** Refuses a call without a part, or with an unknown part. */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
   for (const name of names)
@@ -79,10 +69,6 @@ function checkScopes({ scopes }: Access, accepted: readonly string[]): void {
   }
 }
 
-/**
- * The YouTube channel of the call's access token. Ends the call with an error when the token is not
- * valid or lacks the scope.
- */
 export function requireChannel(
   network: YoutubeNetwork,
   call: Call,
@@ -95,7 +81,6 @@ export function requireChannel(
   return channel ?? refuse(401, "youtubeSignupRequired", { domain: "youtube.header" });
 }
 
-/** Turns a YouTube endpoint into a route that first checks the access token and the quota. */
 export function toRoute(network: YoutubeNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads, scopes, cost, parameters, handle } = endpoint;
   return {

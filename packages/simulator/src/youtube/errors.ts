@@ -10,7 +10,6 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
 };
 
-/** The default reason and message of a Google API error per HTTP status. */
 const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   400: ["badRequest", "Bad Request"],
   401: [
@@ -26,14 +25,9 @@ const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: strin
 interface ErrorWords {
   readonly message?: string;
   readonly domain?: string;
-  /**
-   * The name of the request parameter that is invalid, which the YouTube error names as its
-   * location.
-   */
   readonly location?: string;
 }
 
-/** An error in the format that all Google APIs use. */
 export function apiError(code: number, reason: string, words: ErrorWords = {}): Reply {
   const { domain = "global", location } = words;
   const message = words.message ?? DEFAULTS[code]?.[1] ?? "Backend Error";
@@ -48,25 +42,20 @@ export function apiError(code: number, reason: string, words: ErrorWords = {}): 
   return { status: code, body: { error } };
 }
 
-/** The default error of the YouTube API for an HTTP status. */
 export function statusError(code: number): Reply {
   const reply = apiError(code, DEFAULTS[code]?.[0] ?? "backendError");
-  // The wait that the simulator names in a YouTube 429 is two seconds, because tests cannot wait
-  // for the end of a real rate limit.
+  // Tests cannot wait for the end of a real rate limit.
   return code === 429 ? { ...reply, headers: { "retry-after": "2" } } : reply;
 }
 
-/** Ends the YouTube call with an error. */
 export function refuse(code: number, reason: string, words: ErrorWords = {}): never {
   throw new Refused(apiError(code, reason, words));
 }
 
-/** Ends the YouTube call with an error about an invalid value in the video resource. */
 export function refuseVideo(reason: string, message: string, location: string): never {
   return refuse(400, reason, { message, location, domain: "youtube.video" });
 }
 
-/** An error of Google's token endpoints, in the format of OAuth. */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description } };
 }

@@ -67,8 +67,9 @@ const RESOURCE: youtube_v3.Schema$Video = {
 };
 
 /**
- * Uploads a YouTube video with Google's client, which sends the metadata and the file in one call. The client cannot upload
- * in several calls, because it does not expose the address of an upload session.
+ * Uploads a YouTube video with Google's client, which sends the metadata and the file in one call.
+ * The client cannot upload in several calls, because it does not expose the address of an upload
+ * session.
  */
 async function insert(
   bytes: Buffer,

@@ -5,7 +5,6 @@ import { contextOf } from "#src/youtube/video-list.ts";
 import { videoView } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Creates the YouTube video of an upload after all its bytes have arrived. */
 export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video {
   const received = network.uploads.read(upload);
   const video = network.videos.add({
@@ -23,12 +22,10 @@ export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number):
 
 interface VideoReply {
   readonly status: number;
-  /** Names of the groups of fields (YouTube's parameter `part`) of the video that the response contains. */
   readonly parts: ReadonlySet<string>;
   readonly now: number;
 }
 
-/** Returns the response to a YouTube upload, which contains the created video. */
 export function videoReply(
   network: YoutubeNetwork,
   video: Video,

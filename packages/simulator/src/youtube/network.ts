@@ -6,7 +6,6 @@ import { Tokens } from "#src/youtube/tokens.ts";
 import { Uploads } from "#src/youtube/uploads.ts";
 import { Videos } from "#src/youtube/videos.ts";
 
-/** State of the simulated YouTube in addition to the state that all platforms share. */
 export interface YoutubeNetwork {
   readonly world: World;
   readonly tokens: Tokens;

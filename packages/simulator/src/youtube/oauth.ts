@@ -7,10 +7,6 @@ import type { AccessToken, TokenPair } from "#src/youtube/tokens.ts";
 
 export const INVALID_GRANT = oauthError(400, "invalid_grant", "Token has been expired or revoked.");
 
-/**
- * Whether the form body of a Google token request contains a client id and a client secret. The
- * simulator accepts any values.
- */
 function namesClient(form: URLSearchParams): boolean {
   return ["client_id", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
 }

@@ -30,10 +30,6 @@ function sizeOf(query: URLSearchParams): number {
       });
 }
 
-/**
- * Returns the index at which the requested page of a YouTube list starts, as the call's page token
- * says.
- */
 function startOf(query: URLSearchParams): number {
   const token = query.get("pageToken");
   if (token === null) return 0;
@@ -85,7 +81,6 @@ function playlistNotFound(): never {
   return refuse(404, "playlistNotFound", { message, domain, location: "playlistId" });
 }
 
-/** One page of the items of a YouTube playlist other than the channel's uploads. */
 function listOwn(
   network: YoutubeNetwork,
   { call, now, asOf }: YoutubeCall,
@@ -117,8 +112,7 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
     (video) => existsAt(video, asOf) && (isOwn || video.metadata.privacyStatus === "public"),
   );
   if (all.length === 0)
-    // Answers that the playlist does not exist while the channel has no uploads, as the real
-    // YouTube does.
+    // As on the real YouTube, the playlist does not exist while the channel has no uploads.
     return playlistNotFound();
 
   const size = sizeOf(call.query);
@@ -135,7 +129,6 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, body: { kind, etag: etagOf(items), ...next, items, pageInfo } };
 }
 
-/** Refuses a YouTube playlist that does not exist or belongs to another channel. */
 function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
   if (owner === undefined || world.accounts.byId("youtube", owner) === undefined)
     playlistNotFound();
@@ -165,7 +158,6 @@ function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): R
   return { status: 200, body: itemView(network, { video, playlistId, position }, now, parts) };
 }
 
-/** `POST /youtube/v3/playlistItems`: adds a video to a playlist of the YouTube channel. */
 export function insertPlaylistItem(network: YoutubeNetwork): Endpoint {
   return {
     method: "POST",
@@ -178,7 +170,6 @@ export function insertPlaylistItem(network: YoutubeNetwork): Endpoint {
   };
 }
 
-/** `GET /youtube/v3/playlistItems?playlistId=`: a YouTube channel's uploads, newest first. */
 export function listPlaylistItems(network: YoutubeNetwork): Endpoint {
   return {
     method: "GET",

@@ -2,10 +2,7 @@ import type { LimitRule } from "#src/world/limits.ts";
 import type { World } from "#src/world/world.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
-/**
- * What a YouTube call costs: units of the daily quota of the Google project, or one of the
- * project's daily uploads.
- */
+/** Units of the daily quota of the project, or one of its daily uploads. */
 export type Cost = { readonly units: number } | "upload";
 
 const UNITS_PER_DAY = 10_000;
@@ -24,26 +21,16 @@ const pacificDay = new Intl.DateTimeFormat("en-CA", {
   day: "2-digit",
 });
 
-/**
- * The date in California, for example `2026-11-21`. The daily quota of a YouTube project starts
- * again at midnight in California.
- */
+/** The daily quota starts again at midnight in California. */
 export function pacificDayOf(now: number): string {
   return pacificDay.format(now);
 }
 
-/**
- * A daily rate limit of YouTube. The name of its counter contains the date in California, so each day in California has
- * a new counter. The window of the limit has to be longer than a day; its exact length has no effect.
- */
+/** Each day in California has a new counter, so the window only has to be longer than a day. */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };
 }
 
-/**
- * Counts a call against the daily quota of a Google project. Ends the call with an error when the
- * quota is exhausted.
- */
 export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   const rule =
     cost === "upload"
@@ -51,7 +38,8 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
       : dailyRule("units", UNITS_PER_DAY, now, cost.units);
   if (limits.spend([rule], now).allowed) return;
 
-  // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's own quota.
+  // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's
+  // own quota.
   if (cost === "upload") {
     const message =
       "Quota exceeded for quota metric 'Video Uploads' and limit 'Video Uploads per day' of service 'youtube.googleapis.com' for consumer 'project_number:1'";
@@ -62,10 +50,6 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   refuse(403, "quotaExceeded", { message, domain: "youtube.quota" });
 }
 
-/**
- * Counts an upload against the daily limit of the YouTube channel. Ends the call with an error when
- * the limit is exceeded.
- */
 export function spendChannelUpload({ limits }: World, channel: string, now: number): void {
   const key = `youtube:channel:${channel}`;
   const rule = { key, limit: UPLOADS_PER_CHANNEL_AND_DAY, windowMs: DAY_MS };

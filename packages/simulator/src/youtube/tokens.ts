@@ -23,7 +23,6 @@ interface Token {
   readonly valid: boolean;
 }
 
-/** The account of a Google token and the token's scopes. */
 export type Access = Pick<Token, "account" | "scopes">;
 
 export interface AccessToken {
@@ -36,10 +35,6 @@ export interface TokenPair extends AccessToken {
   readonly refreshToken: string;
 }
 
-/**
- * Issues and checks Google's tokens. Access tokens are valid for an hour; refresh tokens do not change. Revoking one
- * token revokes all tokens of the account.
- */
 export class Tokens {
   readonly #rows: Table<Token>;
   readonly #secrets: Secrets;
@@ -49,7 +44,6 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues a Google access token and refresh token for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     const refreshToken = this.#secret("1//0");
     this.#rows.put(refreshToken, {
@@ -62,7 +56,6 @@ export class Tokens {
     return { ...this.#access({ account, scopes }, now), refreshToken };
   }
 
-  /** The account and scopes of a valid Google access token; undefined for any other text. */
   accessOf(accessToken: string, now: number): Access | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -70,24 +63,15 @@ export class Tokens {
       : undefined;
   }
 
-  /**
-   * Id of the YouTube account to which a Google token belongs, also when the token is no longer
-   * valid.
-   */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /** Issues another Google access token; undefined when the refresh token is unknown or revoked. */
   refresh(refreshToken: string, now: number): AccessToken | undefined {
     const token = this.#rows.get(refreshToken);
     return token?.kind === "refresh" && token.valid ? this.#access(token, now) : undefined;
   }
 
-  /**
-   * Revokes all Google tokens of the account to which the given token belongs. Returns false when
-   * the token is unknown or already revoked.
-   */
   revoke(token: string): boolean {
     const row = this.#rows.get(token);
     if (row?.valid !== true) return false;

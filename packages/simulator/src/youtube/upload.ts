@@ -7,30 +7,18 @@ import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
 
-/**
- * The content of a call to a YouTube upload session: a range of bytes, or a query for the number of
- * bytes that have arrived.
- */
 type UploadRange =
   | { readonly kind: "query"; readonly total: number | undefined }
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Position of the last byte of the uploaded range in the file, inclusive. */
       readonly last: number;
-      /**
-       * Size of the file that a client uploads to YouTube, in bytes; undefined while the client
-       * does not know it.
-       */
       readonly total: number | undefined;
     };
 
 const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
 
-/**
- * Parses the `Content-Range` header `bytes FIRST-LAST/TOTAL` of a YouTube upload, in which `*` can
- * stand for the range or for the total.
- */
+/** `bytes FIRST-LAST/TOTAL`, in which `*` can stand for the range or for the total. */
 function parseRange(header: string): UploadRange | undefined {
   const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
   if (whole === undefined) return undefined;
@@ -41,10 +29,7 @@ function parseRange(header: string): UploadRange | undefined {
     : { kind: "bytes", first: Number(first), last: Number(last), total };
 }
 
-/**
- * The byte range of a call to a YouTube upload session; undefined when the `Content-Range` header
- * is not valid. Without the header, the body is the whole file.
- */
+/** Without the header, the body is the whole file. */
 function readRange({ headers, body }: Call): UploadRange | undefined {
   const header = headers["content-range"];
   const length = body.length;
@@ -58,7 +43,6 @@ function readRange({ headers, body }: Call): UploadRange | undefined {
   return isOrdered ? range : undefined;
 }
 
-/** Whether a call to a YouTube upload session contains the last byte of the file. */
 function hasLastByte(range: UploadRange | undefined): boolean {
   return range?.kind === "bytes" && range.last + 1 === range.total;
 }
@@ -70,43 +54,29 @@ function refuseRange(): never {
   });
 }
 
-/**
- * Unit of length in bytes for the parts of a YouTube upload. The length of every part except the
- * last must be a multiple of this unit.
- */
+/** Every part but the last must be a multiple of this. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * The groups of fields (YouTube's parameter `part`) of the video in the response to the last byte of an upload session.
- */
 const PARTS: ReadonlySet<string> = new Set(["snippet", "status"]);
 
-/** The response for a YouTube upload session that has expired or never existed. */
 const UNKNOWN_SESSION: Reply = { status: 404, body: "Not Found" };
 
 function sessionIdOf(call: Call): string {
   return call.query.get("upload_id") ?? "";
 }
 
-/** The YouTube channel that started the upload session in the URL. */
 export function uploadOwner(network: YoutubeNetwork, call: Call): string | undefined {
   return call.path === UPLOAD_PATH ? network.uploads.ownerOf(sessionIdOf(call)) : undefined;
 }
 
-/**
- * Refuses a call to a YouTube upload session whose token is invalid. A call without a token is
- * allowed, because the session's URL itself authorizes it.
- */
+/** A call without a token is allowed, because the session's URL itself authorizes it. */
 function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
   const token = bearerToken(call);
   if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel)
     refuse(401, "authError", { location: "Authorization" });
 }
 
-/**
- * The response for an incomplete YouTube upload: status 308 with the `Range` of bytes that has
- * arrived. While no byte has arrived, there is no `Range` header.
- */
+/** While no byte has arrived, there is no `Range` header. */
 function incomplete({ storedBytes }: Upload): Reply {
   const range = storedBytes === 0 ? {} : { range: `bytes=0-${storedBytes - 1}` };
   return { status: 308, headers: { ...range, "content-length": "0" }, body: "" };
@@ -137,16 +107,12 @@ function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void
     });
 }
 
-/**
- * Appends the new bytes of a range to a YouTube upload. Bytes that already arrived are ignored, as
- * Google's documentation of resumable uploads says.
- */
+/** Bytes that already arrived are ignored, as Google's documentation of resumable uploads says. */
 function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buffer): Upload {
   checkBytes(upload, range, body.length);
   return network.uploads.append(upload, body.subarray(upload.storedBytes - range.first));
 }
 
-/** The response to every call after a YouTube upload is complete: the uploaded video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
   if (video === undefined) return UNKNOWN_SESSION;
@@ -180,10 +146,6 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   return hasLastByte(range) ? ["publish"] : ["upload"];
 }
 
-/**
- * `PUT` to the URL of a YouTube upload session: a part of the file, the last part, or a query for
- * the number of bytes that have arrived.
- */
 export function uploadRoute(network: YoutubeNetwork): Route {
   return {
     method: "PUT",

@@ -6,22 +6,16 @@ import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A resumable YouTube upload. The simulator keeps it after it is complete. */
+/** Kept after it is complete. */
 export interface Upload {
-  /** The id of the YouTube upload session. It authorizes the caller to send the bytes. */
+  /** It authorizes the caller to send the bytes. */
   readonly id: string;
   readonly channel: string;
   readonly metadata: VideoMetadata;
-  /**
-   * The announced size of the YouTube file in bytes; null when the client did not announce the
-   * size.
-   */
   readonly totalBytes: number | null;
   readonly storedBytes: number;
   readonly pieces: number;
-  /** When the YouTube upload session expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
-  /** Id of the YouTube video that the upload created; absent until the upload is complete. */
   readonly videoId?: string;
 }
 
@@ -51,10 +45,7 @@ export class Uploads {
     return upload;
   }
 
-  /**
-   * The YouTube upload session with the given id; undefined when the session is unknown or has
-   * expired. Deletes an expired session.
-   */
+  /** Deletes an expired session. */
   find(id: string, now: number): Upload | undefined {
     const upload = this.#rows.get(id);
     if (upload !== undefined && now >= upload.expiresAt) {
@@ -65,12 +56,10 @@ export class Uploads {
     return upload;
   }
 
-  /** The channel of a YouTube upload session, also when the upload is complete. */
   ownerOf(id: string): string | undefined {
     return this.#rows.get(id)?.channel;
   }
 
-  /** Appends bytes to the bytes of a YouTube upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     if (bytes.length === 0) return upload;
 
@@ -81,10 +70,6 @@ export class Uploads {
     return extended;
   }
 
-  /**
-   * Detects the type of a YouTube file from its bytes and hashes the file, when its upload is
-   * complete.
-   */
   read(upload: Upload): ReceivedMedia | undefined {
     return receive(this.#contents(upload));
   }

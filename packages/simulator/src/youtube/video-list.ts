@@ -29,7 +29,6 @@ export function contextOf(
   };
 }
 
-/** A list in the format that all lists of the YouTube API use. */
 export function listReply(kind: string, items: readonly unknown[], more: object = {}): Reply {
   const pageInfo = { totalResults: items.length, resultsPerPage: items.length };
   return { status: 200, body: { kind, etag: etagOf(items), items, pageInfo, ...more } };
@@ -71,7 +70,6 @@ function wantsStatistics(call: Call): boolean {
   return (call.query.get("part") ?? "").split(",").includes("statistics");
 }
 
-/** `GET /youtube/v3/videos?id=`: returns YouTube videos and leaves out unknown ids. */
 export function listVideos(network: YoutubeNetwork): Endpoint {
   return {
     method: "GET",
@@ -85,7 +83,6 @@ export function listVideos(network: YoutubeNetwork): Endpoint {
   };
 }
 
-/** `DELETE /youtube/v3/videos?id=`: deletes a YouTube video. */
 export function deleteVideo(network: YoutubeNetwork): Endpoint {
   return {
     method: "DELETE",

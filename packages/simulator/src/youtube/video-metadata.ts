@@ -12,10 +12,6 @@ export interface VideoMetadata {
   readonly license: string;
   readonly embeddable: boolean;
   readonly madeForKids: boolean;
-  /**
-   * Whether YouTube notified the channel's subscribers; absent in a journal that an earlier version of the simulator
-   * wrote.
-   */
   readonly notifySubscribers?: boolean;
 }
 
@@ -72,7 +68,6 @@ function fieldsOf(body: Fields, part: Part): Fields {
   return fields;
 }
 
-/** Refuses a YouTube video resource with a group of fields that the call's parameter `part` does not name. */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");
   for (const name of Object.keys(body))
@@ -101,10 +96,7 @@ function descriptionOf({ description = "" }: Fields): string {
     : refuseVideo("invalidDescription", message, "body.snippet.description");
 }
 
-/**
- * Length of a video's tags as YouTube counts it: with a comma between tags, and with quotes around
- * a tag that contains a space.
- */
+/** With a comma between tags, and with quotes around a tag that contains a space. */
 function lengthOf(tags: readonly string[]): number {
   const quotes = tags.filter((tag) => tag.includes(" ")).length * 2;
   return tags.join(",").length + quotes;
@@ -169,7 +161,6 @@ function statusOf(status: Fields, now: number) {
   };
 }
 
-/** Reads the video resource of a request and checks it as YouTube does. */
 export function parseVideo(
   body: Readonly<Record<string, unknown>> | undefined,
   parts: ReadonlySet<string>,

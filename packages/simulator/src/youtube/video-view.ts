@@ -2,10 +2,6 @@ import { createHash } from "node:crypto";
 import type { MetricValues } from "#src/world/reactions.ts";
 import { uploadStatusOf, type Video } from "#src/youtube/videos.ts";
 
-/**
- * Data of a YouTube video in an API response that the stored video does not contain: the channel's
- * title, the counters and the number of comments.
- */
 export interface VideoContext {
   readonly channelTitle: string;
   readonly metrics: MetricValues;
@@ -15,15 +11,11 @@ export interface VideoContext {
 
 export const VIDEO_PARTS = ["id", "snippet", "status", "statistics", "processingDetails"];
 
-/**
- * The `etag` of a YouTube resource: a hash of its content. The simulator ignores it in conditional
- * requests.
- */
+/** The simulator ignores it in conditional requests. */
 export function etagOf(resource: unknown): string {
   return createHash("sha1").update(JSON.stringify(resource)).digest("base64url");
 }
 
-/** The group of fields `snippet` of a YouTube video, as the API returns it. */
 export function snippetView(
   { channel, createdAt, metadata }: Video,
   { channelTitle }: Pick<VideoContext, "channelTitle">,
@@ -58,7 +50,7 @@ function status(video: Video, { now }: VideoContext) {
   };
 }
 
-/** The group of fields `statistics` of a YouTube video, as the API returns it. All counters are strings. */
+/** All counters are strings. */
 function statistics({ metrics, commentCount }: VideoContext) {
   return {
     viewCount: String(metrics.views ?? 0),
@@ -70,7 +62,6 @@ function statistics({ metrics, commentCount }: VideoContext) {
 
 const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
 
-/** A YouTube video with the groups of fields that the call's parameter `part` names, as the API returns it. */
 export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
   const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
   return {

@@ -5,41 +5,31 @@ import type { Post, Posts } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A YouTube video of any privacy status. The video exists as soon as its last byte has arrived. */
+/** The video exists as soon as its last byte has arrived. */
 export interface Video {
   readonly id: string;
-  /** Id of the YouTube channel to which the video belongs. */
   readonly channel: string;
   readonly metadata: VideoMetadata;
   readonly bytes: number;
-  /**
-   * The type and size of the YouTube file, detected from its bytes; absent when YouTube cannot read
-   * the file, so that its processing fails.
-   */
+  /** Absent when YouTube cannot read the file, so that its processing fails. */
   readonly received?: ReceivedMedia;
-  /**
-   * When the last byte of the YouTube video arrived, in Unix milliseconds of the simulator's clock.
-   */
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }
 
-/** How long YouTube processes a video, long enough that a caller that polls every second sees the video in progress. */
+/** Long enough that a caller that polls every second sees the video in progress. */
 const PROCESSING_MS = 1_200;
 
-/** The processing state of a YouTube video at the given instant. */
 export function uploadStatusOf(video: Video, now: number): "uploaded" | "processed" | "failed" {
   if (now - video.createdAt < PROCESSING_MS) return "uploaded";
 
   return video.received === undefined ? "failed" : "processed";
 }
 
-/** Whether the YouTube video exists at the given instant, at least for its owner. */
 export function existsAt({ createdAt, deletedAt }: Video, instant: number): boolean {
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
-/** The options of a YouTube video that differ from YouTube's defaults. */
 function optionsOf(metadata: VideoMetadata): Pick<Post, "options"> {
   const { categoryId, license, madeForKids, notifySubscribers = true } = metadata;
   const options = {
@@ -51,10 +41,7 @@ function optionsOf(metadata: VideoMetadata): Pick<Post, "options"> {
   return Object.keys(options).length === 0 ? {} : { options };
 }
 
-/**
- * All YouTube videos. The control API shows the videos that readers see: public videos whose file
- * YouTube can read.
- */
+/** Readers see public videos whose file YouTube can read. */
 export class Videos {
   readonly #rows: Table<Video>;
   readonly #posts: Posts;
@@ -68,7 +55,6 @@ export class Videos {
     store.onReset(() => this.#byChannel.clear());
   }
 
-  /** Returns a simulated YouTube video, even a deleted one. */
   get(id: string): Video | undefined {
     return this.#rows.get(id);
   }
@@ -87,13 +73,11 @@ export class Videos {
     if (post !== undefined) this.#posts.change(post, { deletedAt: now });
   }
 
-  /** Counts a repeated upload call to which YouTube answered with a video that already exists. */
   countRepeat(video: Video): void {
     const post = this.#postOf(video);
     if (post !== undefined) this.#posts.change(post, { createCalls: post.createCalls + 1 });
   }
 
-  /** Every video of a YouTube channel, newest first, including deleted videos. */
   *newestFirst(channel: string): Generator<Video> {
     for (const id of (this.#byChannel.get(channel) ?? []).toReversed()) {
       const video = this.#rows.get(id);

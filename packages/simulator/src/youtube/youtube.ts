@@ -64,10 +64,7 @@ function errorReply(status: number, call: Call): Reply {
     : statusError(status);
 }
 
-/**
- * The simulated YouTube: version 3 of the Data API, and Google's token endpoints. One path prefix
- * in the simulator replaces the host names of both.
- */
+/** Version 3 of the Data API, and Google's token endpoints, below one prefix. */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

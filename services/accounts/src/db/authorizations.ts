@@ -7,7 +7,7 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
  */
 export type AuthorizationStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
 
-/** An authorization: a person connects accounts of one platform with a one-time link. Its table is `oauth_tickets`. */
+/** An authorization: a person connects accounts of one platform with a one-time link. */
 export interface AuthorizationRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -36,10 +36,10 @@ export async function insertAuthorization(
   const { id, workspaceId, platform, linkHash } = authorization;
   const [row] = await sql<{ expiresAt: Date }[]>`
     with deleted as (
-      delete from oauth_tickets
+      delete from authorizations
       where expires_at < now() - interval '1 day'
     )
-    insert into oauth_tickets (id, workspace_id, platform, ticket_hash, status, expires_at)
+    insert into authorizations (id, workspace_id, platform, link_hash, status, expires_at)
     select ${id}, id, ${platform}, ${linkHash}, 'issued', now() + interval '10 minutes'
     from workspaces
     where id = ${workspaceId}
@@ -47,7 +47,7 @@ export async function insertAuthorization(
   return row?.expiresAt;
 }
 
-type KeyColumn = "id" | "ticket_hash" | "state_hash";
+type KeyColumn = "id" | "link_hash" | "state_hash";
 
 async function findAuthorization(
   sql: ISql,
@@ -57,7 +57,7 @@ async function findAuthorization(
   const [row] = await sql<AuthorizationRow[]>`
     select t.id, t.workspace_id, w.name as workspace_name, t.platform, t.status, t.failure, t.account_ids,
       t.expires_at <= now() as is_expired
-    from oauth_tickets t
+    from authorizations t
     join workspaces w on w.id = t.workspace_id
     where ${sql(`t.${column}`)} = ${value}`;
   return row;
@@ -70,11 +70,17 @@ export async function findAuthorizationById(
   return await findAuthorization(sql, "id", id);
 }
 
-export async function findAuthorizationByLink(
-  sql: ISql,
-  linkHash: Uint8Array,
-): Promise<AuthorizationRow | undefined> {
-  return await findAuthorization(sql, "ticket_hash", linkHash);
+/** The authorization that a connect link can open, or why it cannot be opened. */
+type ConnectLink =
+  | { readonly kind: "open"; readonly authorization: AuthorizationRow }
+  | { readonly kind: "unknown" | "used" | "expired" };
+
+/** Reads a connect link by the hash of its secret, without changing it. */
+export async function readConnectLink(sql: ISql, linkHash: Uint8Array): Promise<ConnectLink> {
+  const authorization = await findAuthorization(sql, "link_hash", linkHash);
+  if (authorization === undefined) return { kind: "unknown" };
+  if (authorization.status !== "issued") return { kind: "used" };
+  return authorization.isExpired ? { kind: "expired" } : { kind: "open", authorization };
 }
 
 export async function findAuthorizationByState(
@@ -102,12 +108,12 @@ export async function openAuthorization(
   { stateHash, browserHash, codeVerifier }: BrowserBinding,
 ): Promise<boolean> {
   const rows = await sql`
-    update oauth_tickets
+    update authorizations
     set status = 'opened',
       state_hash = ${stateHash},
       browser_hash = ${browserHash},
       code_verifier = ${codeVerifier}
-    where ticket_hash = ${linkHash}
+    where link_hash = ${linkHash}
     and status = 'issued'
     and expires_at > now()
     returning id`;
@@ -133,7 +139,7 @@ export async function claimAuthorization(
   browserHash: Uint8Array,
 ): Promise<ClaimedAuthorization | undefined> {
   const [row] = await sql<ClaimedAuthorization[]>`
-    update oauth_tickets
+    update authorizations
     set status = 'exchanging'
     where state_hash = ${stateHash}
     and browser_hash = ${browserHash}
@@ -151,7 +157,7 @@ export async function isBrowserOfAuthorization(
 ): Promise<boolean> {
   const rows = await sql`
     select 1
-    from oauth_tickets
+    from authorizations
     where state_hash = ${stateHash}
     and browser_hash = ${browserHash}`;
   return rows.length > 0;
@@ -166,7 +172,7 @@ export async function setAuthorizationConnected(
   accountIds: readonly string[],
 ): Promise<void> {
   await tx`
-    update oauth_tickets
+    update authorizations
     set status = 'connected',
       account_ids = ${[...accountIds]}::uuid[],
       code_verifier = null
@@ -179,7 +185,7 @@ export async function setAuthorizationFailed(
   failure: string,
 ): Promise<void> {
   await sql`
-    update oauth_tickets
+    update authorizations
     set status = 'failed',
       failure = ${failure},
       code_verifier = null

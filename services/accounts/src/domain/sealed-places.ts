@@ -57,7 +57,7 @@ export interface VerifierOwner {
 export function placeOfCodeVerifier(owner: VerifierOwner): BoundPlace {
   const { id, workspaceId, platform, stateHash, browserHash } = owner;
   return {
-    table: "oauth_tickets",
+    table: "authorizations",
     rowId: id,
     column: "code_verifier",
     boundTo: {

@@ -24,17 +24,17 @@ import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts
 import { createApiKey } from "#src/rpc/create-api-key.ts";
 import { createWorkspace } from "#src/rpc/create-workspace.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
-import { findTicket } from "#src/rpc/find-ticket.ts";
+import { findConnectLink } from "#src/rpc/find-connect-link.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
 import { getAccountSettings } from "#src/rpc/get-account-settings.ts";
-import { getTicket } from "#src/rpc/get-ticket.ts";
-import { issueTicket } from "#src/rpc/issue-ticket.ts";
+import { getAuthorization } from "#src/rpc/get-authorization.ts";
+import { issueConnectLink } from "#src/rpc/issue-connect-link.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
-import { openTicket } from "#src/rpc/open-ticket.ts";
+import { openConnectLink } from "#src/rpc/open-connect-link.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { recordAvailable } from "#src/rpc/record-available.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
@@ -62,12 +62,11 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     });
     serveMethods(router, deps, AdmissionService, { admit });
     serveMethods(router, deps, ApiKeyService, { createApiKey, listApiKeys, revokeApiKey });
-    // A "ticket" in the RPC contract is an authorization, which is identified by its connect link.
     serveMethods(router, deps, AuthorizationService, {
-      issueTicket,
-      getTicket,
-      findTicket,
-      openTicket,
+      issueConnectLink,
+      getAuthorization,
+      findConnectLink,
+      openConnectLink,
       finishAuthorization,
     });
     serveMethods(router, deps, CredentialService, {

@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -292,7 +292,7 @@ test("a post that the platform published is reported even if its publish task go
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 
   const late = { kind: "published", externalId: "late", permalink: "https://late.test" } as const;
-  await new EventRecorder(publishingDeps(world, sql)).record({
+  await createEventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,

@@ -5,7 +5,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
 import { endFormerLeases } from "#src/publishing/db/former-leases.ts";
-import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -327,7 +327,7 @@ test("when the database refuses to record a target as published, the success is 
   // The database constraint makes every decision fail, as a fault in our code would.
   await database.migrationSql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
-  const recorder = new EventRecorder(publishingDeps(world, sql));
+  const recorder = createEventRecorder(publishingDeps(world, sql));
   void recorder.record({
     targetId: target.targetId,
     generation: 1,

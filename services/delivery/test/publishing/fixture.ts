@@ -48,11 +48,12 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { expect } from "vitest";
+import type { CallStatus } from "#src/calls/call.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
-import type { StoredHandles, TaskStatus } from "#src/publishing/domain/task.ts";
+import type { StoredHandles } from "#src/publishing/domain/task.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import type {
@@ -595,7 +596,7 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
 export async function untilStatus(
   sql: Sql,
   target: TestTarget,
-  status: TaskStatus,
+  status: CallStatus,
   options: { readonly timeoutMs?: number } = {},
 ) {
   return await eventually(async () => {

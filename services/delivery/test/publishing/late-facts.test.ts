@@ -1,8 +1,8 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { TaskStatus } from "#src/publishing/domain/task.ts";
-import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import type { CallStatus } from "#src/calls/call.ts";
+import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -31,7 +31,7 @@ async function loseFirstCall(): Promise<TargetRun> {
 
 /** Lets the suspended process continue and record the outcome of its publishing call. */
 async function recordLate({ world, sql, target }: TargetRun, outcome: Outcome): Promise<void> {
-  const recorder = new EventRecorder(publishingDeps(world, sql));
+  const recorder = createEventRecorder(publishingDeps(world, sql));
   await recorder.record({
     targetId: target.targetId,
     generation: 1,
@@ -43,7 +43,7 @@ async function recordLate({ world, sql, target }: TargetRun, outcome: Outcome): 
 }
 
 /** Runs another worker until the target has the status. */
-async function runNextWorker({ database, world, sql, target }: TargetRun, status: TaskStatus) {
+async function runNextWorker({ database, world, sql, target }: TargetRun, status: CallStatus) {
   await using _worker = startWorker(database, world, { settings: QUICK });
   await untilStatus(sql, target, status);
 }

@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
-import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -114,7 +114,7 @@ test("a target that an operator resolved as absent from the platform becomes pub
   const target = await failUnknown(database, world);
   await resolve(sql, target);
 
-  await new EventRecorder(publishingDeps(world, sql)).record({
+  await createEventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,

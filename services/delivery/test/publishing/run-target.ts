@@ -1,5 +1,5 @@
 import type { TestDatabase } from "@postrider/shared/testing/database";
-import type { TaskStatus } from "#src/publishing/domain/task.ts";
+import type { CallStatus } from "#src/calls/call.ts";
 import {
   openDatabase,
   request,
@@ -39,7 +39,7 @@ export async function openTargetRun(fakes: Partial<World> = {}): Promise<TargetR
  * until the end of the test.
  */
 export async function runTarget(
-  status: TaskStatus,
+  status: CallStatus,
   fakes: Partial<World>,
   settings: WorkerOptions["settings"] = {},
 ): Promise<TargetRun> {

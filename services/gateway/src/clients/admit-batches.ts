@@ -1,35 +1,25 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "@connectrpc/connect";
 import type {
-  AdmissionGrant,
   AdmissionService,
+  AdmitResponse,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/**
- * How long the gateway collects API requests before it asks the accounts service, in one call, whether to admit them.
- */
+/** How long queries are collected for one call. */
 const BATCH_WINDOW_MS = 2;
-/**
- * Maximum number of pairs of API key and workspace that one call to the accounts service checks. Further pairs are
- * checked by another call.
- */
+/** Maximum number of queries in one call, which the accounts service limits too. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
-/**
- * Maximum number of API requests that wait for the accounts service to admit them. The gateway decides about further
- * requests without this service, because its answer to them would come too late.
- */
+/** Maximum number of requests that wait for an answer: to further ones it would come too late. */
 const MAX_WAITING = 10_000;
-/**
- * Timeout of the call that asks the accounts service whether to admit API requests. When it has passed, the gateway
- * decides about these requests without the accounts service.
- */
 const TIMEOUT_MS = 1_000;
+/** How long no call is made after one that failed. */
+const PAUSE_MS = 100;
+/** How long a call after a pause is the only one, unless it ends earlier. */
+const PROBE_MS = 1_000;
 
-/**
- * An API key and the workspace that it is used for. For each such pair the accounts service grants a number of API
- * requests in advance.
- */
+/** An API key and the workspace for which it is used. */
 export interface AdmissionSource {
   readonly key: string;
   /** SHA-256 of the API key. */
@@ -38,116 +28,71 @@ export interface AdmissionSource {
   readonly workspaceId: string | undefined;
 }
 
-/**
- * A query to the accounts service that is not sent yet: is this API key valid for this workspace? `waiters` are the API
- * requests that wait for the answer.
- */
-export interface PendingQuery<Waiter> {
+/** A question to the accounts service, and the requests that wait for the answer. */
+export interface AdmissionQuery<Waiter> {
   readonly source: AdmissionSource;
   readonly waiters: Waiter[];
-  giveBack: number;
 }
 
-/**
- * A query about an API key that was sent to the accounts service. `prepared` contains the granted API requests that are
- * set aside, until the answer arrives, for the requests that wait for this answer.
- */
-export interface SentQuery<Waiter, Prepared> {
-  readonly query: PendingQuery<Waiter>;
-  readonly want: number;
-  readonly prepared: Prepared;
-}
-
-/**
- * Result of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
- * the error of the call.
- */
-export type AdmitOutcome =
-  | { readonly isAnswered: true; readonly grants: readonly AdmissionGrant[] }
-  | { readonly isAnswered: false; readonly error: unknown };
-
-interface AdmitBatchesOptions<Waiter, Prepared> {
+interface AdmitBatchesOptions<Waiter> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
-  /**
-   * Called right before a query about an API key is sent to the accounts service. Returns `want`, the number of API
-   * requests that the gateway asks for, and `prepared`, the granted API requests that are set aside, until the answer
-   * arrives, for the requests that wait for this answer.
-   */
-  readonly prepare: (query: PendingQuery<Waiter>) => {
-    readonly want: number;
-    readonly prepared: Prepared;
-  };
-  /** Called exactly once per call to the accounts service, when the call has been answered or has failed. */
-  readonly settle: (
-    sent: readonly SentQuery<Waiter, Prepared>[],
-    outcome: AdmitOutcome,
-    sentAt: number,
-  ) => void;
   readonly now: () => number;
+  readonly logger: Logger;
+  /** Requests beyond the waiting ones for which the accounts service is asked. */
+  readonly owedFor: (source: AdmissionSource) => number;
+  /** Called once per call. `answer` is undefined if the accounts service did not answer. */
+  readonly settle: (
+    queries: readonly AdmissionQuery<Waiter>[],
+    answer: AdmitResponse | undefined,
+    askedAt: number,
+  ) => void;
 }
 
-/** Returns a text that identifies a pair of API key and workspace. */
 function pairIdOf({ key, workspaceId }: AdmissionSource): string {
   return workspaceId === undefined ? key : `${key} ${workspaceId}`;
 }
 
-function toMessage({ query, want }: SentQuery<unknown, unknown>) {
-  const { keyHash, workspaceId } = query.source;
-  const named = workspaceId === undefined ? {} : { workspaceId };
-  return { keyHash, ...named, want, giveBack: query.giveBack };
-}
-
 /**
- * Collects queries about API keys for a short time, at most one per pair of API key and workspace, and sends them to
- * the accounts service in one call.
+ * Asks the accounts service about API keys, one query per pair of API key and workspace, many queries
+ * in one call. While the service does not answer, one call at a time finds out whether it does again.
  */
-export class AdmitBatches<Waiter, Prepared> {
-  readonly #options: AdmitBatchesOptions<Waiter, Prepared>;
-  readonly #pending = new Map<string, PendingQuery<Waiter>>();
+export class AdmitBatches<Waiter> {
+  readonly #options: AdmitBatchesOptions<Waiter>;
+  readonly #pending = new Map<string, AdmissionQuery<Waiter>>();
   readonly #inFlight = new Set<Promise<void>>();
-  // A call to the accounts service about API keys serves many API requests, so it carries neither the request id nor
-  // the deadline of any of them.
+  // A call serves many requests, so it carries neither the request id nor the deadline of any of them.
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Time of the next call during an outage; undefined while the accounts service answers. */
+  #pausedUntil: number | undefined;
 
-  constructor(options: AdmitBatchesOptions<Waiter, Prepared>) {
+  constructor(options: AdmitBatchesOptions<Waiter>) {
     this.#options = options;
   }
 
-  /**
-   * Adds an API request to the next call that asks the accounts service about API keys. Returns false when too many API
-   * requests already wait.
-   */
-  enqueue(source: AdmissionSource, waiter: Waiter): boolean {
-    if (this.#waiting >= MAX_WAITING) return false;
+  /** Whether a further request may wait for the accounts service. */
+  isOpen(now: number): boolean {
+    return this.#waiting < MAX_WAITING && now >= (this.#pausedUntil ?? -Infinity);
+  }
+
+  /** Adds a request to the next call; only while this is open. */
+  enqueue(source: AdmissionSource, waiter: Waiter, now: number): void {
+    if (this.#pausedUntil !== undefined) this.#pausedUntil = now + PROBE_MS;
     this.#waiting += 1;
-    this.#queryOf(source).waiters.push(waiter);
-    this.#schedule();
-    return true;
-  }
-
-  /** Tells the accounts service, with the next call, how many granted API requests were not used. */
-  giveBack(source: AdmissionSource, count: number): void {
-    this.#queryOf(source).giveBack += count;
+    const pairId = pairIdOf(source);
+    const query = this.#pending.get(pairId) ?? { source, waiters: [] };
+    query.waiters.push(waiter);
+    this.#pending.set(pairId, query);
     this.#schedule();
   }
 
-  /** Sends the pending queries to the accounts service and resolves when every call has ended. */
+  /** Sends what is pending, and resolves when every call has ended. */
   async drain(): Promise<void> {
     while (this.#pending.size > 0 || this.#inFlight.size > 0) {
       this.#flush();
       await Promise.all(this.#inFlight);
     }
-  }
-
-  #queryOf(source: AdmissionSource): PendingQuery<Waiter> {
-    const pairId = pairIdOf(source);
-    const present = this.#pending.get(pairId);
-    if (present !== undefined) return present;
-    const query = { source, waiters: [], giveBack: 0 };
-    this.#pending.set(pairId, query);
-    return query;
   }
 
   #schedule(): void {
@@ -170,21 +115,34 @@ export class AdmitBatches<Waiter, Prepared> {
     }
   }
 
-  async #send(queries: readonly PendingQuery<Waiter>[]): Promise<void> {
-    const { prepare, settle, now } = this.#options;
-    const sent = queries.map((query) => ({ query, ...prepare(query) }));
-    const sentAt = now();
-    const outcome = await this.#call(sent.map(toMessage));
+  async #send(queries: readonly AdmissionQuery<Waiter>[]): Promise<void> {
+    const { settle, now } = this.#options;
+    const askedAt = now();
+    const answer = await this.#call(queries);
     for (const { waiters } of queries) this.#waiting -= waiters.length;
-    settle(sent, outcome, sentAt);
+    settle(queries, answer, askedAt);
   }
 
-  async #call(queries: ReturnType<typeof toMessage>[]): Promise<AdmitOutcome> {
+  async #call(queries: readonly AdmissionQuery<Waiter>[]): Promise<AdmitResponse | undefined> {
+    const { client, owedFor, logger, now } = this.#options;
+    const messages = queries.map(({ source, waiters }) => {
+      const { keyHash, workspaceId } = source;
+      const named = workspaceId === undefined ? {} : { workspaceId };
+      return { keyHash, ...named, want: waiters.length + owedFor(source) };
+    });
     try {
-      const { grants } = await this.#options.client.admit({ queries }, { timeoutMs: TIMEOUT_MS });
-      return { isAnswered: true, grants };
-    } catch (error) {
-      return { isAnswered: false, error };
+      const answer = await client.admit({ queries: messages }, { timeoutMs: TIMEOUT_MS });
+      if (this.#pausedUntil !== undefined) logger.info("the accounts service answers again");
+      this.#pausedUntil = undefined;
+      return answer;
+    } catch (err) {
+      if (this.#pausedUntil === undefined)
+        logger.warn(
+          { err },
+          "the accounts service does not answer; until it does, the gateway accepts or refuses requests by the last answers about their API keys",
+        );
+      this.#pausedUntil = now() + PAUSE_MS;
+      return undefined;
     }
   }
 }

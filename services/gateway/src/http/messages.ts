@@ -59,22 +59,37 @@ export function messageFor(locale: Locale, code: string, params: MessageParams =
   return texts[locale].map((text) => fill(text, params)).join(" ");
 }
 
+type Piece = (params: MessageParams) => string;
+
+/** The pieces of the texts that were used. An answer can have 100 details, so a text is read once. */
+const known = new Map<string, readonly Piece[]>();
+
 function fill(template: string, params: MessageParams): string {
-  const filled = template.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => fillPart(part, params));
-  return filled.replaceAll(
-    /\{(\w+)\|([^}]*)\}/g,
-    (_, name: string, otherwise: string) => `${valueOf(params, name) ?? otherwise}`,
-  );
+  let pieces = known.get(template);
+  if (pieces === undefined) known.set(template, (pieces = readPieces(template)));
+  return pieces.map((piece) => piece(params)).join("");
 }
 
-function fillPart(part: string, params: MessageParams): string {
-  let complete = true;
-  const text = part.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = valueOf(params, name);
-    complete &&= value !== undefined;
-    return String(value);
+function readPieces(template: string): Piece[] {
+  return template.split(/(\[[^\]]*\]|\{\w+\|[^}]*\})/).map((part): Piece => {
+    if (part.startsWith("[")) return readOptional(part.slice(1, -1));
+    const [, name, otherwise] = /^\{(\w+)\|(.*)\}$/.exec(part) ?? [];
+    if (name === undefined) return () => part;
+    return (params) => `${valueOf(params, name) ?? otherwise}`;
   });
-  return complete ? text : "";
+}
+
+function readOptional(part: string): Piece {
+  const [begin = "", ...rest] = part.split(/\{(\w+)\}/);
+  return (params) => {
+    let text = begin;
+    for (let at = 0; at < rest.length; at += 2) {
+      const value = valueOf(params, rest[at] ?? "");
+      if (value === undefined) return "";
+      text += `${value}${rest[at + 1] ?? ""}`;
+    }
+    return text;
+  };
 }
 
 function valueOf(params: MessageParams, name: string): string | number | undefined {

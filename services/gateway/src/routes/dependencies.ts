@@ -16,8 +16,8 @@ import type { MediaLinks } from "@postrider/rest/media/links";
 import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
-import type { Admission } from "#src/operations/admission.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
 import type { BodyLimits } from "#src/routes/body-limits.ts";
 
@@ -28,7 +28,7 @@ export interface ServerDeps {
   readonly accountSettings: Client<typeof AccountSettingsService>;
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
-    "findTicket" | "openTicket" | "finishAuthorization"
+    "findConnectLink" | "openConnectLink" | "finishAuthorization"
   >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;

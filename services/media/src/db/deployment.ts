@@ -6,21 +6,20 @@ import type { ISql } from "@postrider/shared/postgres";
 /** How long after a restore files are kept that no row of the database names. */
 const KEPT_HOURS = 24;
 
-/** The deployment that the data belongs to, the one that uses it, and what is known of restores. */
 export interface DeploymentState {
   readonly stored: Deployment;
   readonly current: Deployment;
-  /** Whether the data was restored since a process last recorded where it lies. */
   readonly isMoved: boolean;
-  /** When this deployment began to use the data. */
   readonly ownedSince: Date;
-  /** Until when files that no row names are kept because of a restore; null without a restore in the last day. */
+  /**
+   * Until when files that no row names are kept because of a restore; null without one in the last
+   * day.
+   */
   readonly keptUntil: Date | null;
   /** Number of the latest pass that could delete files. */
   readonly storePass: number;
 }
 
-/** Records this deployment as the owner of the data, unless an owner is recorded already. */
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline`,
@@ -28,7 +27,6 @@ export async function insertDeployment(sql: ISql, deploymentId: string): Promise
   });
 }
 
-/** Returns what is recorded about the deployment of the data; undefined before a process has recorded one. */
 export async function findDeployment(
   sql: ISql,
   deploymentId: string,
@@ -57,9 +55,8 @@ export async function findDeployment(
 }
 
 /**
- * Records that the data was restored, unless it belongs to another deployment.
- *
- * @param storePass The number of a pass that the restored data does not know yet.
+ * Records that the data was restored, unless it belongs to another deployment. `storePass`: the
+ * number of a pass that the restored data does not know yet.
  */
 export async function recordRestore(
   sql: ISql,
@@ -75,7 +72,9 @@ export async function recordRestore(
     where ${deployments.isOwnData(sql, deploymentId)}`;
 }
 
-/** Counts a pass that may delete files. Returns its number; undefined when the data belongs to another deployment. */
+/**
+ * Returns the number of the counted pass; undefined when the data belongs to another deployment.
+ */
 export async function countStorePass(sql: ISql, deploymentId: string): Promise<number | undefined> {
   const [row] = await sql<{ storePass: number }[]>`
     update deployment d
@@ -85,11 +84,7 @@ export async function countStorePass(sql: ISql, deploymentId: string): Promise<n
   return row?.storePass;
 }
 
-/**
- * Makes this deployment the owner of data that belongs to another one.
- *
- * @returns False when the data belongs to this deployment already.
- */
+/** Returns false when the data belongs to this deployment already. */
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
   return await deployments.adoptDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, owned_since, restored_at`,

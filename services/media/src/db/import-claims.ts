@@ -1,21 +1,18 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** A claim on a media import: the exclusive right of one request to carry out the import of its idempotency key. */
+/** The exclusive right of one request to carry out the import of its idempotency key. */
 export interface ImportClaim {
   readonly workspaceId: string;
   readonly key: string;
   /**
-   * Random for each import claim, so that a request that lost its claim cannot renew or release the claim of another
-   * request.
+   * Random, so that a request that lost its claim cannot renew or release that of another request.
    */
   readonly token: string;
 }
 
 /**
- * Claims the import of an idempotency key for one request. An expired claim of an earlier request is replaced. The
- * unique index lets only one of two concurrent requests win. Claims expire by the database's clock.
- *
- * @returns false when another request holds the claim.
+ * Returns false when another request holds the claim. An expired claim is replaced; the unique
+ * index lets only one of two concurrent requests win. Claims expire by the database's clock.
  */
 export async function claimImport(
   sql: ISql,
@@ -46,7 +43,7 @@ export async function renewImportClaim(
     and token = ${token}`;
 }
 
-/** Releases the claim on a media import, so that another request can claim the idempotency key at once. */
+/** Another request can then claim the idempotency key at once. */
 export async function releaseImportClaim(
   sql: ISql,
   { workspaceId, key, token }: ImportClaim,
@@ -58,10 +55,6 @@ export async function releaseImportClaim(
     and token = ${token}`;
 }
 
-/**
- * Deletes up to `limit` expired import claims of all workspaces, which dead processes left behind, and returns how
- * many.
- */
 export async function deleteExpiredImportClaims(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from import_claims

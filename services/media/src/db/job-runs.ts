@@ -1,10 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Claims the next run of a job, by the database's clock. The row lock lets only one of several replicas win; the others
- * then find that the next run begins `intervalMs` later.
- *
- * @returns false when the last run began less than `intervalMs` ago.
+ * Claims the next run of a job by the database's clock; false when the last run began less than
+ * `intervalMs` ago. The row lock lets only one of several replicas win.
  */
 export async function claimRun(sql: ISql, job: string, intervalMs: number): Promise<boolean> {
   const claimed = await sql`

@@ -4,7 +4,7 @@ import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /**
- * Locks media before their deletion, so that no post can start to use them: `recordUsages` waits until the transaction
+ * Locks media, so that no post can start to use them: `recordUsages` waits until the transaction
  * ends and then reads the new status.
  */
 export async function lockMedia(
@@ -20,10 +20,6 @@ export async function lockMedia(
   return row;
 }
 
-/**
- * Sets the status of locked media to deleting. The job remove-objects then deletes the stored objects and the row of
- * these media.
- */
 export async function markDeleting(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,
@@ -38,15 +34,13 @@ export async function markDeleting(
     and id = ${mediaId}`;
 }
 
-/** The id of deleted media and the keys of their objects in the object store. */
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes pending or rejected media whose file may still arrive at a signed URL of the object store. Their row keeps the status
- * deleting, so that the bytes of the file count as stored, until an upload that began before the URL expired must have
- * ended. The job remove-objects then deletes the objects and the row.
- *
- * @returns undefined when the media are ready, or the URL has expired.
+ * Deletes pending or rejected media whose file may still arrive at a signed URL; undefined when the
+ * media are ready or the URL has expired. Their row keeps the status deleting, so that the bytes
+ * count as stored, until an upload that began before the URL expired must have ended. Then
+ * remove-objects deletes the objects and the row.
  */
 export async function deleteAwaited(
   sql: ISql,
@@ -68,10 +62,8 @@ export async function deleteAwaited(
 }
 
 /**
- * Deletes media that are not ready, together with their upload grant. A running upload or upload check then finds no
- * row and deletes the objects that it wrote.
- *
- * @returns undefined when the media have become ready meanwhile.
+ * Deletes media that are not ready, with their upload grant; undefined when they have become ready.
+ * A running upload or check then finds no row and deletes the objects that it wrote.
  */
 export async function deleteUnready(
   sql: ISql,
@@ -84,4 +76,40 @@ export async function deleteUnready(
     and status in ('pending', 'rejected')
     returning id, object_key, delivery_key`;
   return row;
+}
+
+/** Returns those of the keys that a row of media or of a rendition contains. */
+export async function listNamedObjects(
+  sql: ISql,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select object_key as key
+    from media
+    where object_key = any(${keys as string[]}::text[])
+    union all
+    select delivery_key
+    from media
+    where delivery_key = any(${keys as string[]}::text[])
+    union all
+    select object_key
+    from media_renditions
+    where object_key = any(${keys as string[]}::text[])`;
+  return rows.map(({ key }) => key);
+}
+
+/**
+ * Returns those of the ids whose media are pending: their direct upload may exist before a row
+ * names it.
+ */
+export async function listPendingIds(
+  sql: ISql,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from media
+    where id = any(${ids as string[]}::uuid[])
+    and status = 'pending'`;
+  return rows.map(({ id }) => id);
 }

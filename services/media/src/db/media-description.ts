@@ -4,16 +4,15 @@ import { COLUMNS } from "#src/db/media.ts";
 import type { DescriptionChange } from "#src/domain/media-description.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Media, and whether a platform may already have received their description. */
 export interface DescribableMedia extends StoredMedia {
   readonly isPrepared: boolean;
-  /** The post with which a platform may have received the media first; null while none may have. */
+  /** The post with which a platform may have received the media first. */
   readonly preparedFor: string | null;
 }
 
 /**
- * Locks media whose description is about to change. PrepareMedia writes the row before it reads the description: either it
- * waits for this transaction and sends the new description, or this transaction sees that PrepareMedia was first.
+ * PrepareMedia writes the row before it reads the description: either it waits for this lock and
+ * sends the new description, or this transaction sees that PrepareMedia was first.
  */
 export async function lockDescribable(
   tx: TransactionSql,
@@ -28,7 +27,6 @@ export async function lockDescribable(
   return row;
 }
 
-/** Changes the description of locked media and returns them. */
 export async function updateDescription(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,
@@ -44,4 +42,22 @@ export async function updateDescription(
     returning ${sql(COLUMNS)}`;
   if (row === undefined) throw new Error("update of locked media returned no row");
   return row;
+}
+
+export async function markPrepared(
+  sql: ISql,
+  workspaceId: string,
+  media: readonly { readonly mediaId: string; readonly postId: string | null }[],
+): Promise<void> {
+  const rows = [...new Map(media.map((each) => [each.mediaId, each])).values()];
+  await sql`
+    update media
+    set prepared_at = now(),
+      prepared_for = wanted.post_id
+    from jsonb_to_recordset(${sql.json(rows.map(({ mediaId, postId }) => ({ id: mediaId, post_id: postId })))})
+      as wanted (id uuid, post_id uuid)
+    where media.workspace_id = ${workspaceId}
+    and media.id = wanted.id
+    and media.status = 'ready'
+    and media.prepared_at is null`;
 }

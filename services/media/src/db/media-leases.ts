@@ -2,19 +2,15 @@ import type { ISql } from "@postrider/shared/postgres";
 import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** A lease on media: the exclusive right of one upload check to check the uploaded file. */
+/** The exclusive right of one upload check to check the uploaded file. */
 export interface MediaLease {
   readonly workspaceId: string;
   readonly id: string;
-  /** Random for each lease, so that an upload check that lost its lease cannot write its result. */
+  /** Random, so that an upload check that lost its lease cannot write its result. */
   readonly token: string;
 }
 
-/**
- * Gives one upload check the lease on pending media. The lease expires by the database's clock.
- *
- * @returns false when another check holds the lease.
- */
+/** Returns false when another check holds the lease, which expires by the database's clock. */
 export async function claimPending(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -32,11 +28,7 @@ export async function claimPending(
   return claimed.length > 0;
 }
 
-/**
- * Extends the lease of an upload check.
- *
- * @returns false when another check has taken over the lease, or the media are deleted.
- */
+/** Returns false when another check has taken over the lease, or the media are deleted. */
 export async function renewLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -52,7 +44,7 @@ export async function renewLease(
   return renewed.length > 0;
 }
 
-/** Releases the lease of an upload check, so that another check of the media can start at once. */
+/** Another check of the media can then start at once. */
 export async function releaseLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -66,14 +58,13 @@ export async function releaseLease(
     and lease_token = ${token}`;
 }
 
-/** Deleted or rejected media whose objects still have to be deleted from the object store. */
 export type RemovableMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey"> & {
   readonly status: "deleting" | "rejected";
 };
 
 /**
- * Claims up to `limit` media of all workspaces whose objects have to be deleted. `skip locked` gives each replica
- * different rows. Media are claimed again when an earlier claim has expired.
+ * Claims media whose objects have to be deleted. `skip locked` gives each replica different rows;
+ * media are claimed again when an earlier claim has expired.
  */
 export async function claimRemovable(
   sql: ISql,
@@ -95,12 +86,12 @@ export async function claimRemovable(
 }
 
 /**
- * Deletes the rows of deleted media and of their renditions after their objects were deleted from the object store. The rows of rejected media
- * are kept with the reason of the rejection.
+ * Deletes the rows of deleted media and their renditions after their objects; rows of rejected
+ * media stay with the reason.
  *
- * If a file may still arrive at the signed URL of the object store, the row is kept, hidden from clients, so that the bytes of
- * such a file count as stored. When an upload that began before the URL expired must have ended, the job remove-objects deletes
- * the file and calls this function again.
+ * If a file may still arrive at a signed URL, the row stays, hidden from clients, so that its bytes
+ * count as stored. When an upload that began before the URL expired must have ended, remove-objects
+ * deletes the file and calls this function again.
  */
 export async function forgetObjects(
   sql: ISql,

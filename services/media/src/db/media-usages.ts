@@ -3,13 +3,11 @@ import { COLUMNS } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Usage } from "#src/domain/usage.ts";
 
-/** The workspace and the id of one item of media. */
 export interface MediaRef {
   readonly workspaceId: string;
   readonly mediaId: string;
 }
 
-/** The record that a post uses media. It is stored before the posts service commits the version of the post. */
 export interface NewUsage {
   readonly workspaceId: string;
   readonly mediaIds: readonly string[];
@@ -18,7 +16,7 @@ export interface NewUsage {
   readonly claimId: string;
 }
 
-/** Identifies a record to delete: the record that a post uses media. The fields are those of `ReleaseMediaRequest`. */
+/** The fields of `ReleaseMediaRequest`. */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;
@@ -26,9 +24,10 @@ export interface Release extends MediaRef {
 }
 
 /**
- * Records that a post uses the given media, except media that are being deleted, and returns all of these media that
- * exist. `for share` waits for a running deletion and then reads the new status; a later deletion finds the record. To
- * avoid deadlocks every transaction locks media before usages, and several media in the order of their ids.
+ * Records that a post uses media, except media that are being deleted, and returns those that
+ * exist. `for share` waits for a running deletion and then reads the new status; a later deletion
+ * finds the record. To avoid deadlocks every transaction locks media before usages, and several
+ * media in the order of their ids.
  */
 export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly StoredMedia[]> {
   return await sql<StoredMedia[]>`
@@ -55,10 +54,7 @@ export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly S
     from found`;
 }
 
-/**
- * Deletes the records that posts use media, except records that a newer version of the post or another request has
- * renewed since.
- */
+/** A record that a newer version of the post or another request has renewed is kept. */
 export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
   const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
     workspace_id: workspaceId,
@@ -85,9 +81,8 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`. A record
- * that is less than 10 minutes old by the database's clock is young. The posts service never commits a post version whose record
- * is older than 5 minutes.
+ * Lists posts by id, beginning after the post `after`. The posts service never commits a post
+ * version whose record is older than 5 minutes; under 10 minutes a record is young.
  */
 export async function listUsages(
   sql: ISql,
@@ -104,7 +99,7 @@ export async function listUsages(
     limit ${page.limit}`;
 }
 
-/** Deletes the given records that posts use the media. Records that were renewed after they were read are kept. */
+/** A record that was renewed after it was read is kept. */
 export async function deleteUsages(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,
@@ -126,10 +121,7 @@ export async function deleteUsages(
     and (former.is_young or usage.noted_at <= now() - interval '10 minutes')`;
 }
 
-/**
- * Whether any post is recorded as a user of the media. While the transaction holds the lock on the media, no post can
- * be added.
- */
+/** While the transaction holds the lock on the media, no post can be added. */
 export async function hasUsages(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,

@@ -4,10 +4,7 @@ import type { MediaLease } from "#src/db/media-leases.ts";
 import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-/**
- * Time that an upload may take in addition to the time at the minimum rate: the media service may be slow, or need time to make
- * the bytes durable.
- */
+/** Time that an upload may take beyond the minimum rate, for example to make the bytes durable. */
 const UPLOAD_GRACE_MS = 60 * 60_000;
 
 export const COLUMNS = [
@@ -38,7 +35,10 @@ export const COLUMNS = [
   "created_at",
 ] as const;
 
-/** Lists media, except those that were deleted before they were ready and whose direct upload may still arrive. */
+/**
+ * Leaves out media that were deleted before they were ready and whose direct upload may still
+ * arrive.
+ */
 export async function listMediaByIds(
   sql: ISql,
   workspaceId: string,
@@ -61,7 +61,7 @@ export async function findMedia(
   return row;
 }
 
-/** Media that a client is about to upload, as declared to CreateUpload. */
+/** What was declared to CreateUpload. */
 export interface NewUpload {
   readonly id: string;
   readonly workspaceId: string;
@@ -71,7 +71,6 @@ export interface NewUpload {
   readonly fileName: string;
 }
 
-/** Inserts the media of a new upload grant with the status pending. */
 export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promise<void> {
   await tx`
     insert into media (id, workspace_id, status, kind, content_type, bytes, file_name)
@@ -81,10 +80,9 @@ export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promi
     )`;
 }
 
-/** The object store keys of the uploaded file and of the file that platforms receive. */
 export interface ObjectKeys {
   readonly objectKey: string;
-  /** Key of the file that platforms receive; null unless the inspection wrote a file of its own for them. */
+  /** Null unless the inspection wrote a file of its own for the platforms. */
   readonly deliveryKey: string | null;
 }
 
@@ -104,7 +102,6 @@ function toVideoColumn(tx: TransactionSql, { video }: InspectedMedia) {
   return video === undefined ? null : tx.json({ ...video });
 }
 
-/** Inserts imported media, which are ready at once. */
 export async function insertReadyMedia(
   tx: TransactionSql,
   { id, workspaceId, fileName }: Pick<NewUpload, "id" | "workspaceId" | "fileName">,
@@ -130,11 +127,7 @@ export async function insertReadyMedia(
   return row;
 }
 
-/**
- * Stores the result of an upload check and makes the media ready.
- *
- * @returns undefined when the check no longer holds its lease on the media, or the media are deleted.
- */
+/** Returns undefined when the check no longer holds its lease, or the media are deleted. */
 export async function markReady(
   tx: TransactionSql,
   lease: MediaLease,
@@ -172,11 +165,7 @@ export async function markReady(
   return row;
 }
 
-/**
- * Stores the reason for which an upload check rejected the file.
- *
- * @returns undefined when the check no longer holds its lease on the media, or the media are deleted.
- */
+/** Returns undefined when the check no longer holds its lease, or the media are deleted. */
 export async function markRejected(
   sql: ISql,
   lease: MediaLease,
@@ -197,16 +186,14 @@ export async function markRejected(
 }
 
 export interface ForgottenUploads {
-  /** Time after the issue of its upload grant from which a pending upload counts as forgotten. */
   readonly pendingMs: number;
-  /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
   readonly limit: number;
 }
 
 /**
- * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they have been
- * pending for `pendingMs`, no check of them runs, and their upload must have ended, which depends on its declared bytes.
+ * Deletes media, with their upload grants, that have been pending for `pendingMs`, that no check
+ * reads, and whose upload must have ended by its declared bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

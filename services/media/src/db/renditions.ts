@@ -15,7 +15,6 @@ const COLUMNS = [
   "refusal",
 ] as const;
 
-/** Returns the rows of those renditions of one media item whose plans are given as texts. */
 export async function listRenditions(
   sql: ISql,
   {
@@ -32,7 +31,6 @@ export async function listRenditions(
     and plan = any(${plans as string[]}::text[])`;
 }
 
-/** Returns the row of a rendition of ready media by its id. */
 export async function findRendition(
   sql: ISql,
   { workspaceId, mediaId, id }: { workspaceId: string; mediaId: string; id: string },
@@ -47,19 +45,17 @@ export async function findRendition(
   return row;
 }
 
-/** A lease on renditions of media: the exclusive right of one process to make them. */
+/** The exclusive right of one process to make renditions of media. */
 export interface RenditionLease {
   readonly workspaceId: string;
   readonly mediaId: string;
-  /** Random for each lease, so that a process that lost its lease cannot store its result. */
+  /** Random, so that a process that lost its lease cannot store its result. */
   readonly token: string;
 }
 
 /**
- * Gives a process the lease on those of the given renditions of ready media that no other process makes. The lease expires by the
- * database's clock.
- *
- * @returns The plans, as texts, of the renditions on which the process now holds the lease.
+ * Returns the plans on which the process now holds the lease, which expires by the database's
+ * clock.
  */
 export async function claimRenditions(
   sql: ISql,
@@ -87,11 +83,7 @@ export async function claimRenditions(
   return rows.map(({ plan }) => plan);
 }
 
-/**
- * Extends the lease on renditions.
- *
- * @returns false when this process holds the lease on none of the renditions any more.
- */
+/** Returns false when this process holds the lease on none of the renditions any more. */
 export async function renewRenditions(
   sql: ISql,
   { workspaceId, mediaId, token }: RenditionLease,
@@ -107,7 +99,7 @@ export async function renewRenditions(
   return renewed.length > 0;
 }
 
-/** Releases the lease on the renditions that were not made, so that another process can make them at once. */
+/** Another process can then make the renditions at once. */
 export async function releaseRenditions(
   sql: ISql,
   { workspaceId, mediaId, token }: RenditionLease,
@@ -121,17 +113,15 @@ export async function releaseRenditions(
     and lease_token = ${token}`;
 }
 
-/** The stored file of a rendition. */
 export interface RenditionFile extends RenderedImage {
   readonly objectKey: string;
   readonly sha256: string;
 }
 
 /**
- * Stores the file of a rendition. The lock on the media makes a concurrent deletion wait, which then also deletes this
- * file.
- *
- * @returns false when the process no longer holds its lease, or the media are deleted. The caller then deletes the file.
+ * Returns false when the process no longer holds its lease, or the media are deleted; the caller
+ * then deletes the file. The lock on the media makes a concurrent deletion wait, which then also
+ * deletes this file.
  */
 export async function markMade(
   sql: ISql,
@@ -167,7 +157,6 @@ export async function markMade(
   return made.length > 0;
 }
 
-/** Stores why a rendition cannot be made, after which no process tries to make it again. */
 export async function markRefused(
   sql: ISql,
   { workspaceId, mediaId, token }: RenditionLease,
@@ -187,7 +176,6 @@ export async function markRefused(
     and lease_token = ${token}`;
 }
 
-/** Returns the object store keys of all renditions of deleted media. */
 export async function listRenditionObjects(
   sql: ISql,
   mediaIds: readonly string[],

@@ -1,20 +1,17 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** How much a workspace stores in the object store. */
 export interface StoredBytes {
   /** Bytes of stored files and of their renditions, also of media that are being deleted. */
   readonly usedBytes: number;
-  /** Declared bytes of uploads that are not complete. */
   readonly reservedBytes: number;
   /** Number of uploads that are not complete, and of deleted ones whose file may still arrive. */
   readonly uploadCount: number;
-  /** The workspace's own storage limit; null for the default. */
   readonly limitBytes: number | null;
 }
 
 /**
- * Until this transaction ends, no other transaction can store media for this workspace. Otherwise two uploads could both take
- * the last free bytes of the storage limit.
+ * No other transaction can then store media for this workspace: otherwise two uploads could both
+ * take the last free bytes.
  */
 export async function lockStorage(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('media.storage'), hashtext(${workspaceId}))`;
@@ -42,7 +39,6 @@ export async function readStorage(sql: ISql, workspaceId: string): Promise<Store
   return row;
 }
 
-/** Sets the storage limit of a workspace; null removes it, so that the default applies. */
 export async function setStorageLimit(
   sql: ISql,
   workspaceId: string,

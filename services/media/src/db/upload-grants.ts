@@ -1,9 +1,15 @@
+import { createHash } from "node:crypto";
 import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
+/** The token is random, so it needs no slow, salted hash. */
+export function hashUploadToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
 /**
- * SQL expression for the time at which an upload to a signed URL of the object store must have ended if it began before the URL
- * expired. The query has the tables `media` and `upload_grants`.
+ * The time at which an upload to a signed URL must have ended if it began before the URL expired.
+ * The query has the tables `media` and `upload_grants`.
  */
 export function lastArrival(sql: ISql) {
   const msPerByte = 1000 / TRANSFER_RATE.bytesPerSecond;
@@ -12,19 +18,18 @@ export function lastArrival(sql: ISql) {
       + (${longestTransferMs(0)} + media.bytes * ${msPerByte}::float8) * interval '1 millisecond'`;
 }
 
-/** The permission to upload one file (upload grant), with the status of the file's media. */
+/** The permission to upload one file, with the status of its media. */
 export interface Grant {
   readonly mediaId: string;
   readonly workspaceId: string;
   readonly contentType: string;
-  /** Declared length of the upload in bytes. */
   readonly bytes: number;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly isUsed: boolean;
   readonly isExpired: boolean;
 }
 
-/** Inserts an upload grant. @returns The time at which the grant expires, by the database's clock. */
+/** Returns when the grant expires, by the database's clock. */
 export async function insertGrant(
   tx: TransactionSql,
   grant: {
@@ -45,10 +50,7 @@ export async function insertGrant(
   return row.expiresAt;
 }
 
-/**
- * Finds an upload grant by the hash of its token; the token itself is not stored. Media that were deleted before they
- * were ready have no upload grant.
- */
+/** The token itself is not stored. Media deleted before they were ready have no upload grant. */
 export async function findGrant(
   sql: ISql,
   mediaId: string,
@@ -68,10 +70,9 @@ export async function findGrant(
 }
 
 /**
- * Marks an upload grant as used and stores the key of the uploaded object. Only one of several concurrent uploads
- * succeeds: the others wait for the row lock and then find the grant used.
- *
- * @returns false when the grant is already used, or its media are deleted.
+ * Marks a grant as used and stores the key of the object; false when it is used or its media are
+ * deleted. Of several concurrent uploads one succeeds: the others wait for the row lock and find it
+ * used.
  */
 export async function spendGrant(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const spent = await sql`
@@ -93,10 +94,9 @@ export async function spendGrant(sql: ISql, mediaId: string, objectKey: string):
 }
 
 /**
- * Accepts the object that a client uploaded directly to the object store as the file of the media, and marks the upload
- * grant as used. An expired grant is accepted, too, because the upload may have ended in time.
- *
- * @returns false when another upload was accepted before, or the media are no longer pending.
+ * Accepts a direct upload as the file of the media and marks the grant as used; false when another
+ * upload was accepted before. An expired grant is accepted, because the upload may have ended in
+ * time.
  */
 export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const pinned = await sql`

@@ -1,6 +1,5 @@
 import type { MediaViolation } from "./inspected-media.ts";
 
-/** The media types that the media service accepts, and whether each is an image or a video. */
 const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["image/jpeg", "image"],
   ["image/png", "image"],
@@ -15,18 +14,15 @@ const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["video/webm", "video"],
 ]);
 
-/** Maximum sizes of images and videos, which the operator sets. */
 export interface SizeLimits {
   readonly maxImageBytes: number;
   readonly maxVideoBytes: number;
 }
 
-/** The media types that are accepted, for the refusal of another one. */
 export const ACCEPTED_TYPES: readonly string[] = [...KINDS.keys()];
 
-/** The type that clients send when they do not know the type of a file. The bytes of the file then say what it is. */
+/** What clients send when they do not know the type; the bytes of the file then say what it is. */
 export const UNKNOWN_TYPE = "application/octet-stream";
-/** Other names of accepted types that programs use. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
@@ -41,8 +37,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["video/mov", "video/quicktime"],
 ]);
 /**
- * Normalises a media type for comparison: case, white space and parameters such as `charset=binary` do not matter, and another name
- * of an accepted type becomes this type.
+ * Makes media types comparable: case, white space, parameters and other names of a type do not
+ * matter.
  */
 export function foldContentType(text: string): string {
   const type = (text.split(";", 1)[0] ?? "").trim().toLowerCase();
@@ -50,8 +46,8 @@ export function foldContentType(text: string): string {
 }
 
 /**
- * Whether the type of an upload agrees with the declared one. A client that does not know the type contradicts nothing, whether it says
- * so in the declaration or in the upload. A form or JSON never agrees, because it wraps the file.
+ * A client that does not know the type contradicts nothing. A form or JSON never agrees, because it
+ * wraps the file.
  */
 export function agreesWith(declared: string, sent: string): boolean {
   const type = foldContentType(sent);
@@ -59,20 +55,19 @@ export function agreesWith(declared: string, sent: string): boolean {
   return declared === UNKNOWN_TYPE && kindOf(type) !== undefined;
 }
 
-/** Returns whether a media type is an image or a video; undefined when the type is not accepted. */
 export function kindOf(contentType: string): "image" | "video" | undefined {
   return KINDS.get(contentType);
 }
 
-/** Why a declared file is refused. */
 interface DeclaredFault extends Pick<MediaViolation, "code" | "limit" | "actual" | "found"> {
   readonly path: string;
   readonly allowed?: string[];
 }
 
 /**
- * Returns the reason for refusing the declared type and length of a file; undefined when both are accepted. A file of unknown type may
- * have the size of a video; when its bytes show that it is an image, it must not be larger than images may be.
+ * Returns the reason for refusing the declared type and length of a file; undefined when both are
+ * accepted. A file of unknown type may have the size of a video; when its bytes show that it is an
+ * image, it must not be larger than images may be.
  */
 export function checkDeclared(
   declared: { readonly contentType: string; readonly bytes: number },

@@ -1,24 +1,21 @@
 import type { Violation } from "@postrider/shared/errors";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Maximum number of characters (Unicode code points) of a description. */
 export const MAX_ALT_TEXT_LENGTH = 1_500;
 
-/** Counts Unicode code points, as the schema of the REST API does. */
+/** Counts code points, as the schema of the REST API does. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _character of text) count += 1;
   return count;
 }
 
-/** A change of the description and the cover of media; an undefined field does not change. */
 export interface DescriptionChange {
   readonly altText: string | null | undefined;
-  /** Time of the cover in the video, in milliseconds. */
   readonly coverMs: number | null | undefined;
 }
 
-/** Returns why media cannot have a cover at the given time: only a video has one, and only within its duration. */
+/** Only a video has a cover, and only within its duration. */
 export function checkCover(
   { kind, durationMs }: Pick<StoredMedia, "kind" | "durationMs">,
   coverMs: number | null | undefined,

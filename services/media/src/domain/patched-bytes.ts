@@ -5,10 +5,7 @@ interface Replacement {
   readonly bytes: Buffer;
 }
 
-/**
- * Applies patches to one chunk of a stored object; `position` is the offset of the chunk in the object. Returns the
- * same chunk when no patch overlaps it.
- */
+/** `position` is the offset of the chunk in the object. */
 function patchChunk(
   chunk: Uint8Array,
   position: number,
@@ -28,13 +25,7 @@ function patchChunk(
   return patched;
 }
 
-/**
- * Applies patches to a stream of a stored object's bytes. The length stays the same, so any range of the object can be
- * read.
- *
- * @param start Offset of the stream's first byte in the object.
- * @param patches Patches whose offsets are relative to the object's first byte.
- */
+/** Applies patches to a stream that begins at `start` in the object. The length stays the same. */
 export async function* patchBytes(
   content: AsyncIterable<Uint8Array>,
   start: number,

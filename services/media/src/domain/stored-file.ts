@@ -2,16 +2,13 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Patch } from "./inspected-media.ts";
 import { isHeif } from "./real-content-type.ts";
 
-/** The two forms of a media file: `original` is the file as uploaded, `delivery` the file as platforms receive it. */
 export type FileName = "original" | "delivery";
 
-/** A file of ready media, and where it is stored. */
 export interface StoredFile {
   readonly key: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly contentType: string;
-  /** Patches to apply when the file is read from the object store. */
   readonly patches: readonly Patch[];
 }
 
@@ -19,10 +16,7 @@ export function isFileName(name: unknown): name is FileName {
   return name === "original" || name === "delivery";
 }
 
-/**
- * Returns where a form of the media file (as uploaded, or as platforms receive it) is stored; undefined unless the
- * media are ready.
- */
+/** Returns undefined unless the media are ready. */
 export function toStoredFile(media: StoredMedia, name: FileName): StoredFile | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"
@@ -51,8 +45,8 @@ function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefin
 }
 
 /**
- * Returns the file from which renditions are made: the uploaded image, for a HEIC the JPEG that was made of it, because a
- * HEIC takes long to decode, and for a video the file without metadata. Undefined unless the media are ready.
+ * Renditions are made of the uploaded image; for a HEIC, which takes long to decode, of its JPEG;
+ * for a video of the file without metadata. Undefined unless the media are ready.
  */
 export function toRenderSource(media: StoredMedia): StoredFile | undefined {
   const fromDelivery = media.kind === "video" || isHeif(media.contentType);

@@ -5,7 +5,6 @@ import {
   type RenditionPlan,
 } from "./rendition-plan.ts";
 
-/** A row of the table `media_renditions` whose rendition was made or refused. */
 export type StoredRendition =
   | (RenderedImage & {
       readonly kind: "made";
@@ -15,7 +14,6 @@ export type StoredRendition =
     })
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** The columns of the table `media_renditions` that describe the state and the file of a rendition. */
 export interface RenditionRow {
   readonly id: string;
   readonly plan: string;
@@ -29,11 +27,10 @@ export interface RenditionRow {
   readonly refusal: string | null;
 }
 
-/** Returns the result that a row contains; undefined while the rendition is being made. */
 export function toStoredRendition(row: RenditionRow): StoredRendition | undefined {
   const { status, id, objectKey, contentType, bytes, sha256, width, height, refusal } = row;
   if (status === "making") return undefined;
-  // A newer release may have stored a reason for the refusal that this release does not know.
+  // A newer release may have stored a refusal that this release does not know.
   if (status === "refused")
     return { kind: "refused", refusal: isRefusal(refusal) ? refusal : "unreadable" };
   if (objectKey === null || contentType === null || sha256 === null) return undefined;
@@ -41,7 +38,7 @@ export function toStoredRendition(row: RenditionRow): StoredRendition | undefine
   return { kind: "made", id, objectKey, contentType, bytes, sha256, width, height };
 }
 
-/** Returns the results that the rows of renditions contain, in a map from the text of a plan to its result. */
+/** By the text of their plan. */
 export function toStoredRenditions(
   rows: readonly RenditionRow[],
 ): ReadonlyMap<string, StoredRendition> {

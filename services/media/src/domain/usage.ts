@@ -1,16 +1,10 @@
-/** The record that a post uses media. It is stored before the posts service commits the version of the post. */
 export interface Usage {
   readonly postId: string;
-  /** The version of the post that uses the media. */
   readonly postVersion: number;
-  /**
-   * Whether the record is less than 10 minutes old by the database's clock. During this time the posts service may
-   * still commit the post version.
-   */
+  /** Less than 10 minutes old by the database's clock: posts may still commit the post version. */
   readonly isYoung: boolean;
 }
 
-/** What the posts service answers about a post: whether it uses the media, and its version. */
 export interface UsingPost {
   readonly uses: boolean;
   readonly version: number;
@@ -19,13 +13,13 @@ export interface UsingPost {
 /**
  * Whether the record that a post uses media keeps the media from being deleted.
  * - The post uses the media: the record blocks the deletion.
- * - The post does not use them and has at least the recorded version: the record does not block, because the recorded
- *   version can no longer be committed.
- * - The post does not exist, or has an older version: the record blocks while it is young. The posts service commits no
- *   version whose record is old.
+ * - The post does not use them and has at least the recorded version: the record does not block,
+ *   because the recorded version can no longer be committed.
+ * - The post does not exist, or has an older version: the record blocks while it is young. The
+ *   posts service commits no version whose record is old.
  *
- * @param post The answer of the posts service, requested after the record was read; undefined when the post does not
- * exist.
+ * @param post The answer of the posts service, requested after the record was read; undefined when
+ *   the post does not exist.
  */
 export function blocksDeletion(usage: Usage, post: UsingPost | undefined): boolean {
   if (post === undefined) return usage.isYoung;

@@ -14,8 +14,8 @@ import type { InspectionEnd, InspectionLimits, InspectionRunner } from "./inspec
 import { RemoteInspections } from "./remote-inspections.ts";
 
 /**
- * Splits a stream of files that follow each other; `lengths` are the lengths of the files in bytes. Each call of `next` returns
- * the next file, which the caller reads to its end before the following call.
+ * Splits a stream into files of `lengths` bytes. The caller reads each file to its end before it
+ * asks for the next.
  */
 function splitFiles(
   content: AsyncIterable<Uint8Array>,
@@ -40,7 +40,7 @@ function splitFiles(
   return { next: () => read(left.next().value ?? 0) };
 }
 
-/** Makes renditions of an image in a process of their own, in the inspector or on this machine. The promise never rejects. */
+/** The promise never rejects. */
 async function renderImages(
   runner: InspectionRunner,
   { contentType, plans, open, receive }: RenderJob,
@@ -100,18 +100,15 @@ export interface FileInspectorOptions {
   readonly limits: Pick<InspectionLimits, "maxImageBytes" | "maxVideoBytes"> &
     Partial<InspectionLimits>;
   readonly logger: Logger;
-  /** Address of the inspector. Without it, child processes of this process inspect the files. */
   readonly inspectorUrl?: string | undefined;
-  /**
-   * Maximum number of files that wait for an inspection process. Further files get the result `unavailable`. Only tests lower it.
-   */
+  /** Further files get the result `unavailable`. Only tests lower it. */
   readonly maxWaiting?: number;
 }
 
 /**
- * Creates the functions that inspect media files and make renditions, each in a process of its own. A file that exceeds a limit is
- * rejected. The result is `unavailable` when too many files wait, when the inspector cannot be reached, and after
- * disposal.
+ * Inspects files and makes renditions, each in a process of its own. A file that exceeds a limit is
+ * rejected. `unavailable`: too many files wait, the inspector cannot be reached, or this is
+ * disposed.
  */
 export function createFileInspector(
   options: FileInspectorOptions,
@@ -176,7 +173,7 @@ function reasonOf(end: InspectionEnd): string {
     : "the inspection process ended";
 }
 
-/** Returns the result of an inspection, with the path at which this process has written the file that platforms receive. */
+/** Adds the path at which this process has written the file that platforms receive. */
 function withPath(result: InspectionResult, path: string): InspectionResult {
   if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
   return {

@@ -2,20 +2,19 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { InspectionProcess, type InspectionProcessOptions } from "./inspection-process.ts";
 import type { Inspection, InspectionEnd, InspectionRunner } from "./inspection-protocol.ts";
 
-/** Maximum number of files under inspection; each may use one core and `InspectionLimits.memoryBytes`. */
+/** Each may use one core and `InspectionLimits.memoryBytes`. */
 const MAX_PROCESSES = 2;
-/** How long an inspection process that waits for its file is kept, in milliseconds. */
 const MAX_IDLE_MS = 30_000;
 
 export interface InspectionPoolOptions extends InspectionProcessOptions {
-  /** Maximum number of files that wait for a process. Further files get the result `full`. */
+  /** Further files get the result `full`. */
   readonly maxWaiting: number;
 }
 
 /**
- * Runs inspections in child processes, at most two at once. Each process inspects one file and ends, so that a file that
- * takes over its process never sees another file. The next process starts while a file is inspected, because loading Node and
- * the libraries takes longer than the inspection of a small image.
+ * Runs at most two processes. Each inspects one file and ends, so that a file that takes over its
+ * process never sees another file. The next one starts while a file is inspected, because loading
+ * Node takes longer than a small image.
  */
 export class InspectionPool implements InspectionRunner {
   readonly #permits: Semaphore;
@@ -30,10 +29,9 @@ export class InspectionPool implements InspectionRunner {
     this.#options = options;
   }
 
-  /** Waits until another file may be inspected, and inspects this file in a new process. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // The call `acquire` fails only when too many files wait for an inspection process, or the pool is disposed.
+    // `acquire` fails only when too many files wait, or the pool is disposed.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);

@@ -5,34 +5,36 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  type ProcessUsage,
+  readProcessUsage,
+  type ReadProcessUsage,
+  trackProcess,
+} from "./child-processes.ts";
+import {
   deliveryBytesOf,
   type Inspection,
   type InspectionEnd,
   type InspectionLimits,
 } from "./inspection-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
-import { readProcessUsage, type ProcessUsage, type ReadProcessUsage } from "./process-usage.ts";
-import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
-/**
- * Folders with the code of the inspection process. Its JavaScript may read these folders and `COMPILE_CACHE`, and no others.
- */
+/** The JavaScript of the process may read these folders and `COMPILE_CACHE`, and no others. */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-/** Folder in which Node keeps compiled modules, as in the local stack and in tests; undefined when this process keeps none. */
+/** Where Node keeps compiled modules, in the local stack and in tests. */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**
- * Maximum time of an inspection without a `progress` message. It is longer than the limit on processor time, because a
- * child process may wait for the processor on a busy machine.
+ * Without a `progress` message. Longer than the limit on processor time, because a child may wait
+ * for the processor.
  */
 const MAX_WALL_MS = 60_000;
 /**
- * Maximum time of an inspection, whatever its process reports. A process that a hostile file has taken over could otherwise report
- * progress for ever and keep other files waiting. The longest inspections of valid files take some seconds.
+ * Whatever the process reports: one that a hostile file has taken over could report progress for
+ * ever and keep other files waiting. The longest inspections of valid files take some seconds.
  */
 const MAX_INSPECTION_MS = 180_000;
 
@@ -43,16 +45,18 @@ export interface InspectionProcessOptions {
 }
 
 /**
- * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
- * native image libraries cannot be limited from inside the process.
+ * A child process that inspects one file. The parent watches its memory and time from outside,
+ * because the memory of native image libraries cannot be limited from inside the process.
  *
  * A hostile file may take over the image library of its process. Its code can then reach:
- * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
- *   code, and can start no process (`--permission`); native code is not bound by that.
- * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
- *   it shares with media). The kernel lets it read neither memory nor environment of another process, because no user may
- *   read the program `node` of our images. It can still end these processes, and use up CPU and disk, until its inspection ends.
- *   The container starts again if it leaves a process behind (`stray-processes.ts`).
+ * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript
+ *   can open only its own code, and can start no process (`--permission`); native code is not bound
+ *   by that.
+ * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in
+ *   compose only one that it shares with media). The kernel lets it read neither memory nor
+ *   environment of another process, because no user may read the program `node` of our images. It
+ *   can still end these processes, and use up CPU and disk, until its inspection ends. The
+ *   container starts again if it leaves a process behind (`child-processes.ts`).
  * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {
@@ -66,9 +70,7 @@ export class InspectionProcess implements AsyncDisposable {
   #running: Promise<unknown> | undefined;
   #disposed: Promise<void> | undefined;
 
-  /**
-   * Only tests replace the program of the process, the maximum time of its inspection in milliseconds, and how its usage is read.
-   */
+  /** Only tests replace these. */
   constructor({
     program = CHILD,
     maxMs = MAX_INSPECTION_MS,
@@ -77,15 +79,15 @@ export class InspectionProcess implements AsyncDisposable {
     this.#maxMs = maxMs;
     this.#readUsage = readUsage;
     this.#child = spawn(process.execPath, [...nodeOptions(), program], {
-      // The child process gets no environment variables of its parent, because they include secrets. Two malloc
-      // arenas keep its memory from becoming fragmented.
+      // No variable of the parent, because they include secrets. Two malloc arenas keep memory from
+      // becoming fragmented.
       env: {
         MALLOC_ARENA_MAX: "2",
         VIPS_CONCURRENCY: "1",
         UV_THREADPOOL_SIZE: "2",
         ...(COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }),
       },
-      // The streams are in the order of the file descriptors 0 to 5 of the child process.
+      // File descriptors 0 to 5 of the child.
       stdio: ["ignore", "ignore", "ignore", "ipc", this.#input.fd, this.#output.fd],
     });
     const forget = trackProcess(this.#child.pid);
@@ -98,7 +100,7 @@ export class InspectionProcess implements AsyncDisposable {
     return this.#child.connected && this.#killedFor === undefined;
   }
 
-  /** Inspects a media file. It may be called once. The promise never rejects. */
+  /** May be called once. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const running = this.#inspect(inspection);
     this.#running = running;
@@ -155,7 +157,7 @@ export class InspectionProcess implements AsyncDisposable {
     let progress = 0;
     const onMessage = (message: unknown) => {
       if (isProgress(message)) progress += 1;
-      // A process that says something else was taken over by its file, so this counts as a crash.
+      // A process that says something else was taken over by its file.
       else resolve(parseEnd(message, this.#input.bytes) ?? { kind: "exhausted", what: "crash" });
     };
     const onExit = (_code: number | null, signal: NodeJS.Signals | null) =>
@@ -177,7 +179,7 @@ export class InspectionProcess implements AsyncDisposable {
       const usage = pid === undefined ? undefined : await this.#readUsage(pid);
       const wallMs = performance.now();
       const progress = progressCount();
-      // The limits on memory and processor time judge only what was read: usage that cannot be read says nothing about the file.
+      // The limits judge only what was read: usage that cannot be read says nothing about the file.
       if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
       else last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
       if (isOverMemory(usage, memoryBytes)) this.#kill({ kind: "exhausted", what: "memory" });
@@ -189,10 +191,8 @@ export class InspectionProcess implements AsyncDisposable {
   }
 }
 
-/** What was seen of an inspection process at its last `progress` message. */
 interface Seen {
   readonly progress: number;
-  /** Processor time of the process; undefined while it could not be read. */
   readonly cpuMs: number | undefined;
   readonly wallMs: number;
 }
@@ -210,7 +210,7 @@ function nodeOptions(): readonly string[] {
     "--permission",
     "--allow-addons",
     ...CODE.map((folder) => `--allow-fs-read=${folder}`),
-    // Node uses the cache of compiled modules only if the process may also write to this cache.
+    // Node uses the cache only if the process may also write to it.
     ...(COMPILE_CACHE === undefined
       ? []
       : [
@@ -218,8 +218,8 @@ function nodeOptions(): readonly string[] {
           `--allow-fs-write=${dirname(COMPILE_CACHE)}`,
         ]),
   ];
-  // The inspection process starts the garbage collector itself, because V8 notices too late how much memory images use outside of
-  // its heap.
+  // The process starts the garbage collector itself, because V8 notices too late how much memory
+  // images use outside of its heap.
   return ["--max-semi-space-size=1", "--max-old-space-size=96", "--expose-gc", ...permissions];
 }
 
@@ -233,8 +233,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Returns how an inspection ended when a signal ended its process. This class did not send the signal: SIGKILL or SIGTERM come
- * from the kernel or an operator, and any other signal is a crash.
+ * This class did not send the signal: SIGKILL or SIGTERM come from the kernel or an operator, and
+ * any other signal is a crash.
  */
 function endOfSignal(signal: NodeJS.Signals | null): InspectionEnd {
   return signal === "SIGKILL" || signal === "SIGTERM"

@@ -5,13 +5,13 @@ import {
 } from "./inspection-protocol.ts";
 
 /**
- * How the media service asks the inspector over HTTP: `POST /inspections` with the request in a header and the file as the
- * body. The answer is a line of JSON with the end of the inspection, and then the bytes of the file that platforms receive,
- * if that file is not the sent file.
+ * Media sends `POST /inspections` with the request in a header and the file as the body. The answer
+ * is a line of JSON with the end of the inspection, then the bytes of the file that platforms
+ * receive, if it is another one.
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";
-/** Maximum length of the line of JSON in an answer of the inspector. The line contains at most 256 KiB of patches in base64. */
+/** The line contains at most 256 KiB of patches in base64. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 10;
 
@@ -19,19 +19,19 @@ export function encodeRequest(request: InspectionRequest): string {
   return Buffer.from(JSON.stringify(request)).toString("base64url");
 }
 
-/** @throws SyntaxError when the header is not what `encodeRequest` returns. */
+/** @throws SyntaxError */
 export function decodeRequest(header: string): InspectionRequest {
   return JSON.parse(Buffer.from(header, "base64url").toString()) as InspectionRequest;
 }
 
-/** Returns the line of JSON for the end of an inspection, and the length in bytes of the whole answer. */
+/** `bytes`: of the whole answer. */
 export function encodeEnd(end: InspectionEnd): { readonly line: string; readonly bytes: number } {
   const line = `${JSON.stringify(end)}\n`;
   return { line, bytes: Buffer.byteLength(line) + (deliveryBytesOf(end) ?? 0) };
 }
 
 /**
- * Splits an answer of the inspector into its line of JSON, whose value the caller must still validate, and the bytes after it.
+ * The caller must still validate `said`.
  *
  * @throws Error when the line is too long, incomplete or not JSON.
  */

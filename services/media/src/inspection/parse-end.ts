@@ -6,13 +6,12 @@ import type {
   Patch,
 } from "#src/domain/inspected-media.ts";
 import { isRefusal, isRenditionType, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
-import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
+import type { VideoFacts } from "#src/domain/videos/video-layout.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
 
-/** Names of codecs, profiles and pixel formats. Clients see them. */
+/** Clients see names of codecs, profiles and pixel formats. */
 const NAME = /^[a-z0-9][a-z0-9 .:/_?-]{0,59}$/i;
 
-/** Checks what an inspection says about the encoding of a video. @returns an empty object when it says nothing. */
 function parseVideoFacts(said: unknown): { readonly video?: VideoFacts } {
   if (typeof said !== "object" || said === null) return {};
   const { codec, profile, pixelFormat, fps, audioCodec, fastStart, fragmented } = said as Readonly<
@@ -35,20 +34,17 @@ function toName(said: unknown): string | null {
   return typeof said === "string" && NAME.test(said) ? said : null;
 }
 
-/** Maximum number of characters of the message with which an inspection rejects a file. Clients see this message. */
+/** Clients see the message with which an inspection rejects a file. */
 const MAX_MESSAGE_CHARACTERS = 500;
-/**
- * Maximum bytes of a rendition, and of a rewritten file for platforms that is longer than the uploaded file. An inspection that
- * reports a longer file is not valid.
- */
+/** Of a rendition, and of a rewritten file that is longer than the uploaded one. */
 const MAX_DELIVERY_BYTES = 256_000_000;
 const MAX_SIDE = 1_000_000;
 const MAX_PATCHES = 200;
-/** Maximum number of frames of an image: the largest whole number that the column of the database can store. */
+/** The largest number that the column can store. */
 const MAX_FRAMES = 2_147_483_647;
-/** Maximum number of renditions in one result. A result with more is not valid. */
+/** A result with more is not valid. */
 const MAX_OUTCOMES = 500;
-/** Media types that an inspection finds. Clients see them. */
+/** Clients see media types. */
 const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,80}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
@@ -63,11 +59,10 @@ const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Checks and copies what an inspection process or the inspector says about a file of `fileBytes` bytes. A hostile file may
- * have taken over that process, so nothing that it says may harm more than this file: neither the path of a file to read nor
- * a media type that browsers execute is accepted.
- *
- * @returns undefined when `said` is not a valid end of an inspection. The path of a rewritten file is empty.
+ * Checks and copies what an inspection process or the inspector says about a file. A hostile file
+ * may have taken it over, so nothing that it says may harm more than this file: neither the path of
+ * a file to read nor a media type that browsers execute is accepted. Undefined when `said` is not
+ * valid; the path of a rewritten file is empty.
  */
 export function parseEnd(said: unknown, fileBytes: number): InspectionEnd | undefined {
   const end = toFields(said);
@@ -142,7 +137,6 @@ function parseExtent({
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
-/** Returns the number of frames; undefined when it is not valid. */
 function parseFrames(frames: unknown): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }
@@ -160,7 +154,7 @@ function parseOutcome(outcome: Fields, fileBytes: number): RenditionOutcome | un
   if (kind === "refused") return isRefusal(refusal) ? { kind, refusal } : undefined;
   if (kind !== "made" || !isSide(width) || !isSide(height) || !isCount(bytes)) return undefined;
   if (!isRenditionType(contentType)) return undefined;
-  // The index of a video that is written anew may be a little longer than before.
+  // The index may be a little longer than before.
   const most = contentType === "video/mp4" ? fileBytes + MAX_DELIVERY_BYTES : MAX_DELIVERY_BYTES;
   return bytes > most ? undefined : { kind, contentType, width, height, bytes };
 }

@@ -16,17 +16,14 @@ import {
 } from "./inspector-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
 
-/**
- * Maximum number of files that this process sends to the inspector at the same time. Some of these files wait at the
- * inspector for an inspection process.
- */
+/** Some of them wait at the inspector for a process. */
 const MAX_AT_ONCE = 8;
-/** Maximum time of one file at the inspector: its transfer, its wait for a process and its inspection. */
+/** Transfer, wait for a process and inspection of one file. */
 const MAX_TOTAL_MS = 300_000;
 
 /**
- * Runs inspections at the inspector, which has no secret. Its answers are checked like those of an
- * inspection process, because a hostile file may have taken it over.
+ * The inspector has no secret. Its answers are checked like those of a process, because a hostile
+ * file may have taken it over.
  */
 export class RemoteInspections implements InspectionRunner {
   readonly #url: URL;
@@ -38,10 +35,9 @@ export class RemoteInspections implements InspectionRunner {
     this.#permits = new Semaphore({ total: MAX_AT_ONCE, maxWaiting });
   }
 
-  /** Sends a file to the inspector and waits for the end of its inspection. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // The call `acquire` fails only when too many files of this process wait for the inspector, or the service stops.
+    // `acquire` fails only when too many files wait, or the service stops.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     try {
@@ -59,7 +55,7 @@ export class RemoteInspections implements InspectionRunner {
 
   async #exchange(inspection: Inspection, signal: AbortSignal): Promise<InspectionEnd> {
     const headers = { [REQUEST_HEADER]: encodeRequest(inspection.request) };
-    // Each file has a connection of its own, so that files are spread over all replicas of the inspector.
+    // A connection of its own, so that files are spread over all replicas.
     const request = sendRequest(this.#url, { method: "POST", agent: false, headers, signal });
     let fileBytes = 0;
     const count = async function* (chunks: AsyncIterable<Uint8Array>) {

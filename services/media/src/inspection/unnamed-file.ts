@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { newId } from "@postrider/shared/ids";
 
 const { O_CREAT, O_EXCL, O_RDWR, O_DIRECTORY } = constants;
-/** The flag O_TMPFILE of open(2), which Node does not export: the new file has no name. */
+/** O_TMPFILE of open(2), which Node does not export: the new file has no name. */
 const O_TMPFILE = 0o20_000_000 | O_DIRECTORY;
 const MODE = 0o600;
 const CHUNK_BYTES = 1024 * 1024;
@@ -13,8 +13,8 @@ const readFrom = promisify(read);
 const writeTo = promisify(write);
 
 /**
- * A temporary file without a name: no other process can open it, and it disappears when it is closed. File systems
- * without O_TMPFILE, and other systems than Linux, create it with a name, which is removed at once.
+ * No other process can open it, and it disappears when it is closed. Where O_TMPFILE is missing,
+ * the file is created with a name, which is removed at once.
  */
 export class UnnamedFile implements Disposable {
   readonly fd: number;
@@ -27,7 +27,6 @@ export class UnnamedFile implements Disposable {
     return fstatSync(this.fd).size;
   }
 
-  /** Writes the content of the temporary file, which must be empty before. */
   async write(content: AsyncIterable<Uint8Array>): Promise<void> {
     let position = 0;
     for await (const chunk of content)
@@ -38,7 +37,6 @@ export class UnnamedFile implements Disposable {
       }
   }
 
-  /** Yields the content of the temporary file. */
   async *read(): AsyncGenerator<Buffer, void> {
     for (let position = 0; ;) {
       const buffer = Buffer.allocUnsafe(CHUNK_BYTES);

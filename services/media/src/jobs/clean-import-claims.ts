@@ -6,10 +6,7 @@ import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
 const INTERVAL_MS = 10 * 60_000;
 const PAGE_SIZE = 1000;
 
-/**
- * Deletes the import claims that dead processes left behind, a limited number at a time. How often the job runs does not
- * matter, because an expired claim blocks no request.
- */
+/** How often the job runs does not matter, because an expired claim blocks no request. */
 export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: INTERVAL_MS,

@@ -8,17 +8,15 @@ const INTERVAL_MS = 60_000;
 const PAGE_SIZE = 500;
 
 export interface ForgottenUploadOptions extends JobDependencies {
-  /** How long after its upload grant was issued an upload is deleted if it was not completed. */
   readonly pendingMs: number;
-  /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
 }
 
 /**
- * Deletes uploads that were not completed in time, with their upload grants. The database row of an upload is deleted
- * before its stored object, so that a running upload or check cannot write to the row any more. If the object cannot be
- * deleted, it no longer has a row, so the job remove-orphans deletes it later. In the first day after a restore nothing is
- * deleted, because the upload may have been completed after the backup.
+ * Deletes uploads that were not completed in time: first the row, so that a running upload or check
+ * cannot write to it, then the object. An object that cannot be deleted has no row then, so
+ * remove-orphans deletes it. In the first day after a restore nothing is deleted, because the
+ * upload may have been completed after the backup.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
   const { sql, pendingMs, grantMs, guard } = deps;
@@ -43,10 +41,6 @@ async function removeObject({ store, logger }: ForgottenUploadOptions, key: stri
   }
 }
 
-/**
- * Starts the job remove-forgotten-uploads. Several replicas may run it at the same time, because each replica deletes
- * different uploads.
- */
 export function startRemovingForgottenUploads(deps: ForgottenUploadOptions): AsyncDisposable {
   return startLoop({
     idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.pendingMs)),

@@ -9,17 +9,14 @@ const INTERVAL_MS = 2_000;
 const PAGE_SIZE = 20;
 
 export interface RemoveObjectsOptions extends JobDependencies {
-  /**
-   * How long a claim on media keeps other replicas from deleting their objects. After a failed deletion it is also the
-   * time until the next attempt.
-   */
+  /** How long a claim keeps other replicas from the same media, and the wait after a failed deletion. */
   readonly leaseMs: number;
 }
 
 /**
- * Deletes the objects of deleted and rejected media and of their renditions from the object store, and afterwards the
- * rows of the deleted media, so that a row names every object that may still exist. A failed deletion is retried when
- * its claim has expired. While files may not be deleted, nothing is claimed.
+ * Deletes the objects of deleted and rejected media and of their renditions, and then the rows, so
+ * that a row names every object that may still exist. Nothing is claimed while files may not be
+ * deleted.
  *
  * @returns The number of claimed media.
  */
@@ -59,10 +56,6 @@ async function removeObjectsOf(
   }
 }
 
-/**
- * Starts the job remove-objects. Several replicas may run it at the same time, because each replica claims different
- * media.
- */
 export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
   return startLoop({
     idleMs: INTERVAL_MS,

@@ -1,32 +1,26 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import { claimRun } from "#src/db/job-runs.ts";
-import { listNamedObjects, listPendingIds } from "#src/db/named-objects.ts";
+import { listNamedObjects, listPendingIds } from "#src/db/media-deletion.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Time between two runs of the job remove-orphans on all replicas together, because each run lists the whole object
- * store.
- */
+/** Of all replicas together, because each run lists the whole object store. */
 const INTERVAL_MS = 60 * 60_000;
-/** How many times within `INTERVAL_MS` each replica checks whether a run of the job remove-orphans is due. */
+/** How many times within `INTERVAL_MS` each replica checks whether a run is due. */
 const LOOKS = 6;
 const PAGE_SIZE = 500;
 
 export interface RemoveOrphansOptions extends JobDependencies {
-  /**
-   * Minimum age of an object that counts as orphaned. Every operation commits the row that names its object in less
-   * time.
-   */
+  /** Every operation commits the row that names its object in less time. */
   readonly orphanMs: number;
 }
 
 /**
- * Deletes what crashed processes left behind: stored objects that no row names, and unfinished writes. Only data older than any running operation is deleted, so several replicas may run the job at the
- * same time.
+ * Deletes objects that no row names, and unfinished writes. Only data older than any running
+ * operation is deleted, so several replicas may run the job.
  *
- * Before each page the job checks that the data and the object store still belong to this deployment, and that the data was
- * not restored in the last day.
+ * Before each page it checks that data and store still belong to this deployment, and were not
+ * restored in the last day.
  *
  * @returns The number of deleted objects.
  */
@@ -65,7 +59,6 @@ async function deleteUnnamed(
   return orphans.length;
 }
 
-/** Runs the job remove-orphans if it is due and no other replica has begun this run. Returns whether it ran. */
 export async function removeOrphansWhenDue(
   deps: RemoveOrphansOptions,
   intervalMs: number,

@@ -9,11 +9,10 @@ import type { StorageTurns } from "./storage-limit.ts";
 import type { StoreGuard } from "./store-guard.ts";
 import type { UploadChecks } from "./upload-checks.ts";
 
-/** Dependencies of the RPCs, routes and jobs of the media service; each takes only the part that it uses. */
+/** Each takes only the part that it uses. */
 export interface MediaDependencies {
   readonly sql: Sql;
   readonly store: ObjectStore;
-  /** Says whether this process may delete files from the object store. */
   readonly guard: StoreGuard;
   readonly deploymentId: string;
   readonly posts: PostsClient;
@@ -22,21 +21,20 @@ export interface MediaDependencies {
   readonly renditions: Renditions;
   readonly logger: Logger;
   readonly limits: SizeLimits;
-  /** Maximum number of bytes that a workspace without a limit of its own may store. */
   readonly storageBytes: number;
-  /** Limits how many transactions read the used storage of workspaces at the same time. */
   readonly storageTurns: StorageTurns;
-  /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
-  /** How long CompleteUpload waits for the check of an upload. */
   readonly completeMs: number;
-  /** How long PrepareMedia waits for renditions. */
   readonly prepareMs: number;
-  /** Refuses new uploads and imports while the outbox of events is full. @throws `unavailable` */
+  /**
+   * Refuses new uploads and imports while the outbox is full.
+   *
+   * @throws `unavailable`
+   */
   readonly assertRoom: () => Promise<void>;
-  /** Makes the outbox relay publish at once; called after a commit that appended events. */
+  /** Called after a commit that appended events. */
   readonly nudgeRelay: () => void;
-  /** Aborts uploads and downloads that would delay the end of the process. */
+  /** Aborts transfers that would delay the end of the process. */
   readonly stopping: AbortSignal;
 }
 

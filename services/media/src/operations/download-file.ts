@@ -9,40 +9,33 @@ import { OutboundError } from "@postrider/shared/http/outbound-error";
 import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
 import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
-import { connectionReason, hasNoAddress } from "#src/domain/connection-failure.ts";
-import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
+import { connectionReason, hasNoAddress } from "#src/domain/download-failure.ts";
+import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/real-content-type.ts";
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
 
 const MAX_REDIRECTS = 3;
-/**
- * Maximum time that a download may continue without receiving a byte. Then the download fails, because other downloads may wait
- * for the disk space that it holds.
- */
+/** Other downloads may wait for the disk space that this one holds. */
 const STALL_MS = 10_000;
 
 export interface Download {
   readonly url: string;
-  /** Path to which the file is downloaded. It must not exist yet. */
+  /** It must not exist yet. */
   readonly path: string;
   readonly limits: SizeLimits;
-  /** Time limit of the download, from the DNS lookup to the last byte. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
-  /**
-   * Waits until disk space for a file of up to `bytes` bytes is reserved. It is called once, before the file is
-   * written.
-   */
+  /** Waits for disk space; called once, before the file is written. */
   readonly reserve: (bytes: number) => Promise<void>;
 }
 
 /**
- * Downloads a file from a URL that a customer provided. A file whose first bytes are those of a video may have the
- * maximum size of a video, any other file the maximum size of an image.
+ * A file whose first bytes are those of a video may have the size of a video, any other that of an
+ * image.
  *
- * @returns The header `Content-Type` of the answer.
- * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's reason, or an error of
- *   `reserve` or of the disk.
+ * @returns The header `Content-Type`.
+ * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's
+ *   reason, or an error of `reserve` or the disk.
  */
 export async function downloadFile(
   client: Pick<OutboundClient, "send">,
@@ -73,7 +66,6 @@ function importFailed(violations: readonly Violation[], cause?: unknown): Servic
   return new ServiceError("unprocessable", "import_failed", violations, { cause });
 }
 
-/** @param reason What customers read; it must not reveal what exists in our network. */
 function broken(reason: string, cause?: unknown): ServiceError {
   return importFailed([{ code: "download_broken", path: "/url", reason }], cause);
 }
@@ -89,18 +81,15 @@ function toServiceError(error: OutboundError, url: string): ServiceError {
   if (error.failure === "url_invalid") return invalidUrl(url);
   if (error.failure === "address_not_allowed")
     return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
-  // A name without an address gets the same answer as one with a private address: the difference would tell which internal
-  // names exist.
+  // Gets the same answer as a private address: the difference would tell which internal names
+  // exist.
   if (error.failure === "unreachable" && hasNoAddress(error))
     return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
   const known = error.failure === "unreachable" ? connectionReason(error) : undefined;
   return broken(known ?? error.message, error);
 }
 
-/**
- * Whether the body of the response is encoded (compressed). The request asks for unencoded bytes, and an encoded
- * response could be a decompression bomb.
- */
+/** We ask for unencoded bytes, and an encoded answer could be a decompression bomb. */
 function isEncoded({ headers }: OutboundAnswer): boolean {
   const codings = [headers["content-encoding"], headers["transfer-encoding"]]
     .flat()
@@ -109,25 +98,21 @@ function isEncoded({ headers }: OutboundAnswer): boolean {
   return codings.some((coding) => !["", "identity", "chunked"].includes(coding));
 }
 
-/**
- * Returns the value of the response's `Content-Length`, or 0 without it. The HTTP client rejects a body that is shorter
- * or longer.
- */
+/** 0 without `Content-Length`. The HTTP client rejects a body that is shorter or longer. */
 function announcedBytes({ headers }: OutboundAnswer): number {
   const length = Number(headers["content-length"] ?? 0);
   return Number.isSafeInteger(length) ? length : 0;
 }
 
 /**
- * Returns the minimum rate at which a download must arrive: one at which `announced` bytes arrive within `totalMs`, and never
- * less than the minimum rate of uploads. `announced` is 0 when the length is unknown.
+ * So fast that `announced` bytes arrive in time, and never slower than uploads. `announced` is 0
+ * when unknown.
  */
 function minimumRate(announced: number, totalMs: number): MinimumRate {
   const bytesPerSecond = Math.max(TRANSFER_RATE.bytesPerSecond, (announced * 1000) / totalMs);
   return { bytesPerSecond, stallMs: STALL_MS };
 }
 
-/** Yields the bytes of a download. @throws `import_failed` when they arrive below the minimum rate. */
 async function* withMinimumRate(
   body: AsyncIterable<Uint8Array>,
   rate: MinimumRate,
@@ -154,8 +139,7 @@ async function* limitBytes(
     if (limit === undefined && start.length >= VIDEO_START_BYTES) {
       limit = startsLikeVideo(start) ? limits.maxVideoBytes : limits.maxImageBytes;
       assertWithin(Math.max(bytes, announced), limit);
-      // The HTTP client rejects a body that is longer than its `Content-Length`, so no more disk space needs to be
-      // reserved.
+      // The HTTP client rejects a body that is longer than its `Content-Length`.
       await reserve(announced === 0 ? limit : announced);
     }
     assertWithin(bytes, limit);

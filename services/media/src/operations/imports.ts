@@ -7,26 +7,22 @@ import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { type SizeLimits, UNKNOWN_TYPE } from "#src/domain/accepted-types.ts";
+import { describeNotMedia, type Answered } from "#src/domain/download-failure.ts";
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
-import { describeNotMedia, type Answered } from "#src/domain/not-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
 import { downloadFile } from "./download-file.ts";
 
-/** Limits on the number of concurrent imports of one process. */
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
-/** Maximum number of concurrent imports of one workspace in one process; further imports wait. */
+/** Of one workspace in one process; further imports wait. */
 const MAX_PER_WORKSPACE = 4;
-/** Number of bytes at the start of a file by which a web page is recognised. */
 const START_BYTES = 1024;
 
 export interface ImportOptions {
   readonly client: OutboundClient;
   readonly inspect: InspectFile;
   readonly limits: SizeLimits;
-  /** Time limit of the download of an import, from the DNS lookup to the last byte. */
   readonly totalMs: number;
-  /** The temporary folder for files under inspection, with its limit on bytes. */
   readonly space: TempSpace;
   readonly logger: Logger;
 }
@@ -36,13 +32,12 @@ interface Import {
   readonly url: string;
 }
 
-/** A downloaded file that passed its inspection. */
 export interface ImportedFile {
   readonly path: string;
   readonly media: InspectedMedia;
 }
 
-/** Runs the imports of this process, limits their number, and aborts them when the process stops. */
+/** Limits imports, and aborts them when the process stops. */
 export class Imports implements AsyncDisposable {
   readonly #options: ImportOptions;
   readonly #permits = new Semaphore(IMPORT_LIMITS);
@@ -54,11 +49,11 @@ export class Imports implements AsyncDisposable {
   }
 
   /**
-   * Downloads and inspects a file, passes it to `use`, and then deletes the two temporary files: the downloaded file
-   * and the file that the inspection made for the platforms.
+   * Passes a downloaded and inspected file to `use`, and then deletes its temporary files.
    *
-   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
-   *   imports run, the temporary folder cannot be written or the process stops; and the errors of `use`.
+   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`;
+   *   `unavailable` when too many imports run, the temporary folder cannot be written or the
+   *   process stops; and the errors of `use`.
    */
   async run<T>(
     workspaceId: string,
@@ -108,7 +103,7 @@ export class Imports implements AsyncDisposable {
     return await use({ path, media });
   }
 
-  /** Turns a failure of the disk into `unavailable`, and logs the cause of every `unavailable`. */
+  /** A failure of the disk is `unavailable`, whose cause is logged. */
   #toKnownError(error: unknown, workspaceId: string): unknown {
     const known = isDiskError(error) ? unavailable(error) : error;
     if (
@@ -149,7 +144,6 @@ async function readStart(path: string): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Whether a system call on a file failed, for example because the disk is full. */
 function isDiskError(error: unknown): boolean {
   return error instanceof Error && "errno" in error && "syscall" in error;
 }

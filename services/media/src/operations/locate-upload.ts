@@ -7,8 +7,8 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
 /**
- * Maximum number of attempts to move a direct upload, after which the check of the upload fails. An attempt fails when the client
- * overwrites the upload meanwhile. A client that follows the API does not overwrite its upload.
+ * An attempt fails when the client overwrites its upload meanwhile, which a client that follows the
+ * API does not.
  */
 const MAX_MOVES = 3;
 
@@ -18,9 +18,9 @@ interface Options {
 }
 
 /**
- * Returns the object store key of the uploaded file of pending media; undefined when nothing was uploaded. The client
- * can no longer overwrite this object. For a direct upload the new key is first stored in the row, and then the object
- * is moved to it. After a crash in between, the next call finds the key and finishes the move.
+ * Returns the key of the uploaded file, which the client can no longer overwrite; undefined when
+ * nothing was uploaded. A direct upload is moved after its new key is stored in the row: after a
+ * crash in between, the next call finishes the move.
  */
 export async function locateUpload(
   options: Options,
@@ -38,7 +38,7 @@ export async function locateUpload(
   return await moveUpload(store, media.id);
 }
 
-/** Returns the object store key of an upload through the gateway that was accepted instead of the direct upload. */
+/** An upload through the gateway was accepted instead. */
 async function locateOther({ sql }: Options, media: StoredMedia): Promise<string | undefined> {
   const current = await findMedia(sql, media.workspaceId, media.id);
   return current?.objectKey ?? undefined;

@@ -24,9 +24,8 @@ import {
 import { type StoredFile, toRenderSource } from "#src/domain/stored-file.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { discardObjects, type ObjectStore } from "#src/storage/object-store.ts";
 
-/** Counts the renditions that this process made or refused. */
 const renditionsTotal = createCounter(
   "media_renditions_total",
   "Renditions of images for platforms, by result.",
@@ -40,7 +39,6 @@ const renderSeconds = createDurationHistogram(
   [],
 );
 
-/** Measures how long renditions take. */
 async function measureRender<T>(work: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();
   try {
@@ -57,21 +55,19 @@ export interface MakingDependencies {
   readonly logger: Logger;
 }
 
-/** The renditions of one media item that this process is making at the moment. */
 export interface Making {
   readonly media: StoredMedia;
   readonly lease: RenditionLease;
   readonly plans: readonly RenditionPlan[];
-  /** This signal aborts when the process stops or has lost the lease on the renditions. */
+  /** Aborts when the process stops or has lost the lease. */
   readonly signal: AbortSignal;
 }
 
-/** The stored files of renditions by the index of their plan. */
 type Files = Map<number, RenditionFile>;
 
 /**
- * Makes renditions and stores them or the reasons why they cannot be made. All are made in one process, so that the image is
- * read once; if this process exceeds a limit, each is made in a process of its own.
+ * Stores renditions or why they cannot be made. All are made in one process, so that the image is
+ * read once; if it exceeds a limit, each is made in a process of its own.
  *
  * @returns `unavailable` when a later attempt may succeed.
  * @throws When the database or the object store fails.
@@ -124,12 +120,15 @@ async function makeAtOnce(
     if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
     return end;
   } finally {
-    // `files` now contains only files that no row names, because the work ended early or the media were deleted meanwhile.
-    await Promise.allSettled([...files.values()].map((file) => store.delete(file.objectKey)));
+    // What is left in `files` is named by no row.
+    await discardObjects(
+      store,
+      [...files.values()].map(({ objectKey }) => objectKey),
+    );
   }
 }
 
-/** Stores the results of renditions in their rows, and removes from `files` each file that a row may name afterwards. */
+/** Removes from `files` each file that a row may name afterwards. */
 async function record(
   { sql, logger }: MakingDependencies,
   { media, lease, plans }: Making,
@@ -139,8 +138,8 @@ async function record(
   for (const [index, plan] of plans.entries()) {
     const [outcome, file] = [outcomes[index], files.get(index)];
     if (outcome?.kind === "made" && file !== undefined) {
-      // When the answer of the database is lost, the row may name the file. Then the file is kept; if no row names it, the
-      // job remove-orphans deletes it.
+      // When the answer of the database is lost, the row may name the file, so it is kept;
+      // remove-orphans deletes it otherwise.
       files.delete(index);
       if (!(await markMade(sql, lease, describePlan(plan), file))) files.set(index, file);
       renditionsTotal.inc({ result: "made" });

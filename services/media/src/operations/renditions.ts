@@ -14,27 +14,25 @@ import {
 import { describePlan, type RenditionPlan } from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { toStoredRenditions, type StoredRendition } from "#src/domain/stored-rendition.ts";
-import { holdLease } from "./hold-lease.ts";
+import { holdLease, within } from "./long-work.ts";
 import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
 
-/** Limits on the number of media of which this process makes renditions at the same time. */
+/** Media of which this process makes renditions at the same time. */
 const RENDER_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
-/** How long to wait before the database is read again while another process makes the same renditions. */
 const POLL_INTERVAL_MS = 200;
 
 export interface RenditionOptions extends MakingDependencies {
-  /** How long after its last renewal a lease keeps other processes from making the same renditions. */
+  /** How long after its last renewal a lease protects the renditions. */
   readonly leaseMs: number;
 }
 
 type Outcome = "settled" | "busy" | "unavailable";
-/** The renditions of one media item, in a map from the text of a plan to its rendition. */
+/** By the text of a plan. */
 export type RenditionsByPlan = ReadonlyMap<string, StoredRendition>;
 
 /**
- * Makes renditions of media. A lease on each rendition keeps other processes from making the same one, and expires when
- * this process dies. The work continues after the request that started it has timed out, so that the next request finds
- * its result.
+ * Makes renditions under a lease, which expires when this process dies. The work continues after
+ * the request has timed out, so that the next request finds its result.
  */
 export class Renditions implements AsyncDisposable {
   readonly #options: RenditionOptions;
@@ -47,10 +45,10 @@ export class Renditions implements AsyncDisposable {
   }
 
   /**
-   * Returns the renditions of ready media after making those that do not exist. A rendition is absent from the result when
-   * the media were deleted meanwhile.
+   * Returns the renditions of ready media; one is absent when the media were deleted meanwhile.
    *
-   * @throws `unavailable` when the renditions are not made by `endsAt` (a time of `performance.now`), or cannot be made now.
+   * @throws `unavailable` when they are not made by `endsAt` (of `performance.now`), or cannot be
+   *   made now.
    */
   async prepare(
     media: StoredMedia,
@@ -90,7 +88,7 @@ export class Renditions implements AsyncDisposable {
     const { workspaceId } = media;
     const { signal } = this.#stopping;
     const shares = transferShares({ workspaceId });
-    // The call `acquire`, which waits for a permit, fails only when too many renditions wait or the process stops.
+    // `acquire` fails only when too many renditions wait or the process stops.
     using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     if (permit === undefined) return "unavailable";
     try {
@@ -119,17 +117,5 @@ export class Renditions implements AsyncDisposable {
     const mine = plans.filter((plan) => claimed.includes(describePlan(plan)));
     const signal = AbortSignal.any([this.#stopping.signal, held.signal]);
     return await makeRenditions(this.#options, { media, lease, plans: mine, signal });
-  }
-}
-
-/** Waits up to `ms` for renditions, then returns `unavailable`. The work on them continues. */
-async function within(making: Promise<Outcome>, ms: number): Promise<Outcome> {
-  const stop = new AbortController();
-  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
-  try {
-    return await Promise.race([making, late]);
-  } finally {
-    late.catch(() => undefined);
-    stop.abort();
   }
 }

@@ -3,23 +3,18 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockStorage, readStorage } from "#src/db/storage.ts";
 
-/**
- * Maximum number of uploads of a workspace that are not ready; a further upload is refused. The limit keeps the query fast that
- * adds up their bytes.
- */
+/** Keeps the query fast that adds up the bytes of uploads that are not ready. */
 const MAX_UPLOADS = 1_000;
 
-/** A file that a workspace wants to store. */
 export interface StorageDemand {
   readonly workspaceId: string;
   readonly bytes: number;
-  /** Maximum number of bytes of a workspace without a limit of its own. */
   readonly defaultLimitBytes: number;
 }
 
 /**
- * Limits how many transactions of this process wait for or read the storage of workspaces: one per workspace, and half
- * of the default number of database connections in total. The others wait without a connection.
+ * One transaction per workspace, and half of the default database connections in total. The others
+ * wait without a connection.
  */
 export type StorageTurns = Semaphore;
 
@@ -34,9 +29,9 @@ export function createStorageTurns(): StorageTurns {
 }
 
 /**
- * Refuses a file that exceeds the storage limit of its workspace. Pending uploads count with their declared bytes.
+ * Pending uploads count with their declared bytes.
  *
- * @throws `quota_exceeded`.
+ * @throws `quota_exceeded`
  */
 async function assertStorage(sql: ISql, demand: StorageDemand): Promise<number> {
   const { workspaceId, bytes: requested, defaultLimitBytes } = demand;
@@ -64,15 +59,15 @@ interface Deps {
   readonly storageTurns: StorageTurns;
 }
 
-/** Refuses a file that exceeds the storage limit of its workspace now. @throws `quota_exceeded`, `unavailable`. */
+/** @throws `quota_exceeded`, `unavailable` */
 export async function checkStorage(deps: Deps, demand: StorageDemand): Promise<void> {
   const work = () => assertStorage(deps.sql, demand);
   await deps.storageTurns.run(work, { key: demand.workspaceId });
 }
 
 /**
- * Runs the transaction that inserts the media of a file, unless the file exceeds the storage limit of its workspace.
- * Concurrent calls cannot exceed the limit together.
+ * Runs the transaction that inserts the media of a file. Concurrent calls cannot exceed the limit
+ * together.
  *
  * @throws `quota_exceeded`, `unavailable` and what `work` throws.
  */
@@ -88,7 +83,7 @@ export async function storeWithinLimit<T>(
   });
 }
 
-/** Refuses another upload of a workspace with too many uploads that are not ready. @throws `quota_exceeded`. */
+/** @throws `quota_exceeded` */
 export function assertUploadCount(uploadCount: number): void {
   if (uploadCount < MAX_UPLOADS) return;
   throw unprocessable("quota_exceeded", [

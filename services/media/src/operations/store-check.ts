@@ -2,11 +2,10 @@ import { Buffer } from "node:buffer";
 import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { newId } from "@postrider/shared/ids";
 import type { StoreGuard, StoreOwner } from "#src/operations/store-guard.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
 const PROBE = Buffer.from("postrider doctor");
 
-/** Creates the diagnostic check that writes a small object to the object store, reads it and deletes it. */
 export function createStoreCheck(store: ObjectStore, kind: "disk" | "s3"): DiagnosticCheck {
   return {
     name: "object store",
@@ -19,12 +18,8 @@ export function createStoreCheck(store: ObjectStore, kind: "disk" | "s3"): Diagn
   };
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
-}
-
 async function checkStore(store: ObjectStore, kind: "disk" | "s3", signal: AbortSignal) {
-  // If the process ends before it deletes the object of the check, the job remove-orphans deletes it.
+  // If the process ends before the deletion, remove-orphans deletes the object.
   const key = `uploads/${newId()}`;
   await store.put(key, once(PROBE), signal);
   try {
@@ -45,7 +40,6 @@ async function checkStore(store: ObjectStore, kind: "disk" | "s3", signal: Abort
   } as const;
 }
 
-/** Creates the diagnostic check of the deployment that the object store belongs to. */
 export function createStoreOwnerCheck(guard: Pick<StoreGuard, "read">): DiagnosticCheck {
   return {
     name: "owner of the object store",

@@ -10,16 +10,16 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   countStorePass,
+  type DeploymentState,
   findDeployment,
   insertDeployment,
   recordRestore,
-  type DeploymentState,
 } from "#src/db/deployment.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { readMarker, writeMarker, type StoreMarker } from "#src/storage/store-marker.ts";
+import { readMarker, type StoreMarker, writeMarker } from "#src/storage/store-marker.ts";
 
-/** How long in milliseconds a marker that was read counts for deletions of files that the database names. */
+/** How long a marker that was read counts for files that the database names. */
 const MARKER_MS = 60_000;
 
 const dataHeldGauge = createGauge(
@@ -31,15 +31,13 @@ const storeHeldGauge = createGauge(
   "1 while stored files are kept because the marker of the object store does not name this deployment.",
 );
 
-/** Which deployment the files in the object store belong to, according to its marker. */
 export type StoreOwner =
   | { readonly kind: "own" }
   | { readonly kind: "foreign"; readonly marker: StoreMarker }
   | { readonly kind: "unreadable" }
-  /** The store has no marker, and contains files that may be older than this deployment. */
+  /** Without a marker, and with files that may be older than this deployment. */
   | { readonly kind: "unmarked" };
 
-/** What the guard knows about the data and the object store. */
 export type StoreState =
   | { readonly kind: "foreign_data"; readonly reason: ForeignReason }
   | { readonly kind: "own_data"; readonly keptUntil: Date | null; readonly owner: StoreOwner };
@@ -52,11 +50,11 @@ interface StoreGuardOptions {
 }
 
 /**
- * Decides whether this process may delete files from the object store. It may not while its data is a copy, or while the
- * marker in the store names another deployment: the files that a copy does not know, or deletes, may be those of the original.
+ * Decides whether this process may delete files: not while its data is a copy, or the marker in the
+ * store names another deployment. The files that a copy does not know, or deletes, may be those of
+ * the original.
  */
 export class StoreGuard {
-  /** Says whether the data belongs to this deployment, and reports it in the log and in a metric. */
   readonly data: DeploymentGuard;
   readonly #options: StoreGuardOptions;
   #owner: { readonly owner: StoreOwner; readonly at: number } | undefined;
@@ -72,13 +70,13 @@ export class StoreGuard {
     });
   }
 
-  /** Reads the data and the marker of the store, marks a new store, and records a restore that it notices. */
+  /** Marks a new store, and records a restore that it notices. */
   async read(): Promise<StoreState> {
     const { store } = this.#options;
     if (!(await this.data.isOwn()))
       return { kind: "foreign_data", reason: this.data.heldBecause ?? "deployment" };
-    // The marker is read before the database, because a pass is counted in the database first. In the other order, the pass of
-    // another replica in between would look like a restore.
+    // Read before the database, because a pass is counted in the database first: otherwise the pass
+    // of another replica in between would look like a restore.
     const marker = await readMarker(store);
     const state = await this.#getDeployment();
     const owner = await this.#findOwner(marker, state);
@@ -92,8 +90,8 @@ export class StoreGuard {
   }
 
   /**
-   * Whether this process may delete files that its database names. The marker may have been read up to a minute ago. An
-   * unmarked store permits it: no other deployment has claimed the store, and the names are unique.
+   * For files that the database names. An unmarked store permits it: no other deployment has
+   * claimed it, and the names are unique.
    */
   async mayDelete(): Promise<boolean> {
     if (await this.data.isHeld()) return false;
@@ -104,21 +102,21 @@ export class StoreGuard {
     return state.kind === "own_data" && permits(state.owner);
   }
 
-  /** Whether this process may also delete what depends on rows that a restore may have lost. */
+  /** For what depends on rows that a restore may have lost. */
   async mayForget(): Promise<boolean> {
     const state = await this.read();
     return state.kind === "own_data" && state.keptUntil === null && permits(state.owner);
   }
 
-  /** Whether this process may delete files that its database does not name. */
+  /** For files that the database does not name. */
   async mayCleanUp(): Promise<boolean> {
     const state = await this.read();
     return state.kind === "own_data" && state.keptUntil === null && state.owner.kind === "own";
   }
 
   /**
-   * Counts a pass of the job remove-orphans in the database and then in the marker, whether the job may delete files or not.
-   * Data that is later restored to a moment before the pass has a lower number than the marker.
+   * Counts a pass of remove-orphans in the database and then in the marker. Data that is restored
+   * to a moment before the pass has a lower number than the marker.
    */
   async countPass(): Promise<void> {
     const { sql, store, deploymentId } = this.#options;
@@ -131,17 +129,16 @@ export class StoreGuard {
   }
 
   /**
-   * Writes into the object store that it belongs to this deployment.
+   * Returns false when the store belonged to this deployment already.
    *
-   * @returns False when it did already.
-   * @throws `invalid_transition` while the data belongs to another deployment.
+   * @throws `invalid_transition` while the data belongs to another one.
    */
   async adoptStore(): Promise<boolean> {
     const { store } = this.#options;
     const state = await this.read();
     if (state.kind === "foreign_data") throw conflict("invalid_transition");
     if (state.owner.kind === "own") return false;
-    // The restore is recorded first: files that only the earlier owner of the store knows are kept for a day.
+    // Recorded first: files that only the earlier owner knows are kept for a day.
     await this.#recordRestore("the object store", 0);
     const { current, storePass } = await this.#getDeployment();
     await writeMarker(store, { ...current, pass: storePass });
@@ -174,7 +171,7 @@ export class StoreGuard {
       return compareDeployments(marker, current).kind === "own"
         ? { kind: "own" }
         : { kind: "foreign", marker };
-    // A store that this deployment marked before must be empty to be marked again: it may be another store.
+    // A store that was marked before must be empty to be marked again: it may be another store.
     const before = storePass > 0 ? new Date(Date.now() + MARKER_MS) : ownedSince;
     if (await hasFiles(store, before)) return { kind: "unmarked" };
     await writeMarker(store, { ...current, pass: storePass });

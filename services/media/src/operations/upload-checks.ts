@@ -24,19 +24,17 @@ import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
-import { holdLease } from "./hold-lease.ts";
 import { locateUpload } from "./locate-upload.ts";
+import { holdLease } from "./long-work.ts";
 
-/** Limits on the number of upload checks of one process. */
 const CHECK_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
 
 export interface UploadCheckOptions {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly inspect: InspectFile;
-  /** The temporary folder for files under inspection, with its limit on bytes. */
   readonly space: TempSpace;
-  /** How long after its last renewal the lease of an upload check keeps other replicas from checking the same media. */
+  /** How long after its last renewal a lease protects the media. */
   readonly leaseMs: number;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;
@@ -47,17 +45,16 @@ export interface UploadCheckOptions {
  * - `settled`: the database row of the media contains the result of the check.
  * - `busy`: another replica checks these media.
  * - `missing`: nothing was uploaded.
- * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.
+ * - `unavailable`: the check failed for a reason that is not in the upload; a later check may
+ *   succeed.
  */
 export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 
-/** The media whose upload is checked, with their declared length. */
 type CheckedUpload = Pick<StoredMedia, "workspaceId" | "id" | "bytes">;
 
 /**
- * Checks uploads. A lease on the row of the media keeps other replicas from checking the same media and expires when
- * this process dies. A check continues after the request that started it has timed out, so that the next request finds
- * the result.
+ * Checks uploads under a lease, which expires when this process dies. A check continues after the
+ * request has timed out, so that the next request finds the result.
  */
 export class UploadChecks implements AsyncDisposable {
   readonly #options: UploadCheckOptions;
@@ -70,9 +67,8 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts the check of an upload and waits for its end, or waits for the end of the check if this process already checks the
-   * same media. The check begins when its workspace has a fair share of the temporary space and of the checks of this
-   * process. The promise never rejects.
+   * Waits for the end of the check, also of one that already runs. It begins when its workspace has
+   * a fair share of temporary space and of checks. The promise never rejects.
    */
   run(media: CheckedUpload): Promise<CheckOutcome> {
     const { id } = media;
@@ -91,12 +87,11 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * The check waits for temporary space first. Otherwise a check that waits for space would hold a permit that another check
-   * could use.
+   * Space first: a check that waits for it would otherwise hold a permit that another could use.
    */
   async #waitAndCheck({ workspaceId, id, bytes }: CheckedUpload): Promise<CheckOutcome> {
     const { signal } = this.#stopping;
-    // The calls `reserve` and `acquire` fail only when too many checks wait, a wait takes too long, or the process stops.
+    // They fail only when too many checks wait, a wait takes too long, or the process stops.
     using space = await this.#options.space
       .reserve({ workspaceId, bytes, signal })
       .catch(() => undefined);
@@ -178,8 +173,8 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The update finds no row when the media were deleted or another check holds the lease. In both cases the
-    // file that this check wrote is discarded.
+    // The media were deleted or another check holds the lease, so the file that this check wrote is
+    // discarded.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -187,7 +182,7 @@ export class UploadChecks implements AsyncDisposable {
   }
 }
 
-/** Copies a stored object to a local file, because the inspection needs random access. */
+/** The inspection needs random access. */
 async function copyObject(
   store: ObjectStore,
   key: string,

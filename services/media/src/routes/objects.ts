@@ -11,7 +11,6 @@ import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { findRendition } from "#src/db/renditions.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
-import { parseRangeHeader, type ByteRange } from "#src/domain/range-header.ts";
 import {
   isFileName,
   toStoredFile,
@@ -19,11 +18,12 @@ import {
   type StoredFile,
 } from "#src/domain/stored-file.ts";
 import { toStoredRendition } from "#src/domain/stored-rendition.ts";
+import { parseRangeHeader, type ByteRange } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /**
- * The minimum rate at which gateways and the delivery service read files. Gateways end the slow downloads of their
- * clients earlier, so this rate only ends the downloads of gateways and delivery processes that have disappeared.
+ * Gateways end slow downloads of their clients earlier: this rate ends those of readers that have
+ * disappeared.
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
@@ -33,8 +33,8 @@ interface ObjectRequest {
 }
 
 /**
- * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery|<id of a rendition>`: serves a file of ready
- * media, as a whole or one range of it.
+ * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery|<id>`: a file of ready
+ * media, or a range of it.
  */
 export function createObjectRoutes(
   deps: RouteDependencies & { readonly permitsOf: (caller: string) => Semaphore },
@@ -60,8 +60,7 @@ export function createObjectRoutes(
         const { workspaceId, mediaId } = request.params;
         const shares = transferShares({ workspaceId, file: mediaId });
         const permit = await deps.permitsOf(callerOf(request)).acquire({ shares });
-        // Frees the permit of the download when the connection is closed. `finished` also reports a connection that has
-        // been closed before.
+        // `finished` also reports a connection that has been closed before.
         finished(reply.raw, () => permit[Symbol.dispose]());
         const content = await openRange(deps, file, { start, length });
         watchDownload(reply.raw, RATE);
@@ -107,10 +106,7 @@ async function findRenditionFile(
   return { key, bytes, sha256, contentType, patches: [] };
 }
 
-/**
- * Parses the requested range of a file; undefined for the whole file, also when `If-Range` names another version (RFC
- * 9110).
- */
+/** The whole file also when `If-Range` names another version (RFC 9110). */
 function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: StoredFile) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;
@@ -129,7 +125,7 @@ async function openRange(
     );
     throw unavailable(error);
   });
-  // The object is missing because the media were deleted after their row was read.
+  // The media were deleted after their row was read.
   if (object === undefined) throw notFound();
   const content =
     patches.length === 0 ? object.content : patchBytes(object.content, start, patches);

@@ -5,12 +5,12 @@ import { createObjectRoutes } from "#src/routes/objects.ts";
 import { createUploadRoutes } from "#src/routes/uploads.ts";
 
 /**
- * Maximum number of concurrent uploads; a further one is refused. The same maximum applies separately to downloads and to reads
- * by the delivery service.
+ * Further uploads are refused. The same maximum applies separately to downloads and to reads by
+ * delivery.
  */
 const MAX_TRANSFERS = 256;
 
-/** Creates the HTTP routes that transfer bytes of media, because RPCs cannot stream them. */
+/** RPCs cannot stream bytes. */
 export function createPlainRoutes(
   deps: RouteDependencies,
   maxTransfers: number = MAX_TRANSFERS,
@@ -20,8 +20,7 @@ export function createPlainRoutes(
     () => new Semaphore({ total: maxTransfers }),
   ) as [Semaphore, Semaphore, Semaphore];
   const uploads = createUploadRoutes({ ...deps, permits: received });
-  // The delivery service has permits of its own for reading files, so that clients that download files from published
-  // addresses never hinder publishing.
+  // Permits of its own, so that clients that download files never hinder publishing.
   const permitsOf = (caller: string) => (caller === "delivery" ? published : sent);
   const objects = createObjectRoutes({ ...deps, permitsOf });
   return (app) => {

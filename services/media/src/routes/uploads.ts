@@ -15,42 +15,35 @@ import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { findGrant, type Grant, spendGrant } from "#src/db/upload-grants.ts";
+import { findGrant, type Grant, hashUploadToken, spendGrant } from "#src/db/upload-grants.ts";
 import { agreesWith, foldContentType } from "#src/domain/accepted-types.ts";
-import { type BodyDigest, DigestCheck, parseContentDigest } from "#src/domain/content-digest.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken } from "#src/domain/upload-token.ts";
+import { type BodyDigest, DigestCheck, parseContentDigest } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
-/**
- * The length, type and digests that the body of an upload must have, according to the upload grant and the request's
- * headers.
- */
+/** What the body must have, by the grant and the request's headers. */
 interface DeclaredBody {
   readonly bytes: number;
   readonly digests: readonly BodyDigest[];
 }
 
-/** Creates the error for an upload whose body is longer than declared. */
 function tooLong(limit: number, actual: number): ServiceError {
   return new ServiceError("invalid", "payload_too_large", [
     { code: "payload_too_large", limit, actual },
   ]);
 }
 
-/** Creates the error for an upload whose body is shorter than declared. */
 function tooShort(limit: number, actual: number): ServiceError {
   return invalidRequest([{ code: "media_length_mismatch", limit, actual }]);
 }
 
-/** Creates the error for an upload with an empty body. */
 function emptyBody(limit: number): ServiceError {
   return unprocessable("media_rejected", [{ code: "media_length_mismatch", limit, actual: 0 }]);
 }
 
 /**
- * Reads the body of an upload, and fails as soon as the body differs from its declaration. `fault` is then the error
- * that the client gets. An error without `fault` comes from the object store.
+ * Fails as soon as the body differs from its declaration; `fault` is what the client then gets. An
+ * error without `fault` comes from the object store.
  */
 class UploadBody {
   readonly #request: IncomingMessage;
@@ -66,7 +59,8 @@ class UploadBody {
     const { bytes, digests } = this.#declared;
     const check = new DigestCheck(digests);
     let received = 0;
-    // When this code stops reading the request early, the connection must stay open, because the client gets the error on it.
+    // The connection must stay open when reading ends early, because the client gets the error on
+    // it.
     const chunks: AsyncIterable<Buffer> = this.#request.iterator({ destroyOnReturn: false });
     try {
       for await (const chunk of chunks) {
@@ -80,8 +74,7 @@ class UploadBody {
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
     } catch (error) {
-      // An error that is not a ServiceError means that the connection of the upload is broken, so the client cannot receive
-      // an answer.
+      // Otherwise the connection is broken, and the client cannot receive an answer.
       this.fault = error instanceof ServiceError ? error : invalidRequest();
       throw this.fault;
     }
@@ -89,22 +82,18 @@ class UploadBody {
 }
 
 /**
- * The minimum rate of uploads from gateways. Gateways end the slow uploads of their clients earlier, so this rate only
- * ends the uploads of gateways that have disappeared.
+ * Gateways end slow uploads of their clients earlier: this rate ends those of gateways that have
+ * disappeared.
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
-/** Maximum number of characters of a client's header that an error repeats. */
 const MAX_FOUND_CHARACTERS = 100;
 
 interface UploadRequest {
   Params: { uploadPath: string };
 }
 
-/**
- * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
- * can be used once.
- */
+/** `PUT /uploads/{uploadPath}` with the token in `x-upload-token`; a grant can be used once. */
 export function createUploadRoutes(
   deps: RouteDependencies & { readonly permits: Semaphore },
 ): PlainRoutes {
@@ -118,8 +107,8 @@ export function createUploadRoutes(
       using _permit = await deps.permits.acquire({ shares });
       watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws
-      // `upload_already_received`; otherwise the media were deleted.
+      // If another upload was accepted first, this throws `upload_already_received`; otherwise the
+      // media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -136,18 +125,13 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // An upload grant counts as used, too, when an upload check accepted an object that the client uploaded directly to the object
-  // store.
+  // Also when a check accepted an object that the client uploaded directly to the object store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;
 }
 
-/**
- * Parses the declaration of an upload's body.
- *
- * @throws The errors that are found in the headers alone, before any byte of the body is read.
- */
+/** @throws What the headers alone show, before any byte of the body is read. */
 function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   const contentType = headerOf(request, "content-type") ?? "";
   if (!agreesWith(grant.contentType, contentType)) throw otherType(grant, contentType);
@@ -159,7 +143,7 @@ function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   return { bytes: grant.bytes, digests };
 }
 
-/** A form, for example of `curl -F`, has its own type and wraps the file, so that its bytes are not those of the file. */
+/** A form, for example of `curl -F`, wraps the file. */
 function otherType(grant: Grant, contentType: string): ServiceError {
   const found = foldContentType(contentType).slice(0, MAX_FOUND_CHARACTERS);
   const allowed = [grant.contentType];
@@ -177,11 +161,9 @@ function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
 }
 
 /**
- * Writes the body of an upload to a new object and then marks the upload grant as used for it. Concurrent uploads of
- * one grant to several processes write one object each. The first upload that marks the grant is accepted, and the others delete their
- * objects. After a crash the job remove-orphans deletes the object.
- *
- * @returns false when the grant has been used or deleted meanwhile.
+ * Writes a new object, then marks the grant as used; false when it has been used or deleted
+ * meanwhile. Of concurrent uploads the first that marks it is accepted, the others delete their
+ * objects. After a crash remove-orphans deletes the object.
  */
 async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody): Promise<boolean> {
   const { sql, store, logger, stopping } = deps;

@@ -9,8 +9,8 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 /**
- * Returns the given media. Media of another workspace are omitted like unknown media, so that callers cannot tell the
- * two cases apart.
+ * Media of another workspace are omitted like unknown media, so that callers cannot tell them
+ * apart.
  */
 export async function batchGetMedia(
   { sql }: Pick<RpcDependencies, "sql">,

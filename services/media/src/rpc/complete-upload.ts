@@ -10,18 +10,14 @@ import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { within } from "#src/operations/long-work.ts";
 import type { CheckOutcome } from "#src/operations/upload-checks.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/**
- * How long CompleteUpload waits before it reads the status of the media again, while another replica checks the upload.
- */
+/** While another replica checks the upload. */
 const POLL_INTERVAL_MS = 250;
 
-/**
- * Returns the result of the check of an upload. Starts the check, or waits for a check that already runs on any
- * replica.
- */
+/** Starts the check, or waits for one that already runs on any replica. */
 export async function completeUpload(
   { sql, checks, completeMs }: Pick<RpcDependencies, "sql" | "checks" | "completeMs">,
   { workspaceId, id }: CompleteUploadRequest,
@@ -45,30 +41,13 @@ export async function completeUpload(
   }
 }
 
-/** Throws an error for media that no upload check can make ready. */
 function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is StoredMedia {
   if (media === undefined || media.status === "deleting") throw notFound();
   if (media.status === "rejected")
     throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
 }
 
-/** Throws an error for an outcome of the upload check that cannot change while CompleteUpload waits. */
 function throwIfNotRetryable(outcome: CheckOutcome): void {
   if (outcome === "missing") throw conflict("media_not_uploaded");
   if (outcome === "unavailable") throw unavailable();
-}
-
-/**
- * Waits up to `ms` for the outcome of an upload check, then returns `unavailable`. The check continues, so that a later
- * request finds its result.
- */
-async function within(check: Promise<CheckOutcome>, ms: number): Promise<CheckOutcome> {
-  const stop = new AbortController();
-  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
-  try {
-    return await Promise.race([check, late]);
-  } finally {
-    late.catch(() => undefined);
-    stop.abort();
-  }
 }

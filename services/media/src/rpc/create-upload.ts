@@ -9,19 +9,15 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
-import { insertGrant } from "#src/db/upload-grants.ts";
+import { hashUploadToken, insertGrant } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
 
 const TOKEN_BYTES = 32;
 
-/**
- * Creates media and grants their upload. Only the response of CreateUpload contains the upload token; the database
- * stores a hash of it.
- */
+/** Only the response contains the upload token; the database stores a hash of it. */
 export async function createUpload(
   deps: Pick<
     RpcDependencies,
@@ -30,8 +26,7 @@ export async function createUpload(
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
   const upload = parse(deps, request);
-  // Every upload grant leads to an event when the media become ready, so new grants are refused while the outbox is
-  // full.
+  // Every grant leads to an event, so new ones are refused while the outbox is full.
   await deps.assertRoom();
   const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const { workspaceId, bytes } = upload;
@@ -60,8 +55,8 @@ export async function createUpload(
 }
 
 /**
- * Returns the header `Content-Type` that the URL of a direct upload is signed for: the type as the client declared it, because that is
- * what the client sends. The type under its main name would be refused by the object store.
+ * A direct upload is signed for the type as the client declared it, because the client sends that;
+ * the store would refuse the type under its main name.
  */
 function headerOf(contentType: string): string {
   const text = contentType.trim();
@@ -79,7 +74,7 @@ function parse(
   if (bytes < 1) throw invalidRequest([{ code: "too_small", path: "/bytes", limit: 1 }]);
   const violation = checkDeclared({ contentType, bytes }, limits);
   if (violation !== undefined) throw unprocessable("media_rejected", [violation]);
-  // Media of unknown type count as a video, whose limit holds for them, until the check of the upload has read the bytes.
+  // Unknown type: the limit of videos holds until the check has read the bytes.
   const kind = kindOf(contentType) ?? "video";
   return { id: newId(), workspaceId, kind, contentType, bytes, fileName };
 }

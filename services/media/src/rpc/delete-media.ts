@@ -10,30 +10,25 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
-import {
-  deleteAwaited,
-  deleteUnready,
-  lockMedia,
-  markDeleting,
-  type DeletedMedia,
-} from "#src/db/media-deletion.ts";
+import { deleteAwaited, deleteUnready, lockMedia, markDeleting } from "#src/db/media-deletion.ts";
 import { deleteUsages, hasUsages, listUsages, type MediaRef } from "#src/db/media-usages.ts";
 import { findMedia } from "#src/db/media.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { blocksDeletion } from "#src/domain/usage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { discardObjects } from "#src/storage/object-store.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store">;
 
 /**
- * Maximum number of attempts to delete media, before DeleteMedia fails as unavailable. An attempt fails when the media change, or
- * a post starts to use them, between the call to the posts service and the lock.
+ * An attempt fails when the media change, or a post starts to use them, between the call to posts
+ * and the lock.
  */
 const MAX_ROUNDS = 5;
 
 /**
- * Deletes media that no post uses. The media service asks the posts service without holding a lock. It then locks the
- * media and deletes them only if no post is recorded as their user. If a post was recorded in between, it tries again.
+ * Asks the posts service without holding a lock, then locks the media and deletes them only if no
+ * post is recorded as their user.
  */
 export async function deleteMedia(
   deps: Deps,
@@ -49,7 +44,6 @@ export async function deleteMedia(
 
 type Attempt = { readonly kind: "deleted"; readonly gone: boolean } | { readonly kind: "changed" };
 
-/** Tries to delete media. Returns `changed` when the media have changed since they were read. */
 async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   const media = await findMedia(deps.sql, ref.workspaceId, ref.mediaId);
   if (media === undefined) throw notFound();
@@ -60,7 +54,8 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
     );
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
-    await removeObjects(deps, deleted);
+    const { id, objectKey, deliveryKey } = deleted;
+    await discardObjects(deps.store, [objectKey, deliveryKey, directUploadKey(id)]);
     return { kind: "deleted", gone: true };
   }
   await deleteEndedUsages(deps, ref);
@@ -70,7 +65,6 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   return { kind: "deleted", gone: false };
 }
 
-/** Deletes media that are not ready. Returns undefined when they have become ready meanwhile. */
 async function deletePending({ store }: Deps, tx: TransactionSql, ref: MediaRef) {
   const awaited = store.hasUploadUrls ? await deleteAwaited(tx, ref) : undefined;
   const deleted = awaited ?? (await deleteUnready(tx, ref));
@@ -78,33 +72,22 @@ async function deletePending({ store }: Deps, tx: TransactionSql, ref: MediaRef)
   return deleted;
 }
 
-/** Records in the audit log who deleted the media. */
 async function recordDeed(tx: TransactionSql, { workspaceId, mediaId }: MediaRef): Promise<void> {
   const subject = { type: "media", id: mediaId } as const;
   await appendDeed(tx, { action: "media.delete", subject, workspaceId });
 }
 
 /**
- * Deletes the objects of deleted media. A failure is ignored, because the job remove-orphans deletes objects that no
- * row names.
- */
-async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void> {
-  const { id, objectKey, deliveryKey } = media;
-  const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
-  await Promise.allSettled(keys.map((key) => store.delete(key)));
-}
-
-/**
- * Asks the posts service about every post that is recorded as a user of the media, and deletes the records of posts
- * that no longer use them.
+ * Asks posts about every recorded user, and deletes the records of posts that no longer use the
+ * media.
  *
- * @throws `media_in_use` when a post uses the media or may still do so.
+ * @throws `media_in_use`
  */
 async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
   let after: string | undefined;
   do {
-    // The records are read before the posts service is called: a post version whose record is already old is never committed
-    // after the answer of the posts service.
+    // Read before the call: a post version whose record is already old is never committed after the
+    // answer.
     const usages = await listUsages(sql, ref, { after, limit: MAX_POSTS });
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);

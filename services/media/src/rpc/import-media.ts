@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
-import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type {
   ImportMediaRequest,
@@ -9,18 +10,79 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
-import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import type { Sql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  type KeyedRequest,
+  keyInProgress,
+  takeKeyOrReplay,
+} from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import {
+  claimImport,
+  type ImportClaim,
+  releaseImportClaim,
+  renewImportClaim,
+} from "#src/db/import-claims.ts";
 import { insertReadyMedia, type ObjectKeys } from "#src/db/media.ts";
-import { fileNameOf } from "#src/domain/file-name.ts";
 import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
-import { claimOrReplay } from "#src/operations/claim-import.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { holdLease } from "#src/operations/long-work.ts";
 import { checkStorage, storeWithinLimit } from "#src/operations/storage-limit.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
+import { discardObjects } from "#src/storage/object-store.ts";
+
+const LEASE_MS = 5000;
+/** Then the request fails with `idempotency_conflict`. */
+const WAIT_MS = 2000;
+const POLL_INTERVAL_MS = 100;
+
+/**
+ * Claims the idempotency key across all replicas, or finds the answer of an earlier request. A
+ * download takes too long for an open transaction, so the claim is a lease; if two requests import
+ * after one lost it, they still create one item of media, because the key can be stored only once.
+ *
+ * @throws `idempotency_conflict`, `idempotency_key_reused`
+ */
+async function claimOrReplay(
+  sql: Sql,
+  keyed: KeyedRequest,
+): Promise<{ readonly held: AsyncDisposable } | { readonly replay: Response }> {
+  const claim = { workspaceId: keyed.workspaceId, key: keyed.key, token: newId() };
+  const endsAt = performance.now() + WAIT_MS;
+  for (;;) {
+    const isClaimed = await claimImport(sql, claim, LEASE_MS);
+    try {
+      // Read after claiming, because the previous request stores its answer before it releases its
+      // claim.
+      const response = await findReplay(sql, keyed);
+      if (isClaimed && response === undefined) return { held: holdClaim(sql, claim) };
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      if (response !== undefined) return { replay: toReplay(response) };
+    } catch (error) {
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      throw error;
+    }
+    if (performance.now() >= endsAt) throw keyInProgress();
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+function holdClaim(sql: Sql, claim: ImportClaim): AsyncDisposable {
+  return holdLease({
+    leaseMs: LEASE_MS,
+    renew: async () => {
+      await renewImportClaim(sql, claim, LEASE_MS);
+      // Losing the claim is harmless, because the key can be stored only once.
+      return true;
+    },
+    // The import has already ended, and the claim expires by itself.
+    release: () => releaseImportClaim(sql, claim).catch(() => undefined),
+  });
+}
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
@@ -29,15 +91,14 @@ type Deps = Pick<
   "sql" | "store" | "imports" | "storageBytes" | "storageTurns" | "assertRoom" | "nudgeRelay"
 >;
 
-/** Downloads and inspects a file and stores it as ready media. The media are not visible before that. */
 export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
   const { workspaceId, url } = request;
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   const keyed = toKeyed(request);
   if (keyed === undefined) return await runImport(deps, { workspaceId, url, keyed });
   const claimed = await claimOrReplay(deps.sql, keyed);
-  if (claimed.kind === "replay") return toReplay(claimed.response);
-  await using _held = claimed;
+  if ("replay" in claimed) return claimed.replay;
+  await using _held = claimed.held;
   return await runImport(deps, { workspaceId, url, keyed });
 }
 
@@ -69,8 +130,7 @@ async function runImport(deps: Deps, request: Import): Promise<Response> {
 }
 
 /**
- * Stores the imported file and the file that platforms receive. After a crash or a failure the job remove-orphans
- * deletes both objects, because no row names them.
+ * After a crash or a failure remove-orphans deletes both objects.
  *
  * @throws `unavailable` when the object store fails or is too slow.
  */
@@ -89,10 +149,7 @@ async function putObjects({ store }: Deps, path: string, { delivery }: Inspected
   return keys;
 }
 
-/**
- * Thrown to roll back the transaction of an import, because another request with the same idempotency key has committed
- * first.
- */
+/** Rolls back the transaction, because another request with the same key has committed first. */
 class Replayed extends Error {
   readonly response: Uint8Array;
 
@@ -114,18 +171,16 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // After an error that is neither `Replayed` nor a ServiceError, the import may have been committed, so its objects are
-    // kept. If no row names them, the job remove-orphans deletes them.
-    if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
+    // Any other error may follow a commit, so the objects are kept; remove-orphans deletes what no
+    // row names.
+    if (error instanceof Replayed || error instanceof ServiceError)
+      await discardObjects(deps.store, [keys.objectKey, keys.deliveryKey]);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
   }
 }
 
-/**
- * Inserts the row of the imported media and then the idempotency key: the response that is stored with the key contains
- * times of the row.
- */
+/** The key is stored after the row: its response contains times of the row. */
 async function insert(
   deps: Deps,
   { workspaceId, url, keyed }: Import,
@@ -149,19 +204,28 @@ async function insert(
   });
 }
 
-/**
- * Returns the number of bytes that an import stores: those of the imported file, and those of the file that platforms
- * receive if that file is stored separately.
- */
+/** The imported file, and that for platforms if it is stored separately. */
 function storedBytes({ bytes, delivery }: InspectedMedia): number {
   return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
 }
 
-/**
- * Deletes the stored objects of an import that was not committed. A failure is ignored, because the job remove-orphans
- * deletes objects that no row names.
- */
-async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
-  const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
-  await Promise.allSettled(present.map((key) => store.delete(key)));
+const MAX_CHARACTERS = 255;
+
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu;
+
+/** The last path segment of a URL, decoded, at most 255 characters; `file` when it is empty. */
+export function fileNameOf(url: string): string {
+  const segments = URL.parse(url)?.pathname.split("/") ?? [];
+  const segment = segments.findLast((part) => part !== "") ?? "";
+  const characters = Array.from(decode(segment).replaceAll(FORBIDDEN, "_"));
+  const name = characters.slice(0, MAX_CHARACTERS).join("");
+  return name.trim() === "" ? "file" : name;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

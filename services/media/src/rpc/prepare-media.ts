@@ -7,7 +7,7 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { markPrepared } from "#src/db/media-preparation.ts";
+import { markPrepared } from "#src/db/media-description.ts";
 import { listMediaByIds } from "#src/db/media.ts";
 import {
   describePlan,
@@ -23,25 +23,25 @@ import type { RenditionsByPlan } from "#src/operations/renditions.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_ITEMS = 500;
-/** Maximum number of media of which one request makes renditions at the same time; its other media wait. */
+/** Media of which one request makes renditions at the same time. */
 const MAX_AT_ONCE = 4;
 
 type Deps = Pick<RpcDependencies, "sql" | "renditions" | "prepareMs">;
 type PreparedFile = MessageInitShape<typeof PreparedMediaSchema>;
 
-/** A file for one platform. Without a plan it is the file that every platform receives. */
+/** Without a plan it is the file that every platform receives. */
 interface Item {
   readonly key: string;
   readonly workspaceId: string;
   readonly mediaId: string;
-  /** The post with which the platform receives the file; null for a live check. */
+  /** Null for a live check. */
   readonly postId: string | null;
   readonly plan: RenditionPlan | undefined;
 }
 
 /**
- * Returns the files that platforms receive, after making the renditions that do not exist. Media that are not ready have
- * none. The description and the cover of the media do not change any more.
+ * Returns the files that platforms receive, making missing renditions. Media that are not ready
+ * have none. Description and cover do not change any more.
  */
 export async function prepareMedia(
   deps: Deps,
@@ -64,7 +64,6 @@ function toItem(preparation: MediaPreparation, index: number): Item {
   return { key: `${workspaceId}/${mediaId}`, workspaceId, mediaId, postId: post, plan };
 }
 
-/** Records that platforms are about to receive the media, and then reads their rows. */
 async function fetchPrepared(
   { sql }: Deps,
   items: readonly Item[],
@@ -81,7 +80,6 @@ async function fetchPrepared(
   return rows;
 }
 
-/** Makes the renditions of all media. @throws `unavailable` when one cannot be made now. */
 async function makeAll(
   { renditions }: Deps,
   options: {
@@ -92,7 +90,7 @@ async function makeAll(
 ): Promise<ReadonlyMap<string, RenditionsByPlan>> {
   const made = new Map<string, RenditionsByPlan>();
   const left = Map.groupBy(options.items, ({ key }) => key).entries();
-  // All workers take media from the same iterator, so each media item is processed once.
+  // All workers share the iterator, so each media item is processed once.
   const work = async () => {
     for (const [key, items] of left) {
       const media = options.rows.get(key);
@@ -121,7 +119,7 @@ function toFile(
     return { media: toMedia(media), refusal: toRefusalSentence(refusal) };
   }
   const rendition = made?.get(describePlan(plan));
-  // The rendition is missing because the media were deleted while it was made, so the answer contains no file.
+  // The media were deleted while the rendition was made.
   return rendition === undefined ? {} : toRendition(media, rendition);
 }
 

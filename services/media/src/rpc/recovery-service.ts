@@ -28,7 +28,6 @@ function toStore(owner: StoreOwner, own: string): MessageInitShape<typeof StoreR
   return { heldBecause, belongsTo };
 }
 
-/** Creates the RPCs with which operators see and change which deployment the data and the object store belong to. */
 export function createRecoveryService({ sql, guard, deploymentId }: Deps) {
   return {
     async getRecovery() {

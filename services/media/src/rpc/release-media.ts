@@ -11,10 +11,7 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const MAX_USES = 500;
 
-/**
- * Deletes the records that posts use media, except records that a newer version of the post or another request has
- * renewed since.
- */
+/** Records that a newer version of the post or another request has renewed are kept. */
 export async function releaseMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   { uses }: ReleaseMediaRequest,

@@ -12,7 +12,6 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "storageBytes">;
 
-/** Creates the RPCs with which operators read and limit the storage of workspaces. */
 export function createStorageService(deps: Deps): ServiceImpl<typeof StorageService> {
   return {
     getStorage: async ({ workspaceId }) => ({ storage: await getStorage(deps, workspaceId) }),
@@ -27,7 +26,7 @@ export function createStorageService(deps: Deps): ServiceImpl<typeof StorageServ
   };
 }
 
-/** Sets the storage limit of a workspace in bytes; null = the default limit. */
+/** Null means the default limit. */
 async function changeLimit({ sql }: Deps, workspaceId: string, bytes: number | null) {
   await sql.begin(async (tx) => {
     await lockStorage(tx, workspaceId);

@@ -2,12 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MediaSchema, VideoFactsSchema } from "@postrider/contracts/media/v1/media_pb";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
-import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
+import type { VideoFacts } from "#src/domain/videos/video-layout.ts";
 
-/**
- * Converts a row of media to the protobuf message. Fields that only the upload check can determine are unset before the
- * check.
- */
+/** Fields that only the check can determine are unset before it. */
 export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema> {
   return {
     id: media.id,

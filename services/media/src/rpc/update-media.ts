@@ -27,7 +27,6 @@ import {
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** Changes the description and the cover of media, unless a platform may already have received them. */
 export async function updateMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   request: UpdateMediaRequest,
@@ -47,7 +46,11 @@ export async function updateMedia(
   return { media: toMedia(media) };
 }
 
-/** @throws `invalid_request` for a description that is too long, a cover time below -1, and a request that changes no field. */
+/**
+ * A cover time of -1 removes the cover.
+ *
+ * @throws `invalid_request`
+ */
 function parseChange({ altText, coverMs }: UpdateMediaRequest): DescriptionChange {
   if (altText === undefined && coverMs === undefined) throw invalidRequest();
   return { altText: parseAltText(altText), coverMs: parseCover(coverMs) };

@@ -12,8 +12,8 @@ import { toMedia } from "#src/rpc/to-media.ts";
 const MAX_IDS = 500;
 
 /**
- * Returns media like `batchGetMedia`, and records that the post uses them. Before these media are deleted, the posts
- * service is asked about the post.
+ * Returns media and records that the post uses them: before they are deleted, posts is asked about
+ * it.
  */
 export async function useMedia(
   { sql }: Pick<RpcDependencies, "sql">,

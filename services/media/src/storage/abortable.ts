@@ -1,6 +1,6 @@
 /**
- * Yields the bytes of a source, and throws the signal's reason as soon as the signal aborts, even if the source hangs.
- * It then asks the source to end without waiting for it, because a hanging source would block the caller.
+ * Throws the signal's reason as soon as it aborts, even if the source hangs. The source is asked to
+ * end without waiting for it.
  */
 export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,

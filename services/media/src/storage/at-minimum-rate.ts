@@ -1,7 +1,6 @@
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
 import { abortable } from "#src/storage/abortable.ts";
 
-/** Thrown when a source sends its bytes below the minimum rate. */
 export class TooSlowError extends Error {
   constructor() {
     super("the bytes arrive below the minimum rate");
@@ -9,8 +8,8 @@ export class TooSlowError extends Error {
 }
 
 /**
- * Yields the bytes of a source, and throws `TooSlowError` when the source is slower than the minimum rate. The time that
- * the reader takes for each chunk does not count.
+ * Throws `TooSlowError` when the source is slower than the rate. The time of the reader does not
+ * count.
  */
 export async function* atMinimumRate(
   bytes: AsyncIterable<Uint8Array>,

@@ -3,7 +3,6 @@ import { constants } from "node:fs";
 import { access, type FileHandle, link, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { abortable } from "#src/storage/abortable.ts";
-import { clipRange, requireRange } from "#src/storage/byte-range.ts";
 import {
   findFile,
   listNames,
@@ -13,20 +12,23 @@ import {
   toStoredObject,
   undefinedIfMissing,
 } from "#src/storage/disk-files.ts";
-import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
-import { writeBatched } from "./write-batched.ts";
+import {
+  clipRange,
+  isObjectKey,
+  requireMove,
+  requireObjectKey,
+  requireRange,
+} from "#src/storage/store-arguments.ts";
+import { writeBatched } from "./disk-files.ts";
 
-/**
- * The folder of unfinished writes in the disk store. Object keys cannot collide with it, because no key starts with a
- * dot.
- */
+/** Keys cannot collide with it, because none starts with a dot. */
 const UNFINISHED = ".unfinished";
 const READ_BYTES = 256 * 1024;
 
 /**
- * Opens the disk store in a folder, which is created when it does not exist. The folder must be on one local file
- * system with hard links and must contain nothing else. Several processes of one machine may share the folder.
+ * The folder must be on one local file system with hard links and contain nothing else. Several
+ * processes of one machine may share it.
  */
 export async function openDiskStore(folder: string): Promise<ObjectStore> {
   await mkdir(join(folder, UNFINISHED), { recursive: true, mode: 0o700 });
@@ -59,7 +61,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After a successful write the unfinished file has been renamed, so this `rm` deletes nothing.
+      // After a successful write the file has been renamed, so this deletes nothing.
       await rm(unfinished, { force: true });
     }
   }
@@ -89,8 +91,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Moves an object in the disk store. The file whose version was compared is kept by a hard link to it, so that this version
-   * is moved even if the source is replaced meanwhile. The source is deleted last, so that a crash loses nothing.
+   * A hard link keeps the file whose version was compared, so that this version is moved even if
+   * the source is replaced. The source is deleted last, so that a crash loses nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -106,7 +108,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // Renaming has no effect if `pinned` and `to` are hard links to the same file, so the hard link `pinned` is deleted here.
+      // Renaming has no effect if both are hard links to the same file.
       await rm(pinned, { force: true });
     }
   }
@@ -122,8 +124,7 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // An object is as old as the change time (ctime) of its file says: the move of an old object changes the ctime, but not the
-      // modification time.
+      // ctime: the move of an old object does not change its modification time.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -133,8 +134,7 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // An unfinished write is as old as the change time (ctime) of its file says, because a move may just have created the file
-      // as a hard link to an old object.
+      // ctime: a move may just have created the file as a hard link to an old object.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -149,8 +149,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Throws when the file system of the disk store is not mounted. Called before an object is reported as missing,
-   * because on an empty mount point every object would appear deleted.
+   * Throws when the file system is not mounted: on an empty mount point every object would appear
+   * deleted.
    */
   async check(): Promise<void> {
     await access(this.#unfinished, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -161,8 +161,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Returns the path of an object in the disk store. A hash of the key distributes the objects over 256 folders,
-   * because consecutive ids share their first characters.
+   * A hash distributes the objects over 256 folders, because consecutive ids share their first
+   * characters.
    */
   #pathOf(key: string): string {
     requireObjectKey(key);
@@ -171,10 +171,7 @@ class DiskStore implements ObjectStore {
     return join(this.#root, folder, shard, name);
   }
 
-  /**
-   * Yields the keys of the objects in the disk store. Files that the disk store did not create, such as `lost+found`,
-   * are ignored.
-   */
+  /** Files that the store did not create, such as `lost+found`, are ignored. */
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
       if (!isObjectKey(`${folder}/a`)) continue;
@@ -210,8 +207,8 @@ async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array>): Pro
 }
 
 /**
- * Reads a range of an open file. An open file stays readable after it was replaced or deleted, so a reader gets the
- * version of the object that it opened.
+ * An open file stays readable after it was replaced or deleted, so a reader gets the version that
+ * it opened.
  */
 async function readRange(
   file: FileHandle,
@@ -228,8 +225,7 @@ async function readRange(
     highWaterMark: READ_BYTES,
     ...(signal === undefined ? {} : { signal }),
   });
-  // The reader of the object handles the stream's errors. Without this listener, an abort before the first read would
-  // end the process.
+  // Without this listener, an abort before the first read would end the process.
   stream.on("error", () => {});
   return stream;
 }

@@ -1,6 +1,5 @@
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
-/** Thrown instead of a deletion while this process may not delete files from the object store. */
 class StoreHeldError extends Error {
   override name = "StoreHeldError";
 
@@ -11,10 +10,7 @@ class StoreHeldError extends Error {
   }
 }
 
-/**
- * Returns an object store that deletes only while `mayDelete` permits it, so that no caller in this service can delete files
- * of another deployment.
- */
+/** No caller in this service can then delete files of another deployment. */
 export function guardStore(store: ObjectStore, mayDelete: () => Promise<boolean>): ObjectStore {
   const requirePermission = async (): Promise<void> => {
     if (!(await mayDelete())) throw new StoreHeldError();

@@ -1,22 +1,21 @@
-/** A byte range of an object; without `length` the range extends to the end. Bytes beyond the end are left out. */
+/** Without `length` the range extends to the end. Bytes beyond the end are left out. */
 export interface ByteRange {
   readonly start: number;
   readonly length?: number;
 }
 
-/** Metadata of an object in the object store. */
 export interface StoredObject {
-  /** Length of the whole object in bytes, also when only a range is read. */
+  /** Of the whole object, also when only a range is read. */
   readonly bytes: number;
   /**
-   * Version of an object, which changes whenever other bytes are written to its key. Some stores use an MD5 of the
-   * bytes as version, and a client can forge two files with the same MD5. Direct uploads are therefore moved to a key
-   * that clients cannot write, and checked there.
+   * Changes whenever other bytes are written. Some stores use an MD5, and a client can forge two
+   * files with the same MD5: direct uploads are therefore moved to a key that clients cannot write,
+   * and checked there.
    */
   readonly version: string;
 }
 
-/** Properties of a direct upload to the object store that its signed URL enforces. */
+/** What a signed URL enforces. */
 export interface DirectUpload {
   readonly contentType: string;
   readonly bytes: number;
@@ -24,20 +23,21 @@ export interface DirectUpload {
 }
 
 /**
- * The object store, which holds the bytes of media. The media service chooses the keys (`uploads/<id>`, `objects/<id>`;
- * see `object-key.ts`), never a client. An object exists as a whole or not at all: an interrupted write is invisible to
- * `open` and `stat`. The tests of all stores are in `test/object-store.slow.test.ts`.
+ * Holds the bytes of media. An object exists as a whole or not at all: an interrupted write is
+ * invisible to `open` and `stat`. The tests of all stores are in `test/object-store.slow.test.ts`.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Writes or replaces an object, which is durable when the call returns. The memory use does not grow with the object.
-   * Chunks are not copied, so the source must not change a chunk that it has yielded. A signal after the last byte may
-   * have no effect.
+   * Writes or replaces an object, which is then durable. Memory does not grow with the object.
+   * Chunks are not copied, so the source must not change one that it has yielded. A signal after
+   * the last byte may have no effect.
    *
    * @throws The signal's reason, and the errors of `bytes`.
    */
   put(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<StoredObject>;
-  /** Opens an object for reading; undefined when it does not exist. The caller reads to the end or cancels the stream. */
+  /**
+   * Undefined when the object does not exist. The caller reads to the end or cancels the stream.
+   */
   open(
     key: string,
     range?: ByteRange,
@@ -45,31 +45,36 @@ export interface ObjectStore extends AsyncDisposable {
   ): Promise<(StoredObject & { readonly content: AsyncIterable<Uint8Array> }) | undefined>;
   stat(key: string): Promise<StoredObject | undefined>;
   /**
-   * Moves the object at the key `from` to the key `to` if it still has `version`, and replaces any object there. A
-   * concurrent or later write to `from` never reaches `to`, but a concurrent write may be lost. After a crash both keys
-   * may exist; repeating the move finishes it.
-   *
-   * @returns false when the object has another version or does not exist.
+   * Moves the object if it still has `version`; false when it has another or does not exist. A
+   * concurrent or later write to `from` never reaches `to`, but a concurrent write may be lost.
+   * After a crash both keys may exist; repeating the move finishes it.
    */
   move(from: string, to: string, version: string): Promise<boolean>;
-  /** Deletes an object; the deletion of a missing object succeeds. */
   delete(key: string): Promise<void>;
-  /** Yields every key with this prefix whose object was last written or moved before the time `before`. */
+  /** Yields every key whose object was last written or moved before `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
   /**
-   * Deletes what interrupted writes that began before the time `before` left behind. Stored objects are not affected,
-   * also when an interrupted write had the same key.
-   *
-   * @returns The number of writes whose remains were deleted.
+   * Deletes what writes that began before `before` left behind, and returns their number. Stored
+   * objects are not affected.
    */
   removeUnfinished(before: Date): Promise<number>;
-  /** Whether `createUploadUrl` returns signed URLs. */
   readonly hasUploadUrls: boolean;
-  /**
-   * Returns a signed URL at which the store accepts an upload of exactly this type and length; undefined when the store
-   * does not support signed URLs.
-   */
+  /** Exactly this type and length are accepted; undefined when the store has no signed URLs. */
   createUploadUrl(key: string, upload: DirectUpload): Promise<string | undefined>;
-  /** Checks that the object store can be reached. @throws When the store does not answer. */
+  /** @throws When the store does not answer. */
   check(): Promise<void>;
+}
+
+/** A failure is ignored, because remove-orphans deletes objects that no row names. */
+export async function discardObjects(
+  store: Pick<ObjectStore, "delete">,
+  keys: readonly (string | null)[],
+): Promise<void> {
+  const known = keys.filter((key) => key !== null);
+  await Promise.allSettled(known.map((key) => store.delete(key)));
+}
+
+/** The source of a short object. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
 }

@@ -3,15 +3,11 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { S3Config } from "#src/storage/s3-client.ts";
 
-/** The settings of the object store, where the bytes of media are stored. */
 export type StorageConfig =
   | { readonly kind: "disk"; readonly folder: string }
   | ({ readonly kind: "s3" } & S3Config);
 
-/**
- * Reads the settings of the object store. A bucket without `MEDIA_STORE` means S3; otherwise the folder `MEDIA_DIR` is
- * the store.
- */
+/** A bucket without `MEDIA_STORE` means S3. */
 export function readStorageConfig(read: EnvReader): StorageConfig {
   const wanted = read.optionalString("S3_BUCKET") === undefined ? "disk" : "s3";
   const kind = read
@@ -31,7 +27,6 @@ export function readStorageConfig(read: EnvReader): StorageConfig {
   return kind === "disk" ? { kind, folder } : { kind, ...s3 };
 }
 
-/** Opens the object store. The AWS SDK is loaded only for S3, because loading it takes time and memory. */
 export async function openObjectStore(config: StorageConfig): Promise<ObjectStore> {
   if (config.kind === "disk") return await openDiskStore(config.folder);
   const { createS3Store } = await import("#src/storage/s3.ts");
@@ -54,7 +49,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
-    // Only AWS needs the real region of an S3 bucket. Most other stores ignore the region or accept this default.
+    // Only AWS needs the real region of a bucket.
     region: read
       .about("Region of the S3 bucket.", {
         default: "`us-east-1` when `S3_ENDPOINT` is set, else required",
@@ -67,7 +62,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
     ),
     credentials: readCredentials(read),
-    // Most S3 stores other than AWS have no separate host name for each bucket.
+    // Most other stores have no host name for each bucket.
     forcePathStyle: read
       .about(
         "Whether the bucket name is in the path of S3 addresses instead of in the host name.",

@@ -1,29 +1,25 @@
 import type { S3ServiceException } from "@aws-sdk/client-s3";
 import type { StoredObject } from "./object-store.ts";
 
-/** Returns the HTTP status of a failed call to the S3 store; undefined when the store did not answer. */
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("$metadata" in error)) return undefined;
   return (error as S3ServiceException).$metadata.httpStatusCode;
 }
 
-/** Handler for `catch`: returns undefined for a missing object or bucket and rethrows every other error. */
+/** For `catch`: only a missing object or bucket is undefined. */
 export function undefinedIfNotFound(error: unknown): undefined {
   if (statusOf(error) !== 404) throw error;
   return undefined;
 }
 
-/** Whether a call to the S3 store failed because the object does not have the requested version. */
 export function isPreconditionFailed(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/** Whether a call to the S3 store failed because the range starts beyond the end of the object. */
 export function isRangeNotSatisfiable(error: unknown): boolean {
   return statusOf(error) === 416;
 }
 
-/** The headers with which an S3 response describes an object. */
 export interface ObjectHeaders {
   readonly ContentLength?: number | undefined;
   readonly ETag?: string | undefined;
@@ -31,9 +27,8 @@ export interface ObjectHeaders {
 }
 
 /**
- * Reads the length and the version of an object from the headers of an S3 response. The version is the ETag. The server versitygw
- * omits the ETag of a copy whose source is replaced at that moment. Then the modification time serves as the version, and a move
- * that compares this version fails.
+ * versitygw omits the ETag of a copy whose source is replaced at that moment. Then the modification
+ * time is the version, and a move that compares it fails.
  */
 export function toStoredObject(
   headers: ObjectHeaders,
@@ -48,7 +43,7 @@ export function toStoredObject(
   return { bytes, version };
 }
 
-/** Returns the length of the whole object from a `Content-Range` header such as `bytes 0-9/1234`. */
+/** From a header such as `bytes 0-9/1234`. */
 export function totalOf(contentRange: string | undefined): number | undefined {
   const total = /\/(\d+)$/.exec(contentRange ?? "")?.[1];
   return total === undefined ? undefined : Number(total);

@@ -10,32 +10,29 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { abortable } from "#src/storage/abortable.ts";
-import { isObjectKey } from "#src/storage/object-key.ts";
 import type { StoredObject } from "#src/storage/object-store.ts";
 import { deadline } from "#src/storage/s3-client.ts";
+import { isObjectKey } from "#src/storage/store-arguments.ts";
 import { isBefore, toStoredObject, undefinedIfNotFound } from "./s3-responses.ts";
 
-/** The S3 bucket and the key of an object. */
 export interface S3Location {
   readonly Bucket: string;
   readonly Key: string;
 }
 
-/**
- * The minimum part size of S3. S3 allows at most 10,000 parts, and thereby 52 GB, far more than any limit for media.
- */
+/** The minimum of S3, which allows 10,000 parts, and thereby 52 GB. */
 const PART_BYTES = 5 * 1024 * 1024;
 const PART_TIMEOUT_MS = 60_000;
-/** Time limit of the S3 call that completes an upload. A store may join all parts before it answers. */
+/** A store may join all parts before it answers. */
 const COMPLETE_TIMEOUT_MS = 300_000;
 
 /**
- * Uploads a stream of unknown length to S3: in one call when it fits into one part, otherwise in parts. The object
- * becomes visible with the last call. The signal does not abort that call, because its outcome would be unknown.
+ * One call if the stream fits into one part, otherwise parts. The last call makes the object
+ * visible; the signal does not abort it, because its outcome would be unknown.
  *
- * `Upload` of `@aws-sdk/lib-storage` is not used. In version 3.1169.0 it takes twice the processor time for 512 MB
- * (2.4-3.5 s instead of 1.2 s), because it allocates a buffer for each part. It also sets no time limit for a call, does
- * not abort a part in flight, and its `abort()` rejects before the parts are deleted.
+ * `Upload` of `@aws-sdk/lib-storage` 3.1169.0 takes twice the processor time (2.4-3.5 s instead of
+ * 1.2 s for 512 MB), sets no time limit, does not abort a part in flight, and its `abort()` rejects
+ * before the parts are deleted.
  */
 export async function uploadStream(
   client: S3Client,
@@ -53,7 +50,7 @@ export async function uploadStream(
       ? await putWhole(client, location, part)
       : await putParts(client, location, part, parts, stop);
   } catch (error) {
-    // After an abort the AWS SDK throws its own error, but the caller gets the signal's reason.
+    // The caller gets the signal's reason instead of the SDK's error.
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -90,7 +87,7 @@ async function putParts(
     let size = 0;
     for (let part: Buffer | undefined = first; part !== undefined;) {
       const number = parts.length + 1;
-      // The next part of the upload is collected while this part is being sent.
+      // The next part is collected meanwhile.
       sending = sendPart(client, upload, number, part, stop);
       const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
         sending,
@@ -107,10 +104,9 @@ async function putParts(
     );
     return toStoredObject({ ContentLength: size, ETag });
   } catch (error) {
-    // The upload waits for the part in flight, because a part that arrives after the abort could recreate the upload.
+    // A part that arrives after the abort could recreate the upload.
     await sending?.catch(() => {});
-    // If the store does not abort the upload, `removeUnfinished` deletes its parts later. The caller gets the first
-    // error.
+    // If this fails, `removeUnfinished` deletes the parts later.
     await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
     throw error;
   }
@@ -135,10 +131,7 @@ async function sendPart(
   return { PartNumber: number, ETag };
 }
 
-/**
- * Deletes the parts of S3 uploads that began before `before` and were not completed, and returns the number of these
- * uploads.
- */
+/** Returns the number of uploads that began before `before` and were not completed. */
 export async function removeUnfinishedUploads(
   client: S3Client,
   bucket: string,
@@ -161,8 +154,8 @@ export async function removeUnfinishedUploads(
 }
 
 /**
- * Splits a stream into parts of `PART_BYTES`; the last part may be shorter. Memory does not grow with the stream,
- * because two buffers alternate: the buffer of a part is overwritten when the caller requests the second part after it.
+ * Memory does not grow with the stream, because two buffers alternate: that of a part is
+ * overwritten when the second part after it is requested.
  */
 async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   let filling: Buffer = Buffer.allocUnsafeSlow(PART_BYTES);

@@ -10,8 +10,6 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { requireRange } from "#src/storage/byte-range.ts";
-import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type {
   ByteRange,
   DirectUpload,
@@ -26,6 +24,12 @@ import {
 } from "#src/storage/s3-client.ts";
 import { removeUnfinishedUploads, type S3Location, uploadStream } from "#src/storage/s3-upload.ts";
 import {
+  isObjectKey,
+  requireMove,
+  requireObjectKey,
+  requireRange,
+} from "#src/storage/store-arguments.ts";
+import {
   isBefore,
   isPreconditionFailed,
   isRangeNotSatisfiable,
@@ -34,12 +38,11 @@ import {
   undefinedIfNotFound,
 } from "./s3-responses.ts";
 
-/** Time limit of a copy within the S3 store. A slow store takes about a second per 100 MB. */
 const COPY_TIMEOUT_MS = 300_000;
-/** Maximum time from a request to read an object until the S3 store begins to answer. */
+/** From a request until the store begins to answer. */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** Creates the S3 store without connecting to it; `check` verifies that the bucket can be reached. */
+/** Does not connect; `check` does. */
 export function createS3Store(
   config: S3Config,
   openTimeoutMs: number = OPEN_TIMEOUT_MS,
@@ -48,8 +51,8 @@ export function createS3Store(
 }
 
 /**
- * Reading files, writing files, and calls to the S3 store that transfer no file each have connections of their own.
- * Otherwise slow readers would occupy the connections that uploads, checks and deletions need.
+ * Reads, writes and other calls have connections of their own: slow readers would otherwise occupy
+ * those that uploads, checks and deletions need.
  */
 class S3Store implements ObjectStore {
   readonly hasUploadUrls = true;
@@ -81,8 +84,7 @@ class S3Store implements ObjectStore {
   async open(key: string, range?: ByteRange, signal?: AbortSignal) {
     requireRange(range);
     if (range?.length === 0) return await this.#openEmpty(key);
-    // The deadline of a read no longer applies once the S3 store begins to answer, because the bytes of the object may
-    // take any time.
+    // Ends once the store begins to answer, because the bytes may take any time.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(timedOut(this.#openTimeoutMs)), this.#openTimeoutMs);
     try {
@@ -116,8 +118,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Moves an object in the S3 store. S3 itself copies the object and compares the version. The source is deleted last,
-   * so that a crash loses no object.
+   * S3 itself copies and compares the version. The source is deleted last, so that a crash loses
+   * nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -164,8 +166,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Signs the length and the type of a direct upload, so that the S3 store accepts nothing else. The URL of an expired
-   * upload grant is signed with a time in the past, so that the store refuses the upload.
+   * Signs length and type, so that the store accepts nothing else. An expired grant is signed with
+   * a time in the past, so that the store refuses the upload.
    */
   async createUploadUrl(key: string, upload: DirectUpload): Promise<string> {
     const expires = upload.expiresAt.getTime();
@@ -182,10 +184,7 @@ class S3Store implements ObjectStore {
     });
   }
 
-  /**
-   * Throws when the S3 bucket is missing. Called before an object is reported as missing, because without the bucket
-   * every object would appear deleted.
-   */
+  /** Throws when the bucket is missing, because every object would then appear deleted. */
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), deadline());
   }
@@ -216,14 +215,12 @@ function rangeHeader(range: ByteRange | undefined): string | undefined {
   return `bytes=${range.start}-${end}`;
 }
 
-/** Returns the body of an S3 response, which is a readable stream in Node. */
 function contentOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
   if (Body === undefined || !(Symbol.asyncIterator in Body))
     throw new Error("the response of the object store has no body");
 
   const stream = Body as NodeJS.ReadableStream;
-  // The reader of the object handles the stream's errors. Without this listener, a lost connection before the first
-  // read would end the process.
+  // Without this listener, a lost connection before the first read would end the process.
   stream.on("error", () => {});
   return stream as AsyncIterable<Buffer>;
 }

@@ -1,19 +1,16 @@
 import { Buffer } from "node:buffer";
 import type { Deployment } from "@postrider/shared/deployment/ownership";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
-/** Key of the marker object. Its prefix is not one of the prefixes under which files of media are stored. */
+/** Not below a prefix under which files of media are stored. */
 const MARKER_KEY = "deployment/owner.json";
-/** Maximum size of a marker in bytes; a larger object at its key is not a marker. */
 const MAX_BYTES = 4_096;
 
-/** The marker of an object store: the deployment that the files in the store belong to. */
 export interface StoreMarker extends Deployment {
-  /** Number of the latest pass of this deployment that could delete files. */
+  /** Number of the latest pass that could delete files. */
   readonly pass: number;
 }
 
-/** Reads the marker of an object store; undefined when the store has none. */
 export async function readMarker(
   store: ObjectStore,
   signal?: AbortSignal,
@@ -45,13 +42,8 @@ function isMarker(value: unknown): value is StoreMarker {
   );
 }
 
-/** Writes or replaces the marker of an object store. */
 export async function writeMarker(store: ObjectStore, marker: StoreMarker): Promise<void> {
   const { deploymentId, systemIdentifier, databaseOid, pass } = marker;
   const text = JSON.stringify({ deploymentId, systemIdentifier, databaseOid, pass });
   await store.put(MARKER_KEY, once(Buffer.from(text)));
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }

@@ -4,18 +4,15 @@ import { pipeline } from "node:stream/promises";
 const DEFAULT_BUFFER_BYTES = 64 * 1024;
 
 export interface WriteOptions {
-  /** Maximum number of bytes that are buffered in memory while others are written; 64 KB by default. */
   readonly bufferBytes?: number;
-  /** The write fails when this signal is aborted. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes bytes to a new file, which must not exist yet. The promise settles only when the file is closed, also if the write
- * failed, so that the caller can then delete the partly written file. `pipeline` alone may reject before the file system has
- * created the file, which would appear after the caller deleted it.
+ * Settles only when the file is closed, so that the caller can delete a partly written file:
+ * `pipeline` alone may reject before the file system has created it.
  *
- * @throws The error of `bytes`, an `AbortError` when the signal is aborted, or an error of the file system.
+ * @throws The error of `bytes`, an `AbortError`, or an error of the file system.
  */
 export async function writeNewFile(
   path: string,

@@ -26,7 +26,7 @@ export interface AccountDirectory {
 
 interface Lookup {
   readonly workspaceId: string;
-  readonly accountId: string;
+  readonly accountIds: readonly string[];
   readonly context: RequestContext | undefined;
 }
 
@@ -35,6 +35,7 @@ interface Lookup {
  * One such RPC costs more CPU than the rest of creating a post.
  */
 const BATCH_WAIT_MS = 1;
+const MAX_LOOKUPS = 100;
 const MAX_REFS_PER_CALL = 1000;
 
 /**
@@ -42,21 +43,14 @@ const MAX_REFS_PER_CALL = 1000;
  * RPC.
  */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
-  const batcher = new Batcher<Lookup, PostAccount | undefined>({
+  const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
     windowMs: BATCH_WAIT_MS,
-    maxItems: MAX_REFS_PER_CALL,
+    maxItems: MAX_LOOKUPS,
     flush: (lookups) => runInContext(contextOf(lookups), () => getAccounts(client, lookups)),
   });
   return {
-    findAccounts: async (workspaceId, ids) => {
-      const context = findContext();
-      const accounts = await Promise.all(
-        ids.map((accountId) => batcher.submit({ workspaceId, accountId, context })),
-      );
-      return new Map(
-        accounts.flatMap((account) => (account === undefined ? [] : [[account.id, account]])),
-      );
-    },
+    findAccounts: async (workspaceId, accountIds) =>
+      await batcher.submit({ workspaceId, accountIds, context: findContext() }),
   };
 }
 
@@ -65,23 +59,30 @@ function contextOf(lookups: readonly Lookup[]): RequestContext {
   return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }
 
-/** Returns the accounts in the order of the lookups. */
+/** Returns the accounts of each lookup. */
 async function getAccounts(
   client: Client<typeof AccountService>,
   lookups: readonly Lookup[],
-): Promise<readonly (PostAccount | undefined)[]> {
-  const refs = lookups.map(({ workspaceId, accountId }) => ({ workspaceId, accountId }));
-  const { accounts } = await client.batchGetAccounts({ refs });
-  const found = new Map(
-    accounts.map((account) => [`${account.workspaceId} ${account.id}`, account]),
+): Promise<readonly ReadonlyMap<string, PostAccount>[]> {
+  const refs = lookups.flatMap(({ workspaceId, accountIds }) =>
+    accountIds.map((accountId) => ({ workspaceId, accountId })),
   );
-  return refs.map(({ workspaceId, accountId }) =>
-    toPostAccount(found.get(`${workspaceId} ${accountId}`)),
-  );
+  const calls: Promise<{ readonly accounts: readonly Account[] }>[] = [];
+  for (let start = 0; start < refs.length; start += MAX_REFS_PER_CALL)
+    calls.push(client.batchGetAccounts({ refs: refs.slice(start, start + MAX_REFS_PER_CALL) }));
+  const found = new Map<string, PostAccount>();
+  for (const account of (await Promise.all(calls)).flatMap(({ accounts }) => accounts)) {
+    const known = toPostAccount(account);
+    if (known !== undefined) found.set(`${account.workspaceId} ${account.id}`, known);
+  }
+  return lookups.map(({ workspaceId, accountIds }) => {
+    const entries = accountIds.flatMap((id) => found.get(`${workspaceId} ${id}`) ?? []);
+    return new Map(entries.map((account) => [account.id, account]));
+  });
 }
 
-function toPostAccount(account: Account | undefined): PostAccount | undefined {
-  if (account === undefined || !isPlatformId(account.platform)) return undefined;
+function toPostAccount(account: Account): PostAccount | undefined {
+  if (!isPlatformId(account.platform)) return undefined;
   const { id, platform, username, status, traits } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
   const settings = toValues(account.settings);

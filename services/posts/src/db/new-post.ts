@@ -5,44 +5,47 @@ import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import { currentCause } from "@postrider/shared/telemetry/cause";
 import { toTargetRecords } from "#src/db/target-records.ts";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
-import type { PostOptions } from "#src/domain/post.ts";
+import type { PostContent, PostTiming } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A new post to store. Its targets are in the order of the request's accounts. */
-export interface NewPost extends Placement {
-  readonly id: string;
+/** A new post as a client requests it. */
+export interface PostRequest extends PostContent {
   readonly workspaceId: string;
-  readonly content: string;
-  readonly options: PostOptions;
-  readonly mediaIds: readonly string[];
+  readonly timing: PostTiming;
+  readonly createdVia: string;
+  /** Whether the post may be stored although another post has the same content. */
+  readonly force: boolean;
+  /** The client's idempotency key; null when the client sent no key. */
+  readonly keyed: KeyedRequest | null;
+}
+
+/** A new post to store. Its targets are in the order of the request's accounts. */
+export interface NewPost extends PostRequest, Placement {
+  readonly id: string;
   /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: JsonValue[];
-  readonly createdVia: string;
   /**
    * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
    * The age of the claim is counted from this time.
    */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
+  readonly demands: readonly QuotaDemand[];
 }
 
 /** The response that is stored with an idempotency key. */
 export interface KeyedResponse {
-  readonly request: KeyedRequest;
   readonly response: Uint8Array;
   /** The post to which the response refers for its content; null for a response that contains everything. */
   readonly answeredPostId: string | null;
 }
 
 /** What is written in the same SQL statement as a new post. */
-export interface Acceptance {
-  readonly demands: readonly QuotaDemand[];
-  /** Whether the post may be stored although another post has the same content. */
-  readonly force: boolean;
+export interface Additions {
   /** The event that announces the post; undefined for a draft. */
   readonly event: OutboxEvent | undefined;
-  /** The idempotency key of the request with its response; null for a request without a key. */
-  readonly keyed: KeyedResponse | null;
+  /** The response to the request; null for a request without an idempotency key. */
+  readonly response: KeyedResponse | null;
   /**
    * For each quota counter that the post takes quota from: what the event of the post says if the post uses the counter
    * up. It is proto JSON without amounts, which the SQL statement adds. Null: the post must not use up a counter.
@@ -67,16 +70,11 @@ export interface PostRecords {
   readonly demands: string;
 }
 
-function toKeyRecord(keyed: KeyedResponse | null) {
-  if (keyed === null) return {};
-  const { request, response, answeredPostId } = keyed;
-  return {
-    operation: request.operation,
-    key: request.key,
-    fingerprint: request.fingerprint,
-    response: Buffer.from(response).toString("base64"),
-    answered_post_id: answeredPostId,
-  };
+function toKeyRecord(keyed: KeyedRequest | null, stored: KeyedResponse | null) {
+  if (keyed === null || stored === null) return {};
+  const { operation, key, fingerprint } = keyed;
+  const response = Buffer.from(stored.response).toString("base64");
+  return { operation, key, fingerprint, response, answered_post_id: stored.answeredPostId };
 }
 
 /** Returns the entry of the audit log about the new post. */
@@ -85,7 +83,7 @@ function toDeed({ id, workspaceId, status, targets }: NewPost) {
   return { action: "post.create", subject: { type: "post", id }, workspaceId, details } as const;
 }
 
-function toPostRecord(post: NewPost, { force, event, keyed, exhaustions }: Acceptance) {
+function toPostRecord(post: NewPost, { event, response, exhaustions }: Additions) {
   return {
     id: post.id,
     workspace_id: post.workspaceId,
@@ -102,12 +100,12 @@ function toPostRecord(post: NewPost, { force, event, keyed, exhaustions }: Accep
     accepted_at: post.acceptedAt,
     due_at: post.due?.dueAt ?? null,
     publish_before: post.due?.publishBefore ?? null,
-    force,
+    force: post.force,
     cause: currentCause(),
     deed: toDeedRecord(toDeed(post)),
     event: event === undefined ? null : toEventRecord(event),
     exhaustions,
-    ...toKeyRecord(keyed),
+    ...toKeyRecord(post.keyed, response),
   };
 }
 
@@ -115,22 +113,22 @@ function toPostRecord(post: NewPost, { force, event, keyed, exhaustions }: Accep
  * Converts a new post to the records that `insertPosts` reads. Call it in the context of the request, which becomes the cause of
  * the post.
  */
-export function toPostRecords(post: NewPost, acceptance: Acceptance): PostRecords {
+export function toPostRecords(post: NewPost, additions: Additions): PostRecords {
   const { id, workspaceId, targets } = post;
-  const demands = acceptance.demands.map(({ subject, period, requested, limit }) => ({
+  const demands = post.demands.map(({ subject, period, requested, limit }) => ({
     post_id: id,
     workspace_id: workspaceId,
     subject,
     period,
     requested,
-    ceiling: acceptance.exhaustions === null ? limit - 1 : limit,
+    ceiling: additions.exhaustions === null ? limit - 1 : limit,
   }));
   const targetsOfPost = toTargetRecords(targets).map((target) => ({ post_id: id, ...target }));
   return {
     id,
-    isKeyed: acceptance.keyed !== null,
+    isKeyed: post.keyed !== null,
     hasSlot: post.queueSlotRuleId !== null,
-    post: JSON.stringify(toPostRecord(post, acceptance)),
+    post: JSON.stringify(toPostRecord(post, additions)),
     targets: targetsOfPost.map((target) => JSON.stringify(target)).join(","),
     demands: demands.map((demand) => JSON.stringify(demand)).join(","),
   };

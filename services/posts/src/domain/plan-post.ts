@@ -1,18 +1,10 @@
 import { createHash } from "node:crypto";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
-import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
 import type { QueueSlot } from "./next-slots.ts";
-import type { PostAccount, PostContent } from "./post.ts";
+import type { PostAccount, PostContent, PostTiming } from "./post.ts";
 import { dayOf } from "./quota.ts";
-
-/** When a client wants a new post to be published. The scheduled time of a draft is stored but has no effect. */
-export type PostTiming =
-  | { readonly kind: "draft"; readonly scheduledAt: Date | null }
-  | { readonly kind: "now" }
-  | { readonly kind: "scheduled"; readonly scheduledAt: Date }
-  | { readonly kind: "queue_slot" };
 
 /** The time at which the targets of a post are due, and the deadline after which they may no longer be published. */
 export interface Due {
@@ -38,32 +30,13 @@ export interface PlannedTarget {
   readonly username: string;
   /**
    * The UTC day on which the target uses quota; it also determines the month. Null for a draft, which uses
-   * no quota.
+   * no quota, and until the time is known.
    */
   readonly dueDay: string | null;
   /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
   /** The settings of the account, with which the target is published; null = the defaults, or a draft. */
   readonly settings: SettingValues | null;
-}
-
-/**
- * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time, because clocks
- * differ and requests take time.
- */
-const GRACE_MS = 60_000;
-const DAY_MS = 24 * 3_600_000;
-const MAX_AHEAD_DAYS = 366;
-
-/** Returns every reason why a post cannot be scheduled at a given time. */
-export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
-  const aheadMs = scheduledAt.getTime() - now.getTime();
-  const path = "/scheduledAt";
-  if (aheadMs < -GRACE_MS) return [{ code: "schedule_in_past", path }];
-  if (aheadMs <= MAX_AHEAD_DAYS * DAY_MS) return [];
-  return [
-    { code: "schedule_too_far", path, limit: MAX_AHEAD_DAYS, actual: Math.ceil(aheadMs / DAY_MS) },
-  ];
 }
 
 /** When a new post is to be published, after a queue slot was chosen for a post that asked for one. */
@@ -82,28 +55,13 @@ export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
-/** What a new post is planned from, besides its content and its timing. */
-interface PlanInputs extends PlacementTimes {
-  /** The accounts of the post by their ids. */
-  readonly accounts: ReadonlyMap<string, PostAccount>;
-  readonly newId: () => string;
-}
-
 /**
- * Returns the status, the times and the targets of a checked new post. A scheduled time that has just passed is replaced by the
- * current time.
+ * Returns the status and the times of a validated new post. A scheduled time that has just passed is replaced by the current time.
  */
-export function planNewPost(
-  post: PostContent,
+export function placeNewPost(
   timing: ChosenTiming,
-  { accounts, newId, ...times }: PlanInputs,
-): Placement & { readonly targets: readonly PlannedTarget[] } {
-  const placement = placeNewPost(timing, times);
-  const { due } = placement;
-  return { ...placement, targets: planTargets(post, accounts, { due, idOf: newId }) };
-}
-
-function placeNewPost(timing: ChosenTiming, { now, missedAfterMs }: PlacementTimes): Placement {
+  { now, missedAfterMs }: PlacementTimes,
+): Placement {
   if (timing.kind === "chosen_slot") return placeAt(timing.slotAt, timing.ruleId, missedAfterMs);
   const queueSlotRuleId = null;
   if (timing.kind === "draft")
@@ -120,7 +78,7 @@ function placeNewPost(timing: ChosenTiming, { now, missedAfterMs }: PlacementTim
 }
 
 /** The time to which an update or publish request moves a draft or scheduled post. */
-export type RewriteTiming =
+export type ChangedTiming =
   | { readonly kind: "unchanged" }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date };
@@ -129,9 +87,9 @@ export type RewriteTiming =
  * Returns the status and times of a draft or scheduled post after an update or publish request. The post keeps its
  * queue slot unless its time changes.
  */
-export function placeRewrittenPost(
+export function placeUnpublishedPost(
   post: Pick<Placement, "scheduledAt" | "queueSlotRuleId"> & { readonly status: string },
-  timing: RewriteTiming,
+  timing: ChangedTiming,
   { now, missedAfterMs }: PlacementTimes,
 ): Placement {
   if (timing.kind === "now") {
@@ -159,15 +117,16 @@ function placeAt(
 }
 
 /**
- * Returns one target for each account of a checked post, in the order of the accounts.
+ * Returns one target for each account of a validated post, in the order of the accounts. When they are due is not known yet.
  *
+ * @param options.isDraft Whether the targets are not to be published yet.
  * @param options.idOf Returns the id of the target of an account: a new id, or the id that the stored target of the
  *   account already has.
  */
 export function planTargets(
   post: PostContent,
   accounts: ReadonlyMap<string, PostAccount>,
-  { due, idOf }: { readonly due: Due | null; readonly idOf: (accountId: string) => string },
+  { isDraft, idOf }: { readonly isDraft: boolean; readonly idOf: (accountId: string) => string },
 ): readonly PlannedTarget[] {
   // Most targets of a post have the same text, so each text is hashed once.
   const hashes = new Map<string, string>();
@@ -175,13 +134,23 @@ export function planTargets(
     const account = accounts.get(accountId);
     if (account === undefined) return [];
     const { platform, username, settings = null } = account;
-    const target = { id: idOf(accountId), accountId, platform, username };
-    if (due === null) return [{ ...target, dueDay: null, contentHash: null, settings: null }];
+    const target = { id: idOf(accountId), accountId, platform, username, dueDay: null };
+    if (isDraft) return [{ ...target, contentHash: null, settings: null }];
     const { text } = effectiveContent(post.content, post.options, target);
     const hash = hashes.get(text) ?? contentHash(text, post.mediaIds);
     hashes.set(text, hash);
-    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash, settings }];
+    return [{ ...target, contentHash: hash, settings }];
   });
+}
+
+/** Returns the targets with the day on which they are due. */
+export function placeTargets(
+  targets: readonly PlannedTarget[],
+  due: Due | null,
+): readonly PlannedTarget[] {
+  if (due === null) return targets;
+  const dueDay = dayOf(due.dueAt);
+  return targets.map((target) => ({ ...target, dueDay }));
 }
 
 /**

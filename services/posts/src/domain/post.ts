@@ -25,6 +25,13 @@ export interface PostContent {
   readonly options: PostOptions;
 }
 
+/** When a client wants a new post to be published. The scheduled time of a draft is stored but has no effect. */
+export type PostTiming =
+  | { readonly kind: "draft"; readonly scheduledAt: Date | null }
+  | { readonly kind: "now" }
+  | { readonly kind: "scheduled"; readonly scheduledAt: Date }
+  | { readonly kind: "queue_slot" };
+
 /** A connected account, with the data that the posts service needs. */
 export interface PostAccount {
   readonly id: string;

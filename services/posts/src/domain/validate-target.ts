@@ -25,18 +25,13 @@ export function validateTarget(
 ): TargetViolation[] {
   const rules: PlatformRules = PLATFORM_FACTS[target.platform].rules;
   return [
-    ...validateTexts(target, count),
+    ...validateText(target, rules, count),
+    ...validateTitle(target, rules, count),
     ...validatePrivacy(target, rules),
     ...validateDisclosure(target),
     ...validateTags(target, rules.tags),
     ...validateMedia(target, rules),
   ];
-}
-
-/** Returns the reasons that `validateTarget` finds in the text and the title of a post. */
-export function validateTexts(target: TargetInput, count: TextCounter): TargetViolation[] {
-  const rules: PlatformRules = PLATFORM_FACTS[target.platform].rules;
-  return [...validateText(target, rules, count), ...validateTitle(target, rules, count)];
 }
 
 /** Checks the text of a post against the rules of one platform. White space alone counts as no text. */

@@ -1,9 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   conflict,
-  ServiceError,
   unavailable,
   unprocessable,
+  type ServiceError,
   type Violation,
 } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
@@ -17,21 +17,6 @@ import {
   type QuotaExhaustion,
   type QuotaShortage,
 } from "#src/domain/quota.ts";
-
-/** The answer that refuses a request that would change a post. Nothing was committed. */
-export interface Refused {
-  readonly kind: "refused";
-  readonly error: ServiceError;
-}
-
-/**
- * Converts a `ServiceError` to a refusal of the request. Such an error is only thrown before the commit. Any other
- * error is thrown again.
- */
-export function toRefused(error: unknown): Refused {
-  if (error instanceof ServiceError) return { kind: "refused", error };
-  throw error;
-}
 
 /**
  * Returns the error that lists the other posts with the same content; undefined if these posts do not exist any more.

@@ -12,14 +12,12 @@ import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { isDeadlock, isRefused } from "#src/db/refusal.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
-import type { QuotaDemand } from "#src/domain/quota.ts";
 import { findNextSlot } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
 
 /** A post that can be inserted, and the answer to its request. */
 export interface BuiltPost {
   readonly post: NewPost;
-  readonly demands: readonly QuotaDemand[];
   readonly answer: Post;
   readonly records: PostRecords;
 }
@@ -30,11 +28,11 @@ export interface PendingPost extends Gatherable {
   readonly source: BuiltPost | ((slot: QueueSlot) => BuiltPost);
 }
 
+/** Whether a post was stored, or why it was not. A post for which no queue slot is free is not built. */
 export type InsertResult =
-  | { readonly kind: "stored"; readonly built: BuiltPost }
-  | { readonly kind: "not_stored"; readonly built: BuiltPost; readonly refusal: InsertRefusal }
-  /** No queue slot of the workspace is free. */
-  | { readonly kind: "no_slot" };
+  | { readonly refusal: null; readonly built: BuiltPost }
+  | { readonly refusal: InsertRefusal; readonly built: BuiltPost }
+  | { readonly refusal: "no_slot" };
 
 /** Inserts posts in the order in which they arrive, many with one statement and one commit. */
 export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "submitAlone">;
@@ -105,11 +103,9 @@ async function insertBuilt(
   const records = known.map((each) => each.records);
   const refusals = records.length === 0 ? [] : await insertPosts(sql, records);
   const byPost = new Map(known.map((each, index) => [each, refusals[index] ?? null]));
-  return built.map((each) => {
-    if (each === undefined) return { kind: "no_slot" };
-    const refusal = byPost.get(each) ?? null;
-    return refusal === null
-      ? { kind: "stored", built: each }
-      : { kind: "not_stored", built: each, refusal };
-  });
+  return built.map((each) =>
+    each === undefined
+      ? { refusal: "no_slot" }
+      : { refusal: byPost.get(each) ?? null, built: each },
+  );
 }

@@ -6,8 +6,8 @@ import type {
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { changeUnpublishedPost } from "#src/operations/change-unpublished-post.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { rewritePost } from "#src/operations/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
 /** Publishes a draft or scheduled post at once, in the same way as a new post. */
@@ -16,13 +16,12 @@ export async function publishPost(
   { workspaceId, id: postId, force }: PublishPostRequest,
 ): Promise<MessageInitShape<typeof PublishPostResponseSchema>> {
   if (!isId(workspaceId) || !isId(postId)) throw notFound();
-  const outcome = await rewritePost(
+  const change = await changeUnpublishedPost(
     deps,
     { workspaceId, postId },
     { operation: "publish", ifVersion: undefined, force, changes: {}, timing: { kind: "now" } },
   );
-  if (outcome.kind === "refused") throw outcome.error;
   failpoint("posts.after-publish-commit");
   deps.nudgeRelay();
-  return { post: toPost(outcome.after) };
+  return { post: toPost(change.after) };
 }

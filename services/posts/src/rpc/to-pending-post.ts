@@ -2,83 +2,101 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
 import { PostSchema } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
-import { toPostRecords, type NewPost } from "#src/db/new-post.ts";
+import { toPostRecords, type NewPost, type PostRequest } from "#src/db/new-post.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
-import { planNewPost, type ChosenTiming } from "#src/domain/plan-post.ts";
+import {
+  placeNewPost,
+  placeTargets,
+  planTargets,
+  type ChosenTiming,
+  type PlannedTarget,
+} from "#src/domain/plan-post.ts";
 import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
 import { possibleExhaustions, postPlaced } from "#src/events.ts";
-import { toStoredMedia, type PostDependencies } from "#src/operations/judge-post.ts";
 import type { BuiltPost, PendingPost } from "#src/operations/post-inserts.ts";
-import type { NewPostRequest } from "#src/rpc/parse-post.ts";
+import {
+  textLengthOf,
+  toStoredMedia,
+  type PostDependencies,
+} from "#src/operations/validate-request.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 import { toKeyedResponse } from "#src/rpc/to-replayable-response.ts";
 
-/** A CreatePost request whose post was checked, and the data from which the post is built. */
-export interface CheckedRequest {
-  readonly request: NewPostRequest;
+/** A validated post whose targets are planned, and the data from which the rest of it is built. */
+export interface PlannedPost {
+  readonly request: PostRequest;
   readonly postId: string;
+  readonly targets: readonly PlannedTarget[];
   readonly known: PostDependencies;
   readonly limits: QuotaLimits;
   readonly missedAfterMs: number;
 }
 
+export function planPost(checked: Omit<PlannedPost, "targets">): PlannedPost {
+  const { request, known } = checked;
+  const isDraft = request.timing.kind === "draft";
+  return { ...checked, targets: planTargets(request, known.accounts, { isDraft, idOf: newId }) };
+}
+
 /** Builds the post that is inserted, and the answer to the request. */
-export function buildPost(
-  { request, postId, known, limits, missedAfterMs }: CheckedRequest,
+function buildPost(
+  { request, postId, known, limits, missedAfterMs, ...planned }: PlannedPost,
   timing: ChosenTiming,
   mayExhaust: boolean,
 ): BuiltPost {
-  const { workspaceId, content, options, mediaIds, createdVia, force, keyed } = request;
-  const { now, media, accounts } = known;
+  const { workspaceId, mediaIds, keyed } = request;
+  const { now } = known;
+  const placement = placeNewPost(timing, { now, missedAfterMs });
+  const { due } = placement;
+  const targets = placeTargets(planned.targets, due);
+  const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
   const post: NewPost = {
+    ...request,
+    ...placement,
     id: postId,
-    workspaceId,
-    content,
-    options,
-    mediaIds,
-    media: toStoredMedia(mediaIds, media),
-    createdVia,
+    media: toStoredMedia(mediaIds, known),
     acceptedAt: now,
-    ...planNewPost(request, timing, { accounts, now, missedAfterMs, newId }),
+    targets,
+    demands,
   };
   const answer = create(PostSchema, toAcceptedPost(post));
-  const { due, targets } = post;
-  const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
   const [event] = postPlaced({ ...post, postId, version: 1, occurredAt: now }, targets);
   const records = toPostRecords(post, {
-    demands,
-    force,
     event,
-    keyed: keyed === null ? null : toKeyedResponse(keyed, answer),
+    response: keyed === null ? null : toKeyedResponse(answer),
     exhaustions: mayExhaust ? possibleExhaustions(demands, targets, now) : null,
   });
-  return { post, demands, answer, records };
+  return { post, answer, records };
 }
 
-/** Returns a checked post to insert, with what no other post of the same statement can have. */
-export function toPendingPost(checked: CheckedRequest, mayExhaust: boolean): PendingPost {
-  const { workspaceId, keyed, timing } = checked.request;
+/** About the number of bytes of a target, and of a post without its texts, in the records of a post that is not built yet. */
+const RECORD_BYTES = 600;
+
+/** Returns a planned post to insert, with what no other post of the same statement can have. */
+export function toPendingPost(planned: PlannedPost, mayExhaust: boolean): PendingPost {
+  const { request, targets } = planned;
+  const { workspaceId, keyed, timing } = request;
   const isQueued = timing.kind === "queue_slot";
-  // The content, which decides on the claims, does not depend on the time.
-  const built = buildPost(checked, isQueued ? { kind: "now" } : timing, mayExhaust);
-  const { post, records } = built;
-  // The post is built in the context of its request, which becomes the cause of the post.
+  // A post for a queue slot is built in the context of its request, which becomes the cause of the post.
   const source = isQueued
     ? AsyncLocalStorage.bind((slot: QueueSlot) =>
-        buildPost(checked, { kind: "chosen_slot", ...slot }, mayExhaust),
+        buildPost(planned, { kind: "chosen_slot", ...slot }, mayExhaust),
       )
-    : built;
+    : buildPost(planned, timing, mayExhaust);
   return {
     workspaceId,
     owner: workspaceId,
     claims: [
-      ...post.targets.flatMap(({ accountId, contentHash }) =>
+      ...targets.flatMap(({ accountId, contentHash }) =>
         contentHash === null ? [] : [`content ${accountId} ${contentHash}`],
       ),
       ...(keyed === null ? [] : [`key ${workspaceId} ${keyed.key}`]),
       ...(isQueued ? [`slot ${workspaceId}`] : []),
     ],
-    bytes: records.post.length + records.targets.length,
+    bytes:
+      typeof source === "function"
+        ? textLengthOf(request) + RECORD_BYTES * (targets.length + 1)
+        : source.records.post.length + source.records.targets.length,
     source,
   };
 }

@@ -2,9 +2,9 @@ import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { toOptionMessages } from "@postrider/contracts/post-options";
 import type {
   AttemptSchema,
-  PostOptionSchema,
   PostSchema,
   TargetErrorSchema,
   TargetSchema,
@@ -12,7 +12,6 @@ import type {
 import type { NewPost } from "#src/db/new-post.ts";
 import type { PostRow, TargetJson } from "#src/db/posts.ts";
 import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
-import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
@@ -30,10 +29,6 @@ export function instant<K extends string>(
 /** Converts a nullable text column to a message field, which is omitted if the column is null. */
 export function text<K extends string>(name: K, value: string | null): { [key in K]?: string } {
   return value === null ? {} : ({ [name]: value } as { [key in K]?: string });
-}
-
-function toOption({ tags, ...option }: PostOption): MessageInitShape<typeof PostOptionSchema> {
-  return tags === undefined ? option : { ...option, tags: { values: [...tags] } };
 }
 
 function toError(target: TargetJson): { error?: MessageInitShape<typeof TargetErrorSchema> } {
@@ -78,15 +73,6 @@ function toAttempts({
   }));
 }
 
-/** Converts the options of a post from the database to those of the message. */
-export function toOptions(
-  options: PostRow["options"],
-): Record<string, MessageInitShape<typeof PostOptionSchema>> {
-  return Object.fromEntries(
-    Object.entries(options).map(([key, option]) => [key, toOption(option)]),
-  );
-}
-
 /** Converts a post from the database to the message that the RPCs return. */
 export function toPost(row: PostRow): PostInit {
   return {
@@ -94,7 +80,7 @@ export function toPost(row: PostRow): PostInit {
     workspaceId: row.workspaceId,
     status: row.status,
     content: row.content,
-    options: toOptions(row.options),
+    options: toOptionMessages(row.options),
     mediaIds: [...row.mediaIds],
     media: row.media.map((json) => fromJson(MediaSchema, json, { ignoreUnknownFields: true })),
     createdVia: row.createdVia,

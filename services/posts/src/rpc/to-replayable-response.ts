@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { toOptionMessages } from "@postrider/contracts/post-options";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { ISql } from "@postrider/shared/postgres";
 import {
@@ -8,7 +9,6 @@ import {
 } from "@postrider/shared/postgres/idempotency";
 import { findAnsweredContent } from "#src/db/accepted-posts.ts";
 import type { KeyedResponse } from "#src/db/new-post.ts";
-import { toOptions } from "#src/rpc/to-post.ts";
 
 /**
  * Number of bytes from which on the stored response to CreatePost refers to the content and the options of the post instead of
@@ -26,13 +26,13 @@ const REFERRING = 0;
  * Returns the response to CreatePost that is stored with its idempotency key. Later repetitions get the same response, also after
  * the post was changed or deleted.
  */
-export function toKeyedResponse(request: KeyedRequest, answer: Post): KeyedResponse {
+export function toKeyedResponse(answer: Post): KeyedResponse {
   const whole = toBinary(PostSchema, answer);
   const referring = toReferring(answer);
   const refers = whole.length - referring.length >= MIN_REFERRING_BYTES;
   return refers
-    ? { request, response: referring, answeredPostId: answer.id }
-    : { request, response: whole, answeredPostId: null };
+    ? { response: referring, answeredPostId: answer.id }
+    : { response: whole, answeredPostId: null };
 }
 
 /** Returns the response to an earlier CreatePost request with this idempotency key; undefined if there was none. */
@@ -52,7 +52,7 @@ async function readResponse(sql: ISql, keyed: KeyedRequest, response: Uint8Array
   if (found === undefined) throw keyInProgress();
   const post = fromBinary(PostSchema, response.subarray(1));
   post.content = found.content;
-  const init: MessageInitShape<typeof PostSchema> = { options: toOptions(found.options) };
+  const init: MessageInitShape<typeof PostSchema> = { options: toOptionMessages(found.options) };
   post.options = create(PostSchema, init).options;
   return post;
 }

@@ -7,8 +7,8 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
+import { changeUnpublishedPost, type PostChange } from "#src/operations/change-unpublished-post.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { rewritePost, type Rewritten } from "#src/operations/rewrite-post.ts";
 import { parseUpdatePost } from "#src/rpc/parse-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
@@ -23,7 +23,7 @@ export async function updatePost(
   const { workspaceId, id: postId, ifVersion } = request;
   if (!isId(workspaceId) || !isId(postId)) throw notFound();
   const { scheduledAt, ...changes } = parseUpdatePost(request);
-  const outcome = await rewritePost(
+  const change = await changeUnpublishedPost(
     deps,
     { workspaceId, postId },
     {
@@ -35,18 +35,17 @@ export async function updatePost(
         scheduledAt === undefined ? { kind: "unchanged" } : { kind: "scheduled", scheduledAt },
     },
   );
-  if (outcome.kind === "refused") throw outcome.error;
   failpoint("posts.after-update-commit");
   deps.nudgeRelay();
-  const { after } = outcome;
+  const { after } = change;
   if (after.status === "scheduled" && after.scheduledAt !== null)
     deps.nudgeScheduler(after.scheduledAt);
-  await releaseMedia(deps.media, removedMedia(outcome));
+  await releaseMedia(deps.media, removedMedia(change));
   return { post: toPost(after) };
 }
 
 /** Returns the media that an update removed from a post, each with the post version that does not use them any more. */
-function removedMedia({ before, after }: Rewritten) {
+function removedMedia({ before, after }: PostChange) {
   const { workspaceId, id: postId, version: postVersion, mediaIds } = after;
   return before.mediaIds
     .filter((mediaId) => !mediaIds.includes(mediaId))

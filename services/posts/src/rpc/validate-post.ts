@@ -5,11 +5,11 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { judgePost, loadPostDependencies } from "#src/operations/judge-post.ts";
+import { loadPostDependencies, validateRequest } from "#src/operations/validate-request.ts";
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
 /**
- * Checks a post and stores nothing. Only CreatePost checks duplicate content, queue slots and quota: until a
+ * Validates a post and stores nothing. Only CreatePost checks duplicate content, queue slots and quota: until a
  * post is created, other posts may publish the same content, take the slot and use the quota.
  */
 export async function validatePost(
@@ -18,7 +18,7 @@ export async function validatePost(
 ): Promise<MessageInitShape<typeof ValidatePostResponseSchema>> {
   const post = parseValidatePost(request);
   const known = await loadPostDependencies(deps, post, null);
-  const violations = judgePost(post, known, post.timing);
+  const violations = await validateRequest(post, known, post.timing);
   if (violations.length > 0) throw unprocessable("validation_failed", violations);
   const targets = post.accountIds.flatMap((accountId) => {
     const account = known.accounts.get(accountId);

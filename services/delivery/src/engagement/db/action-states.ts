@@ -7,9 +7,9 @@ import { actionColumns } from "./comment-actions.ts";
 export async function lockActions(
   tx: TransactionSql,
   ids: readonly string[],
-): Promise<{ readonly actions: readonly CommentAction[]; readonly now: Date }> {
+): Promise<{ readonly calls: readonly CommentAction[]; readonly now: Date }> {
   // Actions are locked in the order of their ids, so that two transactions cannot deadlock.
-  const [actions, now] = await Promise.all([
+  const [calls, now] = await Promise.all([
     tx<CommentAction[]>`
       select ${actionColumns(tx)}
       from comment_actions a
@@ -18,25 +18,23 @@ export async function lockActions(
       for update of a`,
     readClock(tx),
   ]);
-  return { actions, now };
+  return { calls, now };
 }
 
-/** Writes the new states of locked actions. */
-export async function updateActions(
-  tx: TransactionSql,
-  actions: readonly CommentAction[],
-): Promise<void> {
-  const rows = actions.map((action) => ({
+function toRow(action: CommentAction) {
+  return {
     id: action.id,
     status: action.status,
     wake_at: action.wakeAt.toISOString(),
     crash_count: action.crashCount,
     retry_count: action.retryCount,
     first_unknown_at: action.firstUnknownAt?.toISOString() ?? null,
+    unknown_count: action.unknownCount,
     open_unknowns: action.openUnknowns,
     resend_count: action.resendCount,
     looks: action.looks,
     is_limited: action.isLimited,
+    is_restored: action.isRestored,
     call_until: action.callUntil?.toISOString() ?? null,
     version: action.version,
     external_id: action.externalId,
@@ -44,7 +42,14 @@ export async function updateActions(
     error_code: action.errorCode,
     error_message: action.errorMessage,
     finished_at: action.finishedAt?.toISOString() ?? null,
-  }));
+  };
+}
+
+/** Writes the new states of locked actions. */
+export async function updateActions(
+  tx: TransactionSql,
+  actions: readonly CommentAction[],
+): Promise<void> {
   await tx`
     update comment_actions a
     set status = k.status,
@@ -52,10 +57,12 @@ export async function updateActions(
       crash_count = k.crash_count,
       retry_count = k.retry_count,
       first_unknown_at = k.first_unknown_at,
+      unknown_count = k.unknown_count,
       open_unknowns = k.open_unknowns,
       resend_count = k.resend_count,
       looks = k.looks,
       is_limited = k.is_limited,
+      is_restored = k.is_restored,
       call_until = k.call_until,
       version = k.version,
       external_id = k.external_id,
@@ -63,10 +70,10 @@ export async function updateActions(
       error_code = k.error_code,
       error_message = k.error_message,
       finished_at = k.finished_at
-    from jsonb_to_recordset(${tx.json(rows)}) as k(
+    from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as k(
       id uuid, status text, wake_at timestamptz, crash_count int, retry_count int, first_unknown_at timestamptz,
-      open_unknowns int, resend_count int, looks int, is_limited boolean, call_until timestamptz, version bigint, external_id text,
-      further_ids text[], error_code text, error_message text, finished_at timestamptz
+      unknown_count int, open_unknowns int, resend_count int, looks int, is_limited boolean, is_restored boolean,
+      call_until timestamptz, version bigint, external_id text, further_ids text[], error_code text, error_message text, finished_at timestamptz
     )
     where a.id = k.id`;
 }

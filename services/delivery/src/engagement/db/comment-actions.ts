@@ -25,7 +25,8 @@ export function actionColumns(sql: ISql) {
   return sql`
     a.id, a.workspace_id, a.account_id, a.platform, a.media_id, a.comment_id, a.type, a.text, a.run_id,
     a.send_before, a.status, a.wake_at, a.fence, a.crash_count, a.retry_count, a.call_number, a.called_at,
-    a.call_until, a.first_unknown_at, a.open_unknowns, a.resend_count, a.looks, a.is_limited, a.version,
+    a.call_until, a.first_unknown_at, a.unknown_count, a.open_unknowns, a.resend_count, a.looks, a.is_limited,
+    a.is_restored, a.version,
     a.external_account_id, a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
 }
 

@@ -113,6 +113,8 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
       end),
       -- If the data contains no call of the action, sending it after proved absence does not count as a resend.
       is_limited = a.is_limited or a.open_unknowns = 0,
+      is_restored = true,
+      unknown_count = a.unknown_count + 1,
       open_unknowns = a.open_unknowns + 1,
       looks = 0,
       error_code = 'outcome_unknown',

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { ActionOutcome, Learned } from "./action-decision.ts";
-import type { CommentAction } from "./comment-action.ts";
-import { decideAction } from "./decide-action.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
+import { decide } from "#src/calls/decide.ts";
+import { ACTIONS, type CommentAction } from "./comment-action.ts";
 
 const NOW = new Date("2026-11-23T12:00:00Z");
-const POLICY = { retryMs: [60_000, 300_000], leaseMs: 180_000 };
+const POLICY = { retryMs: [60_000, 300_000], leaseMs: 180_000, heldMs: 0 };
 
 const at = (ms: number) => new Date(NOW.getTime() + ms);
 
@@ -28,10 +28,12 @@ const QUEUED: CommentAction = {
   calledAt: null,
   callUntil: null,
   firstUnknownAt: null,
+  unknownCount: 0,
   openUnknowns: 0,
   resendCount: 0,
   looks: 0,
   isLimited: false,
+  isRestored: false,
   version: 1,
   externalAccountId: "external-1",
   externalId: null,
@@ -53,6 +55,7 @@ const CALLING: CommentAction = {
 const UNKNOWN: CommentAction = {
   ...CALLING,
   status: "unknown",
+  unknownCount: 1,
   openUnknowns: 1,
   firstUnknownAt: at(-100),
   errorCode: "outcome_unknown",
@@ -62,10 +65,16 @@ const LOOKING: CommentAction = { ...UNKNOWN, status: "reconciling" };
 const PRIVATE = { type: "private_reply", runId: "0198c2f0-0000-7000-8000-000000000004" } as const;
 
 /** Returns the fields that an event changes in an action; undefined if it changes none. */
-function changesOf(action: CommentAction, learned: Learned) {
-  const decision = decideAction({ action, now: NOW, random: 0.5 }, learned, POLICY);
-  if (decision === undefined) return undefined;
-  const { action: next, ...effects } = decision;
+function changesOf(action: CommentAction, learned: CallEvent) {
+  const kind = ACTIONS.kindOf(action);
+  const snapshot = { call: action, kind, siblings: [], attempt: undefined, now: NOW, random: 0.5 };
+  const { changes, account, isContinued } = decide({ ...snapshot, policy: POLICY }, learned);
+  const next = changes[0]?.call;
+  if (next === undefined) return undefined;
+  const effects = {
+    ...(account?.kind === "limited" ? { holdUntil: account.until } : {}),
+    ...(isContinued === true ? { isContinued } : {}),
+  };
   const entries = Object.entries(next).filter(
     ([name, value]) =>
       JSON.stringify(value) !== JSON.stringify(action[name as keyof CommentAction]) &&
@@ -75,12 +84,12 @@ function changesOf(action: CommentAction, learned: Learned) {
   return { ...Object.fromEntries(entries), ...effects };
 }
 
-const called = (outcome: ActionOutcome, callNumber = 1): Learned => ({
+const called = (outcome: CallOutcome, callNumber = 1): CallEvent => ({
   kind: "called",
   callNumber,
   outcome,
 });
-const looked = (verdict: Extract<Learned, { kind: "looked" }>["verdict"]): Learned => ({
+const looked = (verdict: Extract<CallEvent, { kind: "looked" }>["verdict"]): CallEvent => ({
   kind: "looked",
   fence: 3,
   verdict,
@@ -94,11 +103,11 @@ const DUPLICATE = {
 const FAILED = { status: "failed", finishedAt: NOW };
 const SUCCEEDED = { status: "succeeded", finishedAt: NOW };
 
-test.each<[string, CommentAction, Learned, object | undefined]>([
+test.each<[string, CommentAction, CallEvent, object | undefined]>([
   [
     "a successful call ends its action with the id of the reply",
     CALLING,
-    called({ kind: "done", externalId: "r1" }),
+    called({ kind: "published", externalId: "r1", permalink: null }),
     { ...SUCCEEDED, externalId: "r1" },
   ],
   [
@@ -108,6 +117,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     {
       status: "unknown",
       wakeAt: at(59_900),
+      unknownCount: 1,
       openUnknowns: 1,
       firstUnknownAt: at(-100),
       errorCode: "outcome_unknown",
@@ -121,6 +131,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     {
       status: "unknown",
       wakeAt: at(59_900),
+      unknownCount: 1,
       openUnknowns: 1,
       isLimited: true,
       firstUnknownAt: at(-100),
@@ -203,17 +214,18 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
   ],
   [
     "a private reply that the platform refuses as a duplicate after an unanswered call has succeeded",
-    { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
+    { ...CALLING, ...PRIVATE, unknownCount: 1, openUnknowns: 1, resendCount: 1 },
     called(DUPLICATE),
     { ...SUCCEEDED, openUnknowns: 0 },
   ],
   [
     "a reply that the platform refuses as a duplicate after another call is searched for",
-    { ...CALLING, resendCount: 1 },
+    { ...CALLING, resendCount: 1, unknownCount: 1 },
     called(DUPLICATE),
     {
       status: "unknown",
       wakeAt: at(59_900),
+      unknownCount: 2,
       openUnknowns: 1,
       firstUnknownAt: at(-100),
       errorCode: "outcome_unknown",
@@ -222,7 +234,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
   ],
   [
     "a refusal of a repeated call leaves the outcome of the first call unknown",
-    { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
+    { ...CALLING, ...PRIVATE, unknownCount: 1, openUnknowns: 1, resendCount: 1 },
     called({ kind: "refused", code: "content_rejected", message: "blocked" }),
     {
       ...FAILED,
@@ -236,6 +248,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     { kind: "call_lost", callNumber: 1 },
     {
       status: "unknown",
+      unknownCount: 1,
       openUnknowns: 1,
       firstUnknownAt: at(-100),
       errorCode: "outcome_unknown",
@@ -252,7 +265,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     "a recorded beginning of a call that the database did not confirm ends as not sent",
     CALLING,
     { kind: "mark_lost", fence: 3, callNumber: 1 },
-    { status: "queued", wakeAt: at(1_000) },
+    { status: "queued" },
   ],
   [
     "an unrecorded beginning of a call that the database did not confirm releases the action",
@@ -274,7 +287,6 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
       status: "queued",
       openUnknowns: 0,
       resendCount: 1,
-      firstUnknownAt: null,
       errorCode: null,
       errorMessage: null,
     },
@@ -285,7 +297,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     looked({ kind: "absent" }),
     {
       ...FAILED,
-      errorMessage: "it could not be determined whether the platform carried out the action",
+      errorMessage: "it could not be determined whether the platform published it",
     },
   ],
   [
@@ -295,7 +307,6 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     {
       status: "queued",
       openUnknowns: 0,
-      firstUnknownAt: null,
       errorCode: null,
       errorMessage: null,
     },
@@ -307,9 +318,8 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     {
       ...FAILED,
       openUnknowns: 0,
-      firstUnknownAt: null,
       errorCode: "missed",
-      errorMessage: "the action was not carried out, and it is too late to call the platform",
+      errorMessage: "it was not published, and it is too late to send it",
     },
   ],
   [
@@ -320,7 +330,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
   ],
   [
     "the second repetition of a private reply waits",
-    { ...LOOKING, ...PRIVATE, resendCount: 1 },
+    { ...LOOKING, ...PRIVATE, resendCount: 1, unknownCount: 2 },
     looked({ kind: "repeat" }),
     { status: "queued", wakeAt: at(60_000), resendCount: 2 },
   ],
@@ -330,7 +340,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     looked({ kind: "repeat" }),
     {
       ...FAILED,
-      errorMessage: "it could not be determined whether the platform carried out the action",
+      errorMessage: "it could not be determined whether the platform published it",
     },
   ],
   [
@@ -340,18 +350,18 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     { status: "unknown", wakeAt: at(30_000), looks: 1 },
   ],
   [
-    "an incomplete search is repeated for a day",
-    { ...LOOKING, firstUnknownAt: at(-24 * 3_600_000) },
+    "an incomplete search is repeated until an hour after the latest send time",
+    { ...LOOKING, sendBefore: at(-3_600_000) },
     looked({ kind: "look_again", afterMs: 30_000, isIncomplete: true }),
     { status: "unknown", wakeAt: at(30_000) },
   ],
   [
-    "a platform that cannot be read for over a day leaves the outcome unknown",
-    { ...LOOKING, firstUnknownAt: at(-24 * 3_600_000 - 1) },
+    "a platform that cannot be read for over an hour after the latest send time leaves the outcome unknown",
+    { ...LOOKING, sendBefore: at(-3_600_001) },
     looked({ kind: "look_again", afterMs: 30_000, isIncomplete: true }),
     {
       ...FAILED,
-      errorMessage: "it could not be determined whether the platform carried out the action",
+      errorMessage: "it could not be determined whether the platform published it",
     },
   ],
   [
@@ -375,19 +385,19 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
   [
     "a worker whose lease another worker has taken over cannot report the result of a search",
     LOOKING,
-    { ...looked({ kind: "absent" }), fence: 2 } as Learned,
+    { ...looked({ kind: "absent" }), fence: 2 } as CallEvent,
     undefined,
   ],
   [
     "a success that is reported late counts while the platform is searched",
     LOOKING,
-    called({ kind: "done", externalId: "r1" }),
+    called({ kind: "published", externalId: "r1", permalink: null }),
     { ...SUCCEEDED, externalId: "r1", openUnknowns: 0, errorCode: null, errorMessage: null },
   ],
   [
     "a success that is reported late counts although the action has failed",
     { ...UNKNOWN, ...FAILED, status: "failed" },
-    called({ kind: "done", externalId: "r1" }),
+    called({ kind: "published", externalId: "r1", permalink: null }),
     {
       status: "succeeded",
       externalId: "r1",
@@ -399,13 +409,13 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
   [
     "a second success stores the id of the second reply",
     { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
-    called({ kind: "done", externalId: "r2" }),
+    called({ kind: "published", externalId: "r2", permalink: null }),
     { furtherIds: ["r2"] },
   ],
   [
     "a success that is reported twice changes nothing",
     { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
-    called({ kind: "done", externalId: "r1" }),
+    called({ kind: "published", externalId: "r1", permalink: null }),
     undefined,
   ],
   [
@@ -414,8 +424,8 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     called({ kind: "not_sent" }),
     {
       status: "queued",
+      unknownCount: 0,
       openUnknowns: 0,
-      firstUnknownAt: null,
       errorCode: null,
       errorMessage: null,
     },
@@ -426,8 +436,8 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     called({ kind: "refused", code: "content_rejected", message: "too long" }),
     {
       ...FAILED,
+      unknownCount: 0,
       openUnknowns: 0,
-      firstUnknownAt: null,
       errorCode: "content_rejected",
       errorMessage: "too long",
     },

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ActionOutcome, Learned } from "./action-decision.ts";
-import type { CommentAction } from "./comment-action.ts";
-import { decideAction } from "./decide-action.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
+import { decide } from "#src/calls/decide.ts";
+import { ACTIONS, type CommentAction } from "./comment-action.ts";
 
 const START = Date.parse("2026-11-23T12:00:00Z");
 const CALL_MS = 60_000;
-const POLICY = { retryMs: [1_000, 60_000, 300_000, 900_000], leaseMs: 180_000 };
+const POLICY = { retryMs: [1_000, 60_000, 300_000, 900_000], leaseMs: 180_000, heldMs: 0 };
 
 /** How a platform call ends: whether the platform carries it out, and what its worker reports. */
 const CALL_ENDS = [
@@ -39,7 +39,7 @@ class Run {
   action: CommentAction;
   now = START;
   copies = 0;
-  readonly late: Learned[] = [];
+  readonly late: CallEvent[] = [];
 
   constructor(type: "reply" | "private_reply") {
     this.action = {
@@ -62,10 +62,12 @@ class Run {
       calledAt: null,
       callUntil: null,
       firstUnknownAt: null,
+      unknownCount: 0,
       openUnknowns: 0,
       resendCount: 0,
       looks: 0,
       isLimited: false,
+      isRestored: false,
       version: 1,
       externalAccountId: "external-1",
       externalId: null,
@@ -82,9 +84,11 @@ class Run {
     return this.action.status === "succeeded" || this.action.status === "failed";
   }
 
-  learn(learned: Learned): void {
-    const snapshot = { action: this.action, now: new Date(this.now), random: 0.5 };
-    this.action = decideAction(snapshot, learned, POLICY)?.action ?? this.action;
+  learn(learned: CallEvent): void {
+    const { action: call } = this;
+    const known = { call, kind: ACTIONS.kindOf(call), siblings: [], attempt: undefined };
+    const snapshot = { ...known, now: new Date(this.now), random: 0.5, policy: POLICY };
+    this.action = decide(snapshot, learned).changes[0]?.call ?? call;
   }
 
   /** Claims the action when it is due, and works on it until one attempt has ended. */
@@ -127,19 +131,19 @@ class Run {
       wakeAt: callUntil,
     };
     const isDuplicate = this.action.type === "private_reply" && this.copies > 0;
-    const outcome: ActionOutcome = isDuplicate
+    const outcome: CallOutcome = isDuplicate
       ? { kind: "refused", code: "duplicate_on_platform", message: "sent already" }
       : this.carryOut(commits, reports);
-    const learned: Learned = { kind: "called", callNumber, outcome };
+    const learned: CallEvent = { kind: "called", callNumber, outcome };
     if (reports === "late") this.late.push(learned);
     else if (reports !== "nothing") this.learn(learned);
   }
 
-  private carryOut(commits: boolean, reports: string): ActionOutcome {
+  private carryOut(commits: boolean, reports: string): CallOutcome {
     if (commits) this.copies += 1;
     const message = "";
     if (reports === "unknown") return { kind: "unknown", message };
-    if (commits) return { kind: "done", externalId: `r${this.copies}` };
+    if (commits) return { kind: "published", externalId: `r${this.copies}`, permalink: null };
     if (reports === "token_refused") return { kind: "token_refused", message };
     if (reports === "not_sent") return { kind: "not_sent" };
     return { kind: "retryable", code: "platform_unavailable", message };

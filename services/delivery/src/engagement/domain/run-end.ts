@@ -1,4 +1,5 @@
-import type { ActionErrorCode, EndedPrivateReply } from "./comment-action.ts";
+import type { CallErrorCode } from "#src/calls/call.ts";
+import type { EndedPrivateReply } from "./comment-action.ts";
 import type { RunReason } from "./plan-runs.ts";
 
 /** The status and the reason that a run of an automation rule gets when its private reply ends. */
@@ -11,7 +12,7 @@ export interface RunEnd {
  * With which status and reason the run of an automation rule ends if its private reply was not sent and the platform did not
  * refuse it.
  */
-const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
+const ENDS: Readonly<Partial<Record<CallErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
   sending_blocked: { status: "prepared", reason: "sending_blocked" },
   duplicate_on_platform: { status: "skipped", reason: "already_replied" },

@@ -10,7 +10,7 @@ import {
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
-import { ActionRecorder } from "#src/engagement/operations/action-recorder.ts";
+import { createActionRecorder } from "#src/engagement/operations/action-recorder.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
 import { endOldActions } from "#src/engagement/operations/end-old-actions.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";
@@ -102,7 +102,7 @@ class Claims {
     this.#platforms = [...new Set([...Object.keys(comments), ...Object.keys(privateReplies)])];
     this.#context = {
       deps: options,
-      recorder: new ActionRecorder(options),
+      recorder: createActionRecorder(options),
       stopping: this.#stopping.signal,
     };
   }

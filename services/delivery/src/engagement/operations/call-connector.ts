@@ -2,17 +2,16 @@ import type { CommentsConnector } from "@postrider/platforms/comments/connector"
 import type { SendGuard } from "@postrider/platforms/http/send-once";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
-import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";
 
 /** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
   /** Sends the platform call of the action, once. */
-  send(access: AccountAccess, guard: SendGuard): Promise<ActionOutcome>;
+  send(access: AccountAccess, guard: SendGuard): Promise<CallOutcome>;
   /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
 }
@@ -43,26 +42,11 @@ export function findCalls(connectors: Connectors, action: CommentAction): Action
     : visibilityCalls(connector, action);
 }
 
-function toOutcome(outcome: Outcome): ActionOutcome {
-  switch (outcome.kind) {
-    case "published":
-      return { kind: "done", externalId: outcome.externalId };
-    case "pending":
-      return { kind: "unknown", message: "the platform has not finished the call" };
-    case "refused":
-    case "retryable":
-    case "token_refused":
-    case "not_sent":
-    case "unknown":
-      return outcome;
-  }
-}
-
 function replyCalls(connector: CommentsConnector, action: CommentAction): ActionCalls {
   const { id: requestId, mediaId, commentId } = action;
   const request = { requestId, mediaId, commentId, text: action.text ?? "" };
   return {
-    send: async (access, guard) => toOutcome(await connector.reply(access, request, guard)),
+    send: (access, guard) => connector.reply(access, request, guard),
     look: (access, call, signal) => connector.reconcileReply(access, request, call, signal),
   };
 }
@@ -71,7 +55,7 @@ function privateReplyCalls(connector: PrivateRepliesConnector, action: CommentAc
   const { mediaId, commentId } = action;
   const request = { mediaId, commentId, text: action.text ?? "" };
   return {
-    send: async (access, guard) => toOutcome(await connector.send(access, request, guard)),
+    send: (access, guard) => connector.send(access, request, guard),
     look: async (access, call, signal) => {
       const verdict = await connector.reconcile(access, request, call, signal);
       if (verdict.kind !== "missing") return verdict;
@@ -90,10 +74,9 @@ function visibilityCalls(
       if (!guard.mayStillSend()) return { kind: "not_sent" };
       const signal = AbortSignal.timeout(guard.timeoutMs);
       const result = await connector.setHidden(access, comment, signal);
-      if (result.kind === "missing") return COMMENT_GONE;
-      return result.kind === "done" ? { kind: "done", externalId: null } : result;
+      return result.kind === "missing" ? COMMENT_GONE : result;
     },
-    // Actions that hide or show a comment are not searched for; `decideAction` repeats their calls instead.
+    // Actions that hide or show a comment are not searched for; `decide` repeats their calls instead.
     look: () => Promise.resolve({ kind: "repeat" }),
   };
 }

@@ -3,9 +3,10 @@ import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { isUniqueViolation } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import { explainUnmarked, markActionCall, type Unmarked } from "#src/engagement/db/action-marks.ts";
-import type { ActionEvent, ActionOutcome } from "#src/engagement/domain/action-decision.ts";
+import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
 import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
@@ -88,7 +89,7 @@ async function sendOnce(
   failpoint("delivery.after-action-mark");
   // A process that is stopping or was delayed does not send the platform call.
   const isStale = stopping.aborted || !guard.mayStillSend();
-  const outcome: ActionOutcome = isStale
+  const outcome: CallOutcome = isStale
     ? { kind: "not_sent" }
     : await send(context, action, () => calls.send(access, guard));
   if (outcome.kind !== "not_sent") failpoint("delivery.after-action-call");
@@ -102,8 +103,8 @@ async function sendOnce(
 async function send(
   { deps }: ActionContext,
   { id }: ClaimedAction,
-  call: () => Promise<ActionOutcome>,
-): Promise<ActionOutcome> {
+  call: () => Promise<CallOutcome>,
+): Promise<CallOutcome> {
   try {
     return await call();
   } catch (error) {

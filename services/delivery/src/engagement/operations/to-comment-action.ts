@@ -1,8 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { isFinal } from "#src/calls/call.ts";
 import { isRetryable } from "#src/domain/retry-wait.ts";
-import { isEnded, type CommentAction } from "#src/engagement/domain/comment-action.ts";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 
 /** The fields of an action from which its proto message is built. */
 export type ShownAction = Pick<
@@ -33,7 +34,7 @@ export function toCommentAction(action: ShownAction): MessageInitShape<typeof Co
     commentId,
     type,
     ...(text === null ? {} : { text }),
-    status: isEnded(status) ? status : "pending",
+    status: isFinal(status) ? status : "pending",
     ...(status === "failed" ? { error: toError(action) } : {}),
     createdAt: timestampFromDate(action.createdAt),
     ...(action.finishedAt === null ? {} : { finishedAt: timestampFromDate(action.finishedAt) }),

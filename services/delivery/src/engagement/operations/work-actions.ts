@@ -2,10 +2,10 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
+import type { CallErrorCode } from "#src/calls/call.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-claims.ts";
 import { findOwnedReplies, recordExternalAccount } from "#src/engagement/db/action-states.ts";
-import type { ActionErrorCode } from "#src/engagement/domain/comment-action.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
 import { type ActionEnd, sendAction } from "./send-action.ts";
@@ -175,7 +175,7 @@ async function carryOut(
   return await sendAction(context, action, { calls, credential });
 }
 
-function giveUp({ id, fence }: ClaimedAction, code: ActionErrorCode, message: string): ActionEnd {
+function giveUp({ id, fence }: ClaimedAction, code: CallErrorCode, message: string): ActionEnd {
   return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
 }
 

@@ -1,5 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { Attempt, AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import type { Attempt } from "#src/calls/call.ts";
+import type { AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import type { ExternalAccount } from "./external-accounts.ts";
 import { toHeldRows } from "./tasks.ts";
 

@@ -50,7 +50,7 @@ export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
     d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
-    d.created_at, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us,
+    d.created_at + interval '24 hours' as send_before, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us,
     ${permalinkOf(sql)} as permalink`;
 }
 

@@ -6,9 +6,9 @@ import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
 export function taskColumns(sql: ISql) {
   return sql`
     t.target_id, t.generation, t.workspace_id, t.post_id, t.account_id, t.platform, t.status, t.wake_at,
-    t.due_at, t.publish_before, t.fence, t.crash_count, t.attempt_number, t.is_attempt_open, t.retry_count,
+    t.due_at, t.publish_before as send_before, t.fence, t.crash_count, t.attempt_number, t.is_attempt_open, t.retry_count,
     t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited, t.is_restored, t.call_number,
-    t.first_unknown_at, t.called_at, t.call_until, t.version, t.external_id, t.permalink, t.published_at,
+    t.first_unknown_at, t.called_at, t.call_until, t.version, t.external_id, t.permalink, t.published_at as finished_at,
     t.external_account_id,
     t.error_code, t.error_message`;
 }
@@ -178,6 +178,7 @@ function toTaskRow(task: Task) {
     generation: task.generation,
     status: task.status,
     wake_at: task.wakeAt.toISOString(),
+    crash_count: task.crashCount,
     is_attempt_open: task.isAttemptOpen,
     retry_count: task.retryCount,
     unknown_count: task.unknownCount,
@@ -190,22 +191,19 @@ function toTaskRow(task: Task) {
     version: task.version,
     external_id: task.externalId,
     permalink: task.permalink,
-    published_at: task.publishedAt?.toISOString() ?? null,
+    published_at: task.status === "published" ? (task.finishedAt?.toISOString() ?? null) : null,
     error_code: task.errorCode,
     error_message: task.errorMessage,
   };
 }
 
-/**
- * Writes the new state of locked publish tasks. It sets their crash counts to 0, because a worker that recorded an outcome has
- * not crashed.
- */
+/** Writes the new state of locked publish tasks. */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t
     set status = k.status,
       wake_at = k.wake_at,
-      crash_count = 0,
+      crash_count = k.crash_count,
       is_attempt_open = k.is_attempt_open,
       retry_count = k.retry_count,
       unknown_count = k.unknown_count,
@@ -223,7 +221,7 @@ export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): P
       error_message = k.error_message,
       updated_at = now()
     from jsonb_to_recordset(${tx.json(tasks.map(toTaskRow))}) as k(
-      target_id uuid, generation int, status text, wake_at timestamptz, is_attempt_open boolean,
+      target_id uuid, generation int, status text, wake_at timestamptz, crash_count int, is_attempt_open boolean,
       retry_count int, unknown_count int, open_unknowns int, resend_count int, looks int,
       is_limited boolean, is_restored boolean, first_unknown_at timestamptz, version bigint,
       external_id text, permalink text, published_at timestamptz, error_code text, error_message text

@@ -1,3 +1,4 @@
+import { isFinal, type CallStatus } from "#src/calls/call.ts";
 import type { Task, TaskKey } from "./task.ts";
 
 /** Result of a request to cancel targets before they are sent. */
@@ -12,23 +13,17 @@ export type CancellationPlan =
       readonly ended: readonly Task[];
     };
 
+const IN_FLIGHT: ReadonlySet<CallStatus> = new Set<CallStatus>([
+  "calling",
+  "unknown",
+  "reconciling",
+]);
+
 /** Whether a publishing call of the publish task may be open, or may have ended with an unknown outcome. */
-function isInFlight(task: Task): boolean {
-  switch (task.status) {
-    case "calling":
-    case "unknown":
-    case "reconciling":
-      return true;
-    // A queued publish task with open unknown outcomes is about to repeat a publishing call that may already have
-    // published the target.
-    case "queued":
-    case "working":
-      return task.openUnknowns > 0;
-    case "published":
-    case "failed":
-    case "dropped":
-      return false;
-  }
+function isInFlight({ status, openUnknowns }: Task): boolean {
+  // A queued publish task with open unknown outcomes is about to repeat a publishing call that may already have
+  // published the target.
+  return IN_FLIGHT.has(status) || (!isFinal(status) && openUnknowns > 0);
 }
 
 /**

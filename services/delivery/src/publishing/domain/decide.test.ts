@@ -2,20 +2,16 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, decideInOrder } from "./decide.ts";
-import type { Learned, TaskSnapshot } from "./decision.ts";
-import type { PublishingPolicy } from "./retry-policy.ts";
-import type { Attempt, Task, TaskStatus } from "./task.ts";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Attempt, CallPolicy, CallStatus, Snapshot } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
+import { decide } from "#src/calls/decide.ts";
+import { TARGET } from "#src/calls/kinds.ts";
+import { TASKS, type Task } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
-const POLICY: PublishingPolicy = {
-  retryMs: [60_000, 300_000],
-  leaseMs: 60_000,
-  accountPauseMs: [60_000],
-  holdAfterUnknowns: 5,
-  probeMs: [5_000],
-};
+const POLICY: CallPolicy = { retryMs: [60_000, 300_000], leaseMs: 60_000, heldMs: 5_000 };
 
 const CALLING: Task = {
   targetId: "t",
@@ -27,7 +23,7 @@ const CALLING: Task = {
   status: "calling",
   wakeAt: at(50_000),
   dueAt: at(-60_000),
-  publishBefore: at(86_400_000),
+  sendBefore: at(86_400_000),
   fence: 3,
   crashCount: 0,
   attemptNumber: 1,
@@ -47,7 +43,7 @@ const CALLING: Task = {
   externalAccountId: "external-1",
   externalId: null,
   permalink: null,
-  publishedAt: null,
+  finishedAt: null,
   errorCode: null,
   errorMessage: null,
 };
@@ -72,7 +68,7 @@ const PUBLISHED: Task = {
   status: "published",
   isAttemptOpen: false,
   externalId: "1",
-  publishedAt: at(-1000),
+  finishedAt: at(-1000),
 };
 
 const ATTEMPT: Attempt = {
@@ -90,25 +86,32 @@ const ATTEMPT: Attempt = {
   isNotSent: false,
 };
 
-function snapshot(task: Task, given: Partial<TaskSnapshot> = {}): TaskSnapshot {
-  return { task, siblings: [], attempt: ATTEMPT, now: NOW, random: 0.5, ...given };
+function snapshot(task: Task, given: Partial<Snapshot<Task>> = {}): Snapshot<Task> {
+  return {
+    call: task,
+    kind: TARGET,
+    siblings: [],
+    attempt: ATTEMPT,
+    now: NOW,
+    random: 0.5,
+    policy: POLICY,
+    ...given,
+  };
 }
 
-function called(outcome: Outcome, callNumber = 1): Learned {
+function called(outcome: Outcome, callNumber = 1): CallEvent {
   return { kind: "called", callNumber, outcome };
 }
 
-function looked(verdict: Verdict, maxResends = 1): Learned {
+function looked(verdict: Verdict, maxResends = 1): CallEvent {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
 /** The fields of the task that the event changes, and whether the change is reported to the posts service. */
-function after(task: Task, learned: Learned, given: Partial<TaskSnapshot> = {}) {
-  const decision = decide(snapshot(task, given), learned, POLICY);
-  const [own] = decision.changes.filter(
-    ({ task: { generation } }) => generation === task.generation,
-  );
-  return { ...own?.task, isReported: own?.isReported, attempt: decision.attempt?.outcome };
+function after(task: Task, learned: CallEvent, given: Partial<Snapshot<Task>> = {}) {
+  const decision = decide(snapshot(task, given), learned);
+  const [own] = decision.changes.filter(({ call }) => call.generation === task.generation);
+  return { ...own?.call, isReported: own?.isReported, attempt: decision.attempt?.outcome };
 }
 
 const published: Outcome = { kind: "published", externalId: "1", permalink: "https://x/1" };
@@ -144,13 +147,13 @@ test("when a published post differs from the request (a caveat), its target has 
 test("when a target is published without a post id, the platform is asked for the id later, unless another publish request of the target has already succeeded", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
-  expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
+  expect(decide(snapshot(RECONCILING), looked(present)).askLater).toEqual(askLater);
   const rival = { ...PUBLISHED, generation: 2 };
   const superfluous = snapshot(RECONCILING, { siblings: [rival] });
-  expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
+  expect(decide(superfluous, looked(present)).askLater).toBeUndefined();
 });
 
-test.each<[string, Task, Partial<TaskSnapshot>, object]>([
+test.each<[string, Task, Partial<Snapshot<Task>>, object]>([
   ["was recorded", CALLING, {}, { status: "queued", wakeAt: NOW, attempt: null }],
   [
     "was recorded, and the call has been counted as lost since",
@@ -173,7 +176,7 @@ test.each<[string, Task, Partial<TaskSnapshot>, object]>([
   },
 );
 
-test.each<[string, Task, Partial<TaskSnapshot>]>([
+test.each<[string, Task, Partial<Snapshot<Task>>]>([
   [
     "makes a call with the same number",
     { ...CALLING, fence: 4 },
@@ -183,13 +186,13 @@ test.each<[string, Task, Partial<TaskSnapshot>]>([
 ])(
   "a worker that does not know whether the start of its publishing call was recorded changes nothing when another worker %s",
   (_what, task, given) => {
-    const lost: Learned = { kind: "mark_lost", fence: 3, callNumber: 1 };
-    expect(decide(snapshot(task, given), lost, POLICY).changes).toEqual([]);
+    const lost: CallEvent = { kind: "mark_lost", fence: 3, callNumber: 1 };
+    expect(decide(snapshot(task, given), lost).changes).toEqual([]);
   },
 );
 
 test("when a task is tried while its platform is held, its attempt ends with the outcome retry, its retry count does not rise, and further tries during the hold are not reported", () => {
-  const held: Learned = { kind: "platform_held", fence: 3 };
+  const held: CallEvent = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
     status: "queued",
@@ -216,11 +219,11 @@ test("a task with an earlier unknown outcome keeps the error outcome_unknown whi
 });
 
 test("a publishing call with an unknown outcome counts as a failure of its account, but a publishing call whose worker died does not", () => {
-  const failed = decide(snapshot(CALLING), called(unknown), POLICY);
+  const failed = decide(snapshot(CALLING), called(unknown));
   expect(failed.account).toEqual({ kind: "failed" });
   const lost: Task = { ...CALLING, callUntil: at(-1) };
-  const crashed = decide(snapshot(lost), { kind: "call_lost", callNumber: 1 }, POLICY);
-  expect(crashed.changes[0]?.task.status).toBe("unknown");
+  const crashed = decide(snapshot(lost), { kind: "call_lost", callNumber: 1 });
+  expect(crashed.changes[0]?.call.status).toBe("unknown");
   expect(crashed.account).toBeUndefined();
 });
 
@@ -228,7 +231,7 @@ test.each<[string, Outcome, object]>([
   [
     "as published, the task is published",
     published,
-    { status: "published", externalId: "1", publishedAt: NOW, attempt: "published" },
+    { status: "published", externalId: "1", finishedAt: NOW, attempt: "published" },
   ],
   [
     "as refused, the task fails",
@@ -285,11 +288,11 @@ test.each<[string, Outcome, object]>([
 test("after a refusal that changes the next call, the platform's answer counts for the account, and the values for that call are stored with the decision", () => {
   const handles = { link: "refused" };
   const learned = called({ ...retryable, retryAfterMs: 0, handles });
-  const decision = decide(snapshot(CALLING), learned, POLICY);
+  const decision = decide(snapshot(CALLING), learned);
   expect(decision).toMatchObject({
     account: { kind: "answered" },
     handles,
-    changes: [{ task: { status: "queued", wakeAt: NOW, retryCount: 1 } }],
+    changes: [{ call: { status: "queued", wakeAt: NOW, retryCount: 1 } }],
   });
 });
 
@@ -302,7 +305,7 @@ test("a retryable failure after the last retry fails the target with the error c
 });
 
 test("a target fails at once when its next retry would come after publish_before", () => {
-  const task = { ...CALLING, publishBefore: at(5_000) };
+  const task = { ...CALLING, sendBefore: at(5_000) };
   expect(after(task, called(waiting))).toMatchObject({ status: "failed" });
   expect(after(task, called(limited))).toMatchObject({
     status: "failed",
@@ -379,16 +382,12 @@ test("a failed target whose publishing call proves late that it was not sent wai
 
 test("a late outcome of a publishing call does not change a target that failed for a reason other than outcome_unknown", () => {
   const task: Task = { ...PUBLISHED, status: "failed", errorCode: "content_rejected" };
-  expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
+  expect(decide(snapshot(task), called(notSent)).changes).toEqual([]);
 });
 
 test("when a newer publish request has replaced a task, a late outcome of the task's publishing call is stored in its attempt and changes nothing else", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
-  const decision = decide(
-    snapshot(UNKNOWN, { siblings, attempt: reported }),
-    called(notSent),
-    POLICY,
-  );
+  const decision = decide(snapshot(UNKNOWN, { siblings, attempt: reported }), called(notSent));
   expect(decision).toMatchObject({ changes: [], attempt: { outcome: "retry", isNotSent: true } });
 });
 
@@ -408,8 +407,8 @@ test("while the platform processes a post, the attempt stays open, the post is s
 });
 
 test("a late report that the platform still processes a post changes nothing when it contains no id to search for", () => {
-  expect(decide(snapshot(UNKNOWN), called(pending), POLICY)).toEqual({
-    task: UNKNOWN,
+  expect(decide(snapshot(UNKNOWN), called(pending))).toEqual({
+    call: UNKNOWN,
     changes: [],
   });
 });
@@ -417,7 +416,7 @@ test("a late report that the platform still processes a post changes nothing whe
 const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
 
 test("the ids that a platform returns for a post that it still processes are stored together with the outcome of the call", () => {
-  const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
+  const decision = decide(snapshot(CALLING), called(withHandles));
   expect(decision.handles).toEqual({ publishId: "p1" });
   expect(decision.attempt).toMatchObject({ outcome: null });
 });
@@ -431,7 +430,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
       openUnknowns: 1,
       errorCode: null,
     });
-    expect(decide(snapshot(task), called(withHandles), POLICY).handles).toEqual({
+    expect(decide(snapshot(task), called(withHandles)).handles).toEqual({
       publishId: "p1",
     });
   },
@@ -444,7 +443,7 @@ test("a target whose post the platform refuses after processing keeps outcome_un
 });
 
 test("when a published target is reported as published again with the same post id, nothing changes", () => {
-  expect(decide(snapshot(PUBLISHED), called(published), POLICY).changes).toEqual([]);
+  expect(decide(snapshot(PUBLISHED), called(published)).changes).toEqual([]);
 });
 
 test("a second success with another post id marks the published target as duplicate_detected", () => {
@@ -459,11 +458,11 @@ test("a second success with another post id marks the published target as duplic
 
 test("when two publish requests of one target both succeed, the target keeps the first success and is marked as duplicate_detected", () => {
   const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
-  const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published), POLICY);
+  const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published));
   expect(changes).toMatchObject([
-    { task: { generation: 1, status: "dropped" }, isReported: false },
+    { call: { generation: 1, status: "dropped" }, isReported: false },
     {
-      task: { generation: 2, status: "published", errorCode: "duplicate_detected" },
+      call: { generation: 2, status: "published", errorCode: "duplicate_detected" },
       isReported: true,
     },
   ]);
@@ -475,8 +474,8 @@ test("when one publish request of a target succeeds, the other publish requests 
     status,
     generation: index + 2,
   }));
-  const { changes } = decide(snapshot(CALLING, { siblings }), called(published), POLICY);
-  expect(changes.map(({ task: { generation, status } }) => [generation, status])).toEqual([
+  const { changes } = decide(snapshot(CALLING, { siblings }), called(published));
+  expect(changes.map(({ call: { generation, status } }) => [generation, status])).toEqual([
     [1, "published"],
     [2, "dropped"],
     [3, "dropped"],
@@ -551,14 +550,14 @@ test("a target that is uncertain after a restore from a backup stays uncertain u
 });
 
 test("after publish_before, a target whose absence from the platform is proved fails with the error missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
-  const task = { ...RECONCILING, publishBefore: NOW };
+  const task = { ...RECONCILING, sendBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
 test("a target whose platform cannot be searched fails with outcome_unknown an hour after publish_before", () => {
   const verdict: Verdict = { kind: "look_again", afterMs: 5, isIncomplete: true };
-  const task = { ...RECONCILING, publishBefore: at(-3_600_001) };
+  const task = { ...RECONCILING, sendBefore: at(-3_600_001) };
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
@@ -571,17 +570,15 @@ test("a success that is stored in the attempt takes precedence over the result o
 });
 
 test("a publishing call without a reported outcome counts as lost only after its deadline call_until, and only if its task made no later call", () => {
-  const lost: Learned = { kind: "call_lost", callNumber: 1 };
-  expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
+  const lost: CallEvent = { kind: "call_lost", callNumber: 1 };
+  expect(decide(snapshot(CALLING), lost).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
-  expect(
-    decide(snapshot({ ...CALLING, callUntil: NOW, callNumber: 2 }), lost, POLICY).changes,
-  ).toEqual([]);
+  expect(decide(snapshot({ ...CALLING, callUntil: NOW, callNumber: 2 }), lost).changes).toEqual([]);
 });
 
 test("an event from a worker that has lost its task to another worker changes nothing", () => {
-  const allLearned: Learned[] = [
-    { ...looked({ kind: "absent" }), fence: 2 } as Learned,
+  const allCallEvent: CallEvent[] = [
+    { ...looked({ kind: "absent" }), fence: 2 } as CallEvent,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
     { kind: "not_wanted", fence: 2 },
     {
@@ -591,8 +588,7 @@ test("an event from a worker that has lost its task to another worker changes no
     },
   ];
   for (const task of [WORKING, RECONCILING])
-    for (const learned of allLearned)
-      expect(decide(snapshot(task), learned, POLICY).changes).toEqual([]);
+    for (const learned of allCallEvent) expect(decide(snapshot(task), learned).changes).toEqual([]);
 });
 
 const outcomes = fc.constantFrom(
@@ -615,7 +611,7 @@ const verdicts = fc.constantFrom<Verdict>(
   { kind: "look_again", afterMs: 5 },
   { kind: "cannot_tell", message: "" },
 );
-const allLearned: fc.Arbitrary<Learned> = fc.oneof(
+const allCallEvent: fc.Arbitrary<CallEvent> = fc.oneof(
   fc.record({
     kind: fc.constant("called" as const),
     callNumber: fc.integer({ min: 1, max: 2 }),
@@ -626,24 +622,24 @@ const allLearned: fc.Arbitrary<Learned> = fc.oneof(
     callNumber: fc.integer({ min: 1, max: 2 }),
   }),
   verdicts.map((verdict) => looked(verdict)),
-  fc.constant<Learned>({ kind: "given_up", fence: 3, code: "missed", message: "" }),
-  fc.constant<Learned>({ kind: "not_wanted", fence: 3 }),
+  fc.constant<CallEvent>({ kind: "given_up", fence: 3, code: "missed", message: "" }),
+  fc.constant<CallEvent>({ kind: "not_wanted", fence: 3 }),
 );
 const tasks = fc.constantFrom(CALLING, WORKING, UNKNOWN, RECONCILING, FAILED_UNKNOWN, PUBLISHED);
 
 /** Returns the state of the task after one batch of events, each of which has led to a decision. */
-function run(task: Task, learned: readonly Learned[]): Task {
+function run(task: Task, learned: readonly CallEvent[]): Task {
   const ref = { targetId: "t", generation: 1, attemptNumber: 1 };
   const events = learned.map((each) => ({ ...ref, ...each }));
-  const locked = { tasks: [task], attempts: [ATTEMPT], now: NOW };
-  const decisions = decideInOrder(locked, events, POLICY, () => 0.5);
+  const locked = { calls: [task], attempts: [ATTEMPT], now: NOW };
+  const decisions = decideInOrder(TASKS, locked, events, { policy: POLICY, random: () => 0.5 });
   const changes = [...decisions.values()].flatMap((decision) => decision.changes);
-  return changes.at(-1)?.task ?? task;
+  return changes.at(-1)?.call ?? task;
 }
 
 test("a published target stays published with the same post id, whatever events follow in any order", () => {
   fc.assert(
-    fc.property(tasks, fc.array(allLearned, { maxLength: 8 }), (task, events) => {
+    fc.property(tasks, fc.array(allCallEvent, { maxLength: 8 }), (task, events) => {
       let current = task;
       for (const learned of events) {
         const next = run(current, [learned]);
@@ -658,16 +654,16 @@ test("a published target stays published with the same post id, whatever events 
 
 test("a target becomes published when its publishing call succeeds, whatever events came before", () => {
   fc.assert(
-    fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
+    fc.property(tasks, fc.array(allCallEvent, { maxLength: 6 }), (task, events) => {
       expect(run(task, [...events, called(published)]).status).toBe("published");
     }),
   );
 });
 
 test("a target that may be on the platform is queued again only if a search proves its absence, the call is safe to repeat, or the call's outcome is reported late", () => {
-  const open: readonly TaskStatus[] = ["unknown", "reconciling"];
+  const open: readonly CallStatus[] = ["unknown", "reconciling"];
   fc.assert(
-    fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {
+    fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allCallEvent, (task, learned) => {
       const next = run(task, [learned]);
       if (open.includes(next.status) || next.status === "published" || next.status === "failed")
         return;
@@ -681,7 +677,7 @@ test("a target that may be on the platform is queued again only if a search prov
 
 test("a target that fails while a publishing call has no known outcome fails with outcome_unknown or content_rejected", () => {
   fc.assert(
-    fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
+    fc.property(tasks, fc.array(allCallEvent, { maxLength: 6 }), (task, events) => {
       const last = run(task, events);
       if (last === task || last.status !== "failed" || last.openUnknowns === 0) return;
       expect(["outcome_unknown", "content_rejected"]).toContain(last.errorCode);
@@ -705,8 +701,8 @@ test("a target whose post stays absent is sent again after growing waits, and on
   const waits: number[] = [];
   let task: Task = { ...RECONCILING, resendCount: 0 };
   while (waits.length < 100) {
-    const { changes } = decide(snapshot(task), looked({ kind: "absent" }, 1_000_000), POLICY);
-    const next = changes[0]?.task;
+    const { changes } = decide(snapshot(task), looked({ kind: "absent" }, 1_000_000));
+    const next = changes[0]?.call;
     if (next?.status !== "queued") break;
     waits.push(next.wakeAt.getTime() - NOW.getTime());
     task = { ...next, status: "reconciling", unknownCount: next.unknownCount + 1 };

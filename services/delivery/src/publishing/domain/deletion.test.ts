@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideDeletion, type DeletionResult, type DeletionTask } from "./deletion.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
+import { NEVER_MARKED } from "#src/calls/call.ts";
+import { decide } from "#src/calls/decide.ts";
+import { DELETIONS, type DeletionCall } from "./deletion.ts";
 
-const POLICY = { retryMs: [60_000, 300_000], leaseMs: 60_000, accountPauseMs: [60_000] };
+const POLICY = { retryMs: [60_000, 300_000], leaseMs: 60_000, heldMs: 0 };
 const NOW = new Date("2026-11-20T09:00:00.000Z");
-const MOMENT = { now: NOW, random: 0.5 };
 
-function taskWith(given: Partial<DeletionTask> = {}): DeletionTask {
+function taskWith(given: Partial<DeletionCall> = {}): DeletionCall {
   return {
+    ...NEVER_MARKED,
     targetId: "target",
     deletion: 1,
     fence: 1,
@@ -26,7 +29,7 @@ function taskWith(given: Partial<DeletionTask> = {}): DeletionTask {
     errorCode: null,
     errorMessage: null,
     cause: null,
-    createdAt: NOW,
+    sendBefore: after(86_400_000),
     ...given,
   };
 }
@@ -35,7 +38,16 @@ function after(ms: number): Date {
   return new Date(NOW.getTime() + ms);
 }
 
-const limit = (retryAfterMs?: number): DeletionResult => ({
+/** The task after one try with this outcome, and until when its account waits. */
+function decideTry(task: DeletionCall, outcome: CallOutcome) {
+  const event: CallEvent = { kind: "tried", fence: task.fence, outcome };
+  const known = { call: task, kind: DELETIONS.kindOf(task), siblings: [], attempt: undefined };
+  const { changes, account } = decide({ ...known, now: NOW, random: 0.5, policy: POLICY }, event);
+  const holdUntil = account?.kind === "limited" ? account.until : undefined;
+  return { task: changes[0]?.call ?? task, holdUntil };
+}
+
+const limit = (retryAfterMs?: number): CallOutcome => ({
   kind: "retryable",
   code: "rate_limited",
   message: "slow down",
@@ -45,8 +57,17 @@ const limit = (retryAfterMs?: number): DeletionResult => ({
 
 test("a deletion succeeds when the platform reports that the post is gone, whatever the earlier tries ended with", () => {
   const task = taskWith({ retryCount: 2, errorCode: "platform_unavailable", errorMessage: "503" });
-  expect(decideDeletion(task, { kind: "deleted" }, MOMENT, POLICY)).toEqual({
-    task: { ...task, status: "deleted", version: 8, errorCode: null, errorMessage: null },
+  expect(decideTry(task, { kind: "done" })).toEqual({
+    task: {
+      ...task,
+      status: "deleted",
+      version: 8,
+      errorCode: null,
+      errorMessage: null,
+      crashCount: 0,
+      finishedAt: NOW,
+    },
+    holdUntil: undefined,
   });
 });
 
@@ -57,7 +78,7 @@ test("when a platform asks for a wait before the next try of a deletion, that wa
     message: "later",
     retryAfterMs: 5_000,
   } as const;
-  expect(decideDeletion(taskWith(), result, MOMENT, POLICY).task).toMatchObject({
+  expect(decideTry(taskWith(), result).task).toMatchObject({
     status: "queued",
     wakeAt: after(5_000),
     retryCount: 1,
@@ -67,28 +88,28 @@ test("when a platform asks for a wait before the next try of a deletion, that wa
 
 test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and the try after the limit is not counted as a retry", () => {
   const last = taskWith({ retryCount: 2 });
-  expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
+  expect(decideTry(last, limit(9_000))).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },
     holdUntil: after(9_000),
   });
-  expect(decideDeletion(last, limit(), MOMENT, POLICY).holdUntil).toEqual(after(60_000));
+  expect(decideTry(last, limit()).holdUntil).toEqual(after(60_000));
 });
 
 test("a deletion that meets only rate limits is given up after a day", () => {
-  const task = taskWith({ createdAt: after(-24 * 3_600_000 + 1_000) });
-  expect(decideDeletion(task, limit(1_000), MOMENT, POLICY).task.status).toBe("queued");
-  expect(decideDeletion(task, limit(1_001), MOMENT, POLICY).task).toMatchObject({
+  const task = taskWith({ sendBefore: after(1_001) });
+  expect(decideTry(task, limit(1_000)).task.status).toBe("queued");
+  expect(decideTry(task, limit(1_001)).task).toMatchObject({
     status: "failed",
     errorCode: "rate_limited",
   });
 });
 
 test("a deletion that meets no rate limit ends at the latest after its configured number of retries, whatever the result of each try", () => {
-  const results = fc.constantFrom<DeletionResult>(
+  const results = fc.constantFrom<CallOutcome>(
     { kind: "unknown", message: "reset" },
     { kind: "retryable", code: "platform_unavailable", message: "" },
     { kind: "refused", code: "permission_missing", message: "" },
-    { kind: "deleted" },
+    { kind: "done" },
   );
   fc.assert(
     fc.property(fc.array(results, { minLength: 3, maxLength: 3 }), (tries) => {
@@ -96,7 +117,7 @@ test("a deletion that meets no rate limit ends at the latest after its configure
       for (const result of tries) {
         const { version } = task;
         if (task.status === "deleted" || task.status === "failed") return;
-        ({ task } = decideDeletion(task, result, MOMENT, POLICY));
+        ({ task } = decideTry({ ...task, status: "working" }, result));
         expect(task.version).toBe(version + 1);
         expect(task.status === "deleted").toBe(task.errorCode === null);
       }

@@ -1,5 +1,5 @@
-import type { Outcome } from "@postrider/platforms/publishing/outcome";
-import type { TaskEvent } from "./decision.ts";
+import type { CallOutcome } from "#src/calls/call-event.ts";
+import type { TaskEvent } from "./task.ts";
 
 /**
  * How a publish task ends if the decision that follows from an event about it could not be written, because of a fault in our
@@ -24,29 +24,24 @@ export interface FallbackEnd {
 }
 
 /** Outcomes of a publishing call after which the post is visible on the platform or may be. */
-const VISIBLE: ReadonlySet<Outcome["kind"]> = new Set<Outcome["kind"]>([
+const VISIBLE: ReadonlySet<CallOutcome["kind"]> = new Set<CallOutcome["kind"]>([
   "published",
   "unknown",
   "pending",
+  "done",
 ]);
 
+const STATUS: Readonly<Partial<Record<TaskEvent["kind"], FallbackEnd["status"]>>> = {
+  call_lost: "unknown",
+  looked: "unknown",
+  not_wanted: "dropped",
+};
+
 export function toFallbackEnd(event: TaskEvent): FallbackEnd {
-  switch (event.kind) {
-    case "called": {
-      const { callNumber, outcome } = event;
-      return { status: VISIBLE.has(outcome.kind) ? "unknown" : "failed", callNumber };
-    }
-    case "call_lost":
-      return { status: "unknown", callNumber: event.callNumber };
-    case "mark_lost":
-      return { status: "failed", callNumber: event.callNumber, fence: event.fence };
-    case "looked":
-      return { status: "unknown", fence: event.fence };
-    case "platform_held":
-    case "step_failed":
-    case "given_up":
-      return { status: "failed", fence: event.fence };
-    case "not_wanted":
-      return { status: "dropped", fence: event.fence };
-  }
+  const isVisible = event.kind === "called" && VISIBLE.has(event.outcome.kind);
+  return {
+    status: isVisible ? "unknown" : (STATUS[event.kind] ?? "failed"),
+    ...("callNumber" in event ? { callNumber: event.callNumber } : {}),
+    ...("fence" in event ? { fence: event.fence } : {}),
+  };
 }

@@ -1,6 +1,7 @@
-import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import type { Decision, TaskEvent } from "./decision.ts";
-import type { Task } from "./task.ts";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { CallOutcome } from "#src/calls/call-event.ts";
+import type { Decision } from "#src/calls/call.ts";
+import type { Task, TaskEvent } from "./task.ts";
 
 /** Settings that decide when publishing calls to a platform are held (not sent) because earlier ones got no answer. */
 export interface BrakePolicy {
@@ -58,7 +59,7 @@ const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
 ]);
 
 /** Returns whether the platform answered a publishing call; undefined if the outcome says nothing about that. */
-export function isAnswer(outcome: Outcome): boolean | undefined {
+export function isAnswer(outcome: CallOutcome): boolean | undefined {
   switch (outcome.kind) {
     case "unknown":
       return false;
@@ -67,6 +68,7 @@ export function isAnswer(outcome: Outcome): boolean | undefined {
     case "retryable":
       return WITHOUT_ANSWER.has(outcome.code) ? undefined : true;
     case "published":
+    case "done":
     case "pending":
     case "refused":
     case "token_refused":
@@ -98,9 +100,9 @@ function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platf
 
 /** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
 export function toSignals(
-  decisions: ReadonlyMap<TaskEvent, Decision>,
+  decisions: ReadonlyMap<TaskEvent, Decision<Task>>,
 ): ReadonlyMap<string, readonly CallSignal[]> {
-  const signals = [...decisions].flatMap(([event, { task }]) => toSignal(event, task) ?? []);
+  const signals = [...decisions].flatMap(([event, { call }]) => toSignal(event, call) ?? []);
   return Map.groupBy(signals, ({ platform }) => platform);
 }
 

@@ -2,25 +2,10 @@ import { createHash } from "node:crypto";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
-
-export type TaskStatus =
-  /** The publish task waits for its time `wakeAt`. */
-  | "queued"
-  /** A worker holds the lease of the publish task; the publishing call has not begun. */
-  | "working"
-  /** The publishing call is recorded as begun: until `callUntil`, the worker may send the call or may have sent it. */
-  | "calling"
-  /** A publishing call ended with an unknown outcome; the publish task waits for the next search of the platform. */
-  | "unknown"
-  /** A worker searches the platform for the post of a publishing call. */
-  | "reconciling"
-  | "published"
-  | "failed"
-  /**
-   * The posts service does not want the target published at this generation (publish request), or another generation is
-   * published.
-   */
-  | "dropped";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { Attempt, Call, Decision } from "#src/calls/call.ts";
+import type { Trade } from "#src/calls/decide-in-order.ts";
+import { TARGET } from "#src/calls/kinds.ts";
 
 /** Key of a publish task: the target, and the number of its publish request. */
 export interface TaskKey {
@@ -37,64 +22,52 @@ export interface HeldKey extends TaskKey {
 }
 
 /** The work of publishing one target (one post on one account) for one publish request. */
-export interface Task extends HeldKey {
-  readonly workspaceId: string;
+export interface Task extends Call, HeldKey {
+  readonly generation: number;
   readonly postId: string;
-  readonly accountId: string;
-  readonly platform: string;
-  readonly status: TaskStatus;
-  /**
-   * No process claims the publish task before this instant. While the task is in work, its lease or its publishing call
-   * ends at this instant.
-   */
-  readonly wakeAt: Date;
   /** When the target is to be published: its scheduled time, or the time at which the user requested it. */
   readonly dueAt: Date;
-  /** No publishing call of the task starts after this instant. */
-  readonly publishBefore: Date;
-  readonly crashCount: number;
   /**
    * Number of the publishing attempt that began last, counted over all publish requests of the target; 0 if no attempt
    * began.
    */
   readonly attemptNumber: number;
-  /**
-   * Whether the latest publishing attempt has no outcome yet. Neither a rate limit nor a publishing call that was not
-   * sent ends an attempt.
-   */
   readonly isAttemptOpen: boolean;
-  readonly retryCount: number;
-  readonly unknownCount: number;
-  /**
-   * Number of publishing calls of the task whose outcome is unknown. While it is above 0, the post may be visible on
-   * the platform.
-   */
-  readonly openUnknowns: number;
-  readonly resendCount: number;
-  readonly looks: number;
-  readonly isLimited: boolean;
-  /**
-   * Whether the data was restored from a backup, and a publishing call that the restored data does not contain may have
-   * published the target.
-   */
-  readonly isRestored: boolean;
-  readonly callNumber: number;
-  /** When the first publishing call with an unknown outcome began. Searches of the platform start from this time. */
-  readonly firstUnknownAt: Date | null;
-  readonly calledAt: Date | null;
-  readonly callUntil: Date | null;
-  readonly version: number;
-  /**
-   * The platform's id of the account, which accounts of several workspaces can share; null until a call begins or the platform is
-   * searched for one.
-   */
-  readonly externalAccountId: string | null;
-  readonly externalId: string | null;
   readonly permalink: string | null;
-  readonly publishedAt: Date | null;
   readonly errorCode: TargetErrorCode | null;
-  readonly errorMessage: string | null;
 }
+
+/**
+ * An event about a publish task, and the number of the attempt in which it happened; 0 if the task had no attempt yet.
+ */
+export type TaskEvent = TaskKey & { readonly attemptNumber: number } & CallEvent;
+
+/**
+ * A change of a publish task that is reported to the posts service, with the attempt that this change ended.
+ */
+export interface TargetUpdate {
+  readonly task: Task;
+  readonly attempt: Attempt | undefined;
+  /** Whether the platform has told the post id or address of a target that was reported as published before. */
+  readonly hasNewAddress?: boolean;
+}
+
+/** Returns those changes of publish tasks that are reported to the posts service. */
+export function toTargetUpdates({ changes, attempt }: Decision<Task>): readonly TargetUpdate[] {
+  const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
+  return changes
+    .filter(({ isReported }) => isReported)
+    .map(({ call }) => ({ task: call, attempt: ended }));
+}
+
+/** What `decideInOrder` needs to know about publish tasks. */
+export const TASKS: Trade<TaskKey, Task, TaskEvent> = {
+  name: nameTask,
+  kindOf: () => TARGET,
+  isSibling: (a, b) => a.targetId === b.targetId,
+  isAttemptOf: (attempt, event) =>
+    attempt.targetId === event.targetId && attempt.number === event.attemptNumber,
+};
 
 /**
  * Handles (upload ids and similar values from the platform) as they are stored: each value is sealed separately. A
@@ -140,37 +113,10 @@ export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }
 
-export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
-
 /** Key of a publishing attempt: the id of the target and the number of the attempt. */
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;
-}
-
-/** One try to publish a target, as it is stored. */
-export interface Attempt extends AttemptKey {
-  /** Number of the publish task's latest publishing call within the attempt. */
-  readonly callNumber: number;
-  /**
-   * The fencing token of the worker that recorded the beginning of the attempt's latest publishing call. Before the first such
-   * call, the token of the worker that began the attempt.
-   */
-  readonly fence: number;
-  readonly startedAt: Date;
-  readonly finishedAt: Date | null;
-  /** How the publishing attempt ended; null while it is open. */
-  readonly outcome: AttemptOutcome | null;
-  readonly code: string;
-  readonly message: string;
-  readonly externalId: string | null;
-  readonly permalink: string | null;
-  readonly isNotSent: boolean;
-}
-
-/** Whether a publish task with this status has ended, so that only a new event or request can change it. */
-export function isFinal(status: TaskStatus): boolean {
-  return status === "published" || status === "failed" || status === "dropped";
 }
 
 /** Returns how many publishing attempts of a target have ended, over all its publish requests. */

@@ -1,7 +1,7 @@
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
-import { DeletionRecorder } from "#src/publishing/operations/deletion-recorder.ts";
+import { createDeletionRecorder } from "#src/publishing/operations/deletion-recorder.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { workDeletions, type DeletionContext } from "#src/publishing/operations/work-deletions.ts";
 
@@ -72,7 +72,7 @@ class Deletions {
     this.#options = options;
     this.#context = {
       deps: options,
-      recorder: new DeletionRecorder(options),
+      recorder: createDeletionRecorder(options),
       stopping: this.#stopping.signal,
     };
   }

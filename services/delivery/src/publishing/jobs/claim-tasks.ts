@@ -8,12 +8,11 @@ import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
-import type { TaskEvent } from "#src/publishing/domain/decision.ts";
-import { SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { SUSPECT_CRASHES, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
-import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 import type { PublishContext } from "#src/publishing/operations/publish-context.ts";
 import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
@@ -110,7 +109,7 @@ class Claims {
       deps: options,
       marker: new CallMarker(sql),
       pace: new CallPace({ settings, now: () => performance.now() }),
-      recorder: new EventRecorder(options),
+      recorder: createEventRecorder(options),
       inWork: new TasksInWork({
         sql,
         leaseMs: settings.leaseMs,

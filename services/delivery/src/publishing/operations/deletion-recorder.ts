@@ -1,21 +1,21 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
-import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
-import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { NEVER_MARKED } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
+import { Recorder } from "#src/calls/recorder.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
-  decideDeletion,
-  nameHeldDeletion,
-  type DeletionDecision,
+  DELETIONS,
+  type DeletionEvent,
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
 import type { PublishingDeps } from "./dependencies.ts";
+import { refusedEventsTotal } from "./metrics.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
 
@@ -25,22 +25,10 @@ interface EndedTry {
   readonly result: DeletionResult;
 }
 
-/** How long results of deletions are collected before they are recorded in one transaction, in milliseconds. */
-const WINDOW_MS = 2;
-/** Maximum number of results of deletions per transaction. */
-const MAX_EVENTS = 100;
-
 /**
- * How many times the recorder tries to record each form of a deletion's result that the database or our code refuses: the
- * unchanged result, the result without the platform's text, and a failure.
+ * The result that is recorded for a deletion if the platform's answer cannot be recorded in any
+ * form.
  */
-const TRIES_PER_FORM = 3;
-/**
- * Wait in milliseconds before the refused result of a deletion is recorded again, because another transaction may have
- * caused the refusal.
- */
-const PAUSE_MS = 50;
-/** The result that is recorded for a deletion if the platform's answer cannot be recorded in any form. */
 const NOT_RECORDED: DeletionResult = {
   kind: "given_up",
   code: "internal_error",
@@ -53,104 +41,71 @@ const deletionsTotal = createCounter(
   ["platform", "status", "code"],
 );
 
-/**
- * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that the
- * database or our code refuses is recorded without the platform's text or as a failure, so that it does not delay the others.
- * If a result cannot be recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
- */
-export class DeletionRecorder {
-  readonly #deps: RecorderDeps;
-  readonly #batcher: Batcher<EndedTry, undefined>;
+/** Records the results of deletions, with their events. */
+export type DeletionRecorder = Recorder<EndedTry>;
 
-  constructor(deps: RecorderDeps) {
-    this.#deps = deps;
-    this.#batcher = new Batcher({
-      windowMs: WINDOW_MS,
-      maxItems: MAX_EVENTS,
-      flush: async (tries) => {
-        await this.#recordAll(tries);
-        return tries.map(() => undefined);
-      },
-    });
-  }
+export function createDeletionRecorder(deps: RecorderDeps): DeletionRecorder {
+  return new Recorder<EndedTry>({
+    logger: deps.logger,
+    what: "the results of deletions",
+    otherwise: "the deletion is repeated when its lease ends, which is harmless",
+    identify: ({ task }) => ({ targetId: task.targetId }),
+    windowMs: 2,
+    maxEntries: 100,
+    write: (tries) => write(deps, tries),
+    withoutText: ({ task, result }) => ({ task, result: withoutText(result) }),
+    // A successful deletion is not recorded as a failure: it is repeated, and succeeds again.
+    endWithoutDecision: async ({ task, result }) => {
+      if (result.kind === "deleted") return false;
+      await write(deps, [{ task, result: NOT_RECORDED }]);
+      return true;
+    },
+    unrecorded: undefined,
+    onRefused: (recorded) => refusedEventsTotal.inc({ recorded }),
+  });
+}
 
-  async record(ended: EndedTry): Promise<void> {
-    await this.#batcher.submit(ended);
-  }
+async function write(
+  deps: RecorderDeps,
+  tries: readonly EndedTry[],
+): Promise<readonly undefined[]> {
+  const tasks = await decideAndWrite(deps, tries);
+  if (tasks.length > 0) deps.onEvents();
+  for (const { platform, status, errorCode } of tasks)
+    if (status !== "queued") deletionsTotal.inc({ platform, status, code: errorCode ?? "" });
+  return tries.map(() => undefined);
+}
 
-  async #recordAll(tries: readonly EndedTry[]): Promise<void> {
-    try {
-      await this.#record(tries);
-    } catch (error) {
-      if (isInfrastructureError(error) && !isDamagedData(error)) throw error;
-      this.#logRefusal(error, tries);
-      await Promise.all(tries.map((each) => this.#recordAlone(each)));
-    }
-  }
-
-  /**
-   * Records a refused result in a transaction of its own: unchanged, then without the platform's text, and then as a failure.
-   * It never throws, because the other results of the batch are recorded at the same time.
-   */
-  async #recordAlone({ task, result }: EndedTry): Promise<void> {
-    const forms = [result, withoutText(result)].flatMap((form) =>
-      Array.from({ length: TRIES_PER_FORM }, () => form),
+async function decideAndWrite(
+  { sql, settings, random }: RecorderDeps,
+  tries: readonly EndedTry[],
+): Promise<readonly DeletionTask[]> {
+  const policy = { ...settings, heldMs: 0 };
+  return await sql.begin(async (tx) => {
+    const held = tries.map(({ task }) => task);
+    const { tasks: stored, now } = await lockDeletions(tx, held);
+    const locked = { calls: stored.map((task) => ({ ...NEVER_MARKED, ...task })), now };
+    const decided = decideInOrder(DELETIONS, locked, tries.map(toEvent), { policy, random });
+    const decisions = [...decided.values()];
+    const tasks = decisions.flatMap(({ changes }) => changes.map(({ call }) => call));
+    if (tasks.length === 0) return [];
+    await updateDeletions(tx, tasks);
+    await appendEvents(
+      tx,
+      tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
-    // A successful deletion is not recorded as a failure: the deletion is repeated, and succeeds again.
-    if (result.kind !== "deleted") forms.push(NOT_RECORDED);
-    for (const form of forms) {
-      const ended = { task, result: form };
-      try {
-        return await this.#record([ended]);
-      } catch (error) {
-        this.#logRefusal(error, [ended]);
-        if (isInfrastructureError(error) && !isDamagedData(error)) return;
-      }
-      await sleep(PAUSE_MS);
-    }
-  }
-
-  #logRefusal(error: unknown, tries: readonly EndedTry[]): void {
-    this.#deps.logger.error(
-      { err: error, count: tries.length, targetId: tries[0]?.task.targetId },
-      "the database or Postrider's own code refused to record results of deletions; each is recorded alone, without the platform's texts if it is refused again; a deletion whose result cannot be recorded is repeated when its lease ends",
+    const holds = decisions.flatMap(({ call, account }) =>
+      account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
     );
-  }
+    if (holds.length > 0) await holdAccounts(tx, holds);
+    return tasks;
+  });
+}
 
-  async #record(tries: readonly EndedTry[]): Promise<void> {
-    const decisions = await this.#write(tries);
-    if (decisions.length > 0) this.#deps.onEvents();
-    for (const { task } of decisions) {
-      const { platform, status, errorCode } = task;
-      if (status !== "queued") deletionsTotal.inc({ platform, status, code: errorCode ?? "" });
-    }
-  }
-
-  async #write(tries: readonly EndedTry[]): Promise<readonly DeletionDecision[]> {
-    const { sql, settings, random } = this.#deps;
-    const results = new Map(tries.map(({ task, result }) => [nameHeldDeletion(task), result]));
-    return await sql.begin(async (tx) => {
-      const held = await lockDeletions(
-        tx,
-        tries.map(({ task }) => task),
-      );
-      const decisions = held.tasks.flatMap((task) => {
-        const result = results.get(nameHeldDeletion(task));
-        if (result === undefined) return [];
-        return [decideDeletion(task, result, { now: held.now, random: random() }, settings)];
-      });
-      if (decisions.length === 0) return [];
-      const tasks = decisions.map(({ task }) => task);
-      await updateDeletions(tx, tasks);
-      await appendEvents(
-        tx,
-        tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
-      );
-      const holds = decisions.flatMap(({ task, holdUntil }) =>
-        holdUntil === undefined ? [] : [{ ...task, until: holdUntil }],
-      );
-      if (holds.length > 0) await holdAccounts(tx, holds);
-      return decisions;
-    });
-  }
+function toEvent({ task, result }: EndedTry): DeletionEvent {
+  const { targetId, deletion, fence } = task;
+  const key = { targetId, deletion, fence };
+  if (result.kind === "given_up") return { ...key, ...result };
+  const outcome = result.kind === "deleted" ? ({ kind: "done" } as const) : result;
+  return { ...key, kind: "tried", outcome };
 }

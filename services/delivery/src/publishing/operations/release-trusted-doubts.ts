@@ -1,8 +1,8 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { causeOf } from "@postrider/shared/telemetry/cause";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { forgetDoubts, listTrustedDoubts } from "#src/publishing/db/trusted-restores.ts";
-import { releaseDoubt } from "#src/publishing/domain/release-doubt.ts";
-import { nameTask } from "#src/publishing/domain/task.ts";
+import { TASKS } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "./write-decisions.ts";
 
 /** Maximum number of publish tasks that `releaseTrustedDoubts` changes in one transaction. */
@@ -25,7 +25,7 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
     if (found.length === 0) return;
     const targetIds = [...new Set(found.map(({ targetId }) => targetId))];
     const count = await sql.begin(async (tx) => {
-      const { tasks, now } = await lockTargets(
+      const locked = await lockTargets(
         tx,
         targetIds.map((targetId) => ({ targetId, number: 0 })),
       );
@@ -33,18 +33,15 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
       // meantime.
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
-      const doubted = new Map(doubts.map((doubt) => [nameTask(doubt), doubt]));
-      const decisions = tasks.flatMap((task) => {
-        const doubt = doubted.get(nameTask(task));
-        if (doubt === undefined) return [];
-        const siblings = tasks.filter(
-          ({ targetId, generation }) =>
-            targetId === task.targetId && generation !== task.generation,
-        );
-        const snapshot = { task, siblings, attempt: undefined, now, random: 0 };
-        return [releaseDoubt(snapshot, doubt.firstCalledAt)];
-      });
-      const updates = await writeDecisions(tx, decisions, causes);
+      const events = doubts.map(({ targetId, generation, firstCalledAt }) => ({
+        targetId,
+        generation,
+        attemptNumber: 0,
+        kind: "trusted" as const,
+        firstCalledAt,
+      }));
+      const decisions = decideInOrder(TASKS, locked, events);
+      const updates = await writeDecisions(tx, [...decisions.values()], causes);
       if (doubts.length > 0) await forgetDoubts(tx, doubts);
       return updates.length;
     });

@@ -1,11 +1,11 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import type { CallErrorCode } from "#src/calls/call.ts";
 import type { ExternalAccount } from "#src/publishing/db/external-accounts.ts";
-import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
-import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
+import type { ClaimedTask, OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
 
 /** A claimed publish task with everything that the connector of its platform needs. */
 export interface TaskInputs {
@@ -41,7 +41,7 @@ export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
 export function learned(
   { targetId, generation }: ClaimedTask,
   attemptNumber: number,
-  what: Learned,
+  what: CallEvent,
 ): Extract<WorkEnd, { kind: "learned" }> {
   return { kind: "learned", event: { targetId, generation, attemptNumber, ...what } };
 }
@@ -49,7 +49,7 @@ export function learned(
 export function giveUp(
   task: ClaimedTask,
   attemptNumber: number,
-  code: TargetErrorCode,
+  code: CallErrorCode,
   message = "",
 ): WorkEnd {
   return learned(task, attemptNumber, { kind: "given_up", fence: task.fence, code, message });

@@ -2,6 +2,8 @@ import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
+import type { Locked } from "#src/calls/decide-in-order.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
   countFailures,
@@ -15,14 +17,6 @@ import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/d
 import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
-import type { LockedTargets } from "#src/publishing/domain/decide.ts";
-import {
-  toTargetUpdates,
-  type AccountEffect,
-  type Decision,
-  type TargetUpdate,
-  type TaskEvent,
-} from "#src/publishing/domain/decision.ts";
 import {
   isSameBrake,
   nextBrake,
@@ -32,7 +26,14 @@ import {
   type PlatformBrake,
 } from "#src/publishing/domain/platform-brake.ts";
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
-import { isFinal, nameTask, type AttemptKey, type Task } from "#src/publishing/domain/task.ts";
+import {
+  nameTask,
+  toTargetUpdates,
+  type AttemptKey,
+  type TargetUpdate,
+  type Task,
+  type TaskEvent,
+} from "#src/publishing/domain/task.ts";
 
 /**
  * Locks targets with the tasks of all their publish requests, and reads the attempts with the given keys.
@@ -40,14 +41,14 @@ import { isFinal, nameTask, type AttemptKey, type Task } from "#src/publishing/d
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
-): Promise<LockedTargets> {
+): Promise<Required<Locked<Task>>> {
   const targetIds = [...new Set(keys.map((key) => key.targetId))];
-  const [tasks, attempts, now] = await Promise.all([
+  const [calls, attempts, now] = await Promise.all([
     lockTasks(tx, targetIds),
     listAttempts(tx, keys),
     readClock(tx),
   ]);
-  return { tasks, attempts, now };
+  return { calls, attempts, now };
 }
 
 /** Returns, of all items with the same key, the last one. */
@@ -63,12 +64,12 @@ function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly
  */
 export async function writeDecisions(
   tx: TransactionSql,
-  decisions: readonly Decision[],
+  decisions: readonly Decision<Task>[],
   causes: ReadonlyMap<string, Cause>,
 ): Promise<readonly TargetUpdate[]> {
   const changes = decisions.flatMap((decision) => decision.changes);
   const tasks = lastOfEach(
-    changes.map(({ task }) => task),
+    changes.map(({ call }) => call),
     nameTask,
   );
   const attempts = lastOfEach(
@@ -100,13 +101,13 @@ export async function writeDecisions(
 export async function writeHandles(
   tx: TransactionSql,
   sealing: HandleSealing,
-  decisions: readonly Decision[],
+  decisions: readonly Decision<Task>[],
 ): Promise<void> {
-  const returned = decisions.flatMap(({ task, handles }) =>
+  const returned = decisions.flatMap(({ call: task, handles }) =>
     handles === undefined ? [] : [{ task, handles: sealing.seal(task, handles) }],
   );
   if (returned.length > 0) await addHandles(tx, returned);
-  const questions = decisions.flatMap(({ task, askLater }) =>
+  const questions = decisions.flatMap(({ call: task, askLater }) =>
     askLater === undefined ? [] : [{ task, handles: askLater }],
   );
   if (questions.length > 0) await insertQuestions(tx, questions);
@@ -119,11 +120,11 @@ export async function writeHandles(
 export async function gateAccounts(
   tx: TransactionSql,
   policy: RetryPolicy,
-  decisions: readonly Decision[],
+  decisions: readonly Decision<Task>[],
   now: Date,
 ): Promise<void> {
   const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
-    decisions.filter(({ account }) => account?.kind === kind).map(({ task }) => task);
+    decisions.filter(({ account }) => account?.kind === kind).map(({ call }) => call);
   const [answered, failed, limited] = [
     tasksWith("answered"),
     tasksWith("failed"),
@@ -138,11 +139,11 @@ export async function gateAccounts(
     const pauseMs = nextAccountPauseMs(policy, failuresInRow);
     return pauseMs === undefined ? [] : [{ ...account, until: new Date(now.getTime() + pauseMs) }];
   });
-  const limits = decisions.flatMap(({ task, account }) =>
-    account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
+  const limits = decisions.flatMap(({ call, account }) =>
+    account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
   );
   if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
-  const ofApp = decisions.flatMap(({ task: { platform }, account }) =>
+  const ofApp = decisions.flatMap(({ call: { platform }, account }) =>
     account?.kind === "limited" && account.ofApp !== undefined
       ? [{ platform, until: account.until, ...account.ofApp }]
       : [],
@@ -157,7 +158,7 @@ export async function gateAccounts(
 export async function brakePlatforms(
   tx: TransactionSql,
   policy: BrakePolicy,
-  decisions: ReadonlyMap<TaskEvent, Decision>,
+  decisions: ReadonlyMap<TaskEvent, Decision<Task>>,
   now: Date,
 ): Promise<void> {
   const signals = toSignals(decisions);

@@ -10,12 +10,13 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Snapshot } from "#src/calls/call.ts";
+import { NO_WAITS } from "#src/calls/decide-in-order.ts";
+import { decide } from "#src/calls/decide.ts";
 import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import { settleDoubts } from "#src/publishing/db/doubts.ts";
-import type { TaskSnapshot } from "#src/publishing/domain/decision.ts";
-import { decideResolution, type OperatorsWord } from "#src/publishing/domain/resolution.ts";
-import type { Task } from "#src/publishing/domain/task.ts";
+import { TASKS, type Task } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "#src/publishing/operations/write-decisions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -26,25 +27,27 @@ function parseLink(text: string): URL {
   return link;
 }
 
-function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
-  if (link === undefined) return { kind: "absent" };
+function toPublished({ platform }: Task, link: URL | undefined) {
+  if (link === undefined) return undefined;
   const externalId = isPlatformId(platform)
     ? findExternalId(PLATFORMS[platform].links, link)
     : null;
-  return { kind: "published", externalId, permalink: link.href };
+  return { externalId, permalink: link.href };
 }
 
 /**
  * Locks a target and returns the task of its latest publish request, with the latest attempt if that attempt
  * has ended.
  */
-async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {
-  const { tasks, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
-  const task = tasks.at(-1);
-  if (task === undefined) throw notFound();
+async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<Snapshot<Task>> {
+  const { calls, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
+  const call = calls.at(-1);
+  if (call === undefined) throw notFound();
   const latest = (await listLatestAttempts(tx, [targetId])).get(targetId);
-  const attempt = latest?.number === task.attemptNumber ? latest : undefined;
-  return { task, siblings: tasks.slice(0, -1), attempt, now, random: 0 };
+  const attempt = latest?.number === call.attemptNumber ? latest : undefined;
+  const { policy, random } = NO_WAITS;
+  const known = { call, kind: TASKS.kindOf(call), siblings: calls.slice(0, -1), attempt, now };
+  return { ...known, policy, random: random() };
 }
 
 /**
@@ -59,16 +62,18 @@ export async function resolveTarget(
   if (!isId(targetId)) throw notFound();
   const link = publishedUrl === undefined ? undefined : parseLink(publishedUrl);
   return await sql.begin(async (tx) => {
-    const { task, ...known } = await lockSnapshot(tx, targetId);
-    const resolution = decideResolution({ task, ...known }, toWord(task, link));
-    if (resolution.kind === "not_in_question") throw conflict("invalid_transition");
-    const updates = await writeDecisions(tx, [resolution.decision], new Map());
+    const snapshot = await lockSnapshot(tx, targetId);
+    const { call: task, attempt } = snapshot;
+    const decision = decide(snapshot, { kind: "stated", published: toPublished(task, link) });
+    // The outcome is known already, or the call may still arrive at the platform.
+    if (decision.changes.length === 0) throw conflict("invalid_transition");
+    const updates = await writeDecisions(tx, [decision], new Map());
     await settleDoubts(tx, targetId);
     const { workspaceId, accountId, platform } = task;
     const details = { platform, accountId, outcome: link === undefined ? "absent" : "published" };
     const subject = { type: "target", id: targetId } as const;
     await appendAudit(tx, [{ action: "target.resolve", subject, workspaceId, details }]);
     const update = updates.find((each) => each.task.generation === task.generation);
-    return { update: toTargetUpdated(update ?? { task, attempt: known.attempt }) };
+    return { update: toTargetUpdated(update ?? { task, attempt }) };
   });
 }

@@ -7,7 +7,10 @@ import {
   type QueuedDelivery,
 } from "#src/webhooks/db/queue.ts";
 import { planClaim, type ClaimPlan, type LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
-import { AttemptRecorder } from "#src/webhooks/operations/attempt-recorder.ts";
+import {
+  createAttemptRecorder,
+  type AttemptRecorder,
+} from "#src/webhooks/operations/attempt-recorder.ts";
 import {
   DISPATCHER_SETTINGS,
   type DispatcherDeps,
@@ -24,13 +27,13 @@ import {
 import { ReceiverConnections } from "#src/webhooks/operations/receiver-connections.ts";
 import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
 
-/** Interval in milliseconds at which a process that holds leases of webhook subscriptions looks for due deliveries. */
+/** Interval at which a process that holds leases of webhook subscriptions looks for due deliveries. */
 const POLL_MS = 50;
-/** Interval in milliseconds at which a process without such a lease looks for due deliveries. */
+/** Interval at which a process without such a lease looks for due deliveries. */
 const IDLE_POLL_MS = 250;
-/** Wait in milliseconds after a pass of the dispatcher that failed. */
+/** Wait after a pass that failed. */
 const FAILED_MS = 500;
-/** Interval in milliseconds at which a process asks whether the data belongs to its deployment while it does not. */
+/** Interval at which a process asks whether the data belongs to its deployment while it does not. */
 const HELD_MS = 1_000;
 /**
  * Minimum time in milliseconds between two claims after a claim of at least `MANY` webhook deliveries. Claiming ten
@@ -43,10 +46,7 @@ const BUSY_INTERVAL_MS = 5;
  */
 const INTERVAL_MS = 1;
 const MANY = 5;
-/**
- * How long a stopping process waits, after the deadline of its webhook attempts, until they are recorded, in
- * milliseconds.
- */
+/** How long a stopping process waits, after the deadline of its attempts, until they are recorded. */
 const RECORD_MARGIN_MS = 2_000;
 
 export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
@@ -113,7 +113,7 @@ class Passes {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     this.#leases = new LaneLeases(deps);
-    this.#recorder = new AttemptRecorder(deps);
+    this.#recorder = createAttemptRecorder(deps);
     this.#connections = new ReceiverConnections(deps.outbound);
   }
 

@@ -30,7 +30,7 @@ export const refusedAttemptsTotal = createCounter(
   "webhook_refused_attempts_total",
   "Attempts to send a webhook that could not be recorded as they were, by what was recorded: all but the receiver's texts, or nothing.",
   ["recorded"],
-  [{ recorded: "without_texts" }, { recorded: "nothing" }],
+  [{ recorded: "without_text" }, { recorded: "nothing" }],
 );
 
 /** Counts webhook subscriptions that were disabled, by reason. */

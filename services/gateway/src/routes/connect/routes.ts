@@ -10,7 +10,7 @@ import { HIDDEN } from "#src/routes/schemas.ts";
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
 
 interface Link {
-  readonly Params: { readonly ticket: string };
+  readonly Params: { readonly secret: string };
 }
 
 interface Callback {
@@ -32,7 +32,7 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
 };
 
 /** Pattern of the secret in a connect link. Any other text was never issued. */
-const TICKET = /^[A-Za-z0-9_-]{43}$/;
+const LINK_SECRET = /^[A-Za-z0-9_-]{43}$/;
 /**
  * Maximum length of a query parameter of the OAuth callback; a longer one counts as missing. The codes of platforms are
  * far shorter.
@@ -65,14 +65,14 @@ async function showLink(
   request: FastifyRequest<Link>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { ticket } = request.params;
-  if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
-  const found = await authorizations.findTicket({ ticket });
+  const { secret } = request.params;
+  if (!LINK_SECRET.test(secret)) return sendPage(reply, { page: "unknown" });
+  const found = await authorizations.findConnectLink({ linkSecret: secret });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
   // The secret in the cookie is new each time that the page is shown, because an attacker may have planted the cookie
   // that the browser already has.
-  reply.header("set-cookie", browserCookieOf(ticket, publicUrl).write(newBrowserSecret()));
+  reply.header("set-cookie", browserCookieOf(secret, publicUrl).write(newBrowserSecret()));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
@@ -80,9 +80,9 @@ async function showLink(
  * Returns the headers that move the browser's secret from the cookie of the connect link to the cookie of the OAuth
  * state. The platform sends only the OAuth state back, not the secret of the connect link.
  */
-function moveCookie(ticket: string, authorizeUrl: string, browser: string, publicUrl: string) {
+function moveCookie(secret: string, authorizeUrl: string, browser: string, publicUrl: string) {
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
-  const [before, after] = [browserCookieOf(ticket, publicUrl), browserCookieOf(state, publicUrl)];
+  const [before, after] = [browserCookieOf(secret, publicUrl), browserCookieOf(state, publicUrl)];
   return [before.clear(), after.write(browser)];
 }
 
@@ -91,13 +91,16 @@ async function openLink(
   request: FastifyRequest<Link>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { ticket } = request.params;
-  if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
-  const browser = browserCookieOf(ticket, publicUrl).read(request.headers.cookie);
+  const { secret } = request.params;
+  if (!LINK_SECRET.test(secret)) return sendPage(reply, { page: "unknown" });
+  const browser = browserCookieOf(secret, publicUrl).read(request.headers.cookie);
   if (browser === undefined) return sendPage(reply, { page: "other_browser" });
-  const { outcome, authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+  const { outcome, authorizeUrl } = await authorizations.openConnectLink({
+    linkSecret: secret,
+    browser,
+  });
   if (outcome !== "opened") return sendPage(reply, { page: toConnectPage(outcome) });
-  reply.header("set-cookie", moveCookie(ticket, authorizeUrl, browser, publicUrl));
+  reply.header("set-cookie", moveCookie(secret, authorizeUrl, browser, publicUrl));
   return await reply.redirect(authorizeUrl, 303);
 }
 
@@ -131,7 +134,7 @@ function isClientFault(error: Error & { readonly statusCode?: number }): boolean
 }
 
 /**
- * Registers the pages that connect an account. `GET /connect/{ticket}` only explains what will happen, so that programs
+ * Registers the pages that connect an account. `GET /connect/{secret}` only explains what will happen, so that programs
  * that preview links do not use up the connect link. The button of this page sends the browser to the platform, and the
  * platform sends the browser back to `/connect/callback`. No page has a script. No secret is logged, because the log
  * contains routes instead of URLs.
@@ -158,6 +161,6 @@ export function registerConnect(app: FastifyInstance, deps: Deps): void {
     },
   };
   app.get<Callback>("/connect/callback", options, (request, reply) => finish(deps, request, reply));
-  app.get<Link>("/connect/:ticket", options, (request, reply) => showLink(deps, request, reply));
-  app.post<Link>("/connect/:ticket", options, (request, reply) => openLink(deps, request, reply));
+  app.get<Link>("/connect/:secret", options, (request, reply) => showLink(deps, request, reply));
+  app.post<Link>("/connect/:secret", options, (request, reply) => openLink(deps, request, reply));
 }

@@ -1,10 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { type AddressLimits, createAddressLimits } from "#src/admission/address-limits.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
-import {
-  type AddressLimits,
-  createAddressLimits,
-} from "#src/operations/admission/address-limits.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 
 const SWEEP_MS = 1_000;

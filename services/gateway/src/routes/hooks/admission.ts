@@ -1,9 +1,9 @@
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
-import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";

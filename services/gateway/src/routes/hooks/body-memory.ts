@@ -2,7 +2,7 @@ import { finished } from "node:stream";
 import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
-import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { Semaphore, type SemaphoreLimits } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
@@ -98,14 +98,40 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
     const { caller, ip } = request;
     const key = caller?.workspaceId ?? networkOf(ip);
     const closed = new AbortController();
-    reply.raw.once("close", () => closed.abort());
+    const onClose = () => closed.abort();
+    reply.raw.once("close", onClose);
     const permits = caller === undefined ? ofOthers : ofWorkspaces;
     const shares = [{ key, max, perFree: CALLER_PER_FREE }];
     permits.acquire({ shares, amount, signal: closed.signal }).then(
       (permit) => {
+        reply.raw.off("close", onClose);
         finished(reply.raw, () => permit[Symbol.dispose]());
         watchBody(request, reply, rate);
         done(null, payload);
+      },
+      () => done(tooManyBodies()),
+    );
+  });
+  addTurns(app, queue);
+}
+
+/**
+ * Lets the gateway carry out one request with a large body of each workspace at a time. Such a request takes milliseconds of
+ * processor time here and in the service that it is for; the requests of others wait for one of them at most.
+ */
+function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): void {
+  const turns = new Semaphore({ ...queue, total: Infinity, perKey: 1 });
+  app.addHook("preValidation", (request, reply, done) => {
+    const { caller, bodyBytes } = request;
+    const isOfTool = findToolCaller() !== undefined;
+    if (caller === undefined || bodyBytes <= UNRESERVED_BYTES || isOfTool) {
+      done();
+      return;
+    }
+    turns.acquire({ key: caller.workspaceId }).then(
+      (turn) => {
+        finished(reply.raw, () => turn[Symbol.dispose]());
+        done();
       },
       () => done(tooManyBodies()),
     );

@@ -1,3 +1,4 @@
+import { toOptionMessages } from "@postrider/contracts/post-options";
 import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import { findContext } from "@postrider/shared/telemetry/request-context";
@@ -6,7 +7,7 @@ import type { Static } from "typebox";
 import { fromInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { fromOptions, sendPost, toValidPost } from "#src/routes/posts/mapping.ts";
+import { sendPost, toValidPost } from "#src/routes/posts/mapping.ts";
 import { CreatePost, ValidatePost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail, ValidPost } from "#src/routes/posts/schemas.ts";
 import { callerOf, readIdempotency } from "#src/routes/request.ts";
@@ -32,7 +33,7 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
     content,
     accountIds,
     mediaIds,
-    options: fromOptions(options),
+    options: toOptionMessages(options),
     ...(scheduledAt === undefined ? {} : { scheduledAt: fromInstant("/scheduledAt", scheduledAt) }),
   };
 }

@@ -1,3 +1,4 @@
+import { toOptionMessages } from "@postrider/contracts/post-options";
 import { ref } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
@@ -6,7 +7,7 @@ import { fromInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
-import { fromOptions, sendPost, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
+import { sendPost, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
 import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/precondition.ts";
 import { UpdatePost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDeletion, PostDetail } from "#src/routes/posts/schemas.ts";
@@ -33,7 +34,7 @@ function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: Upda
     content,
     accountIds: accountIds && { values: accountIds },
     mediaIds: mediaIds && { values: mediaIds },
-    options: options && { values: fromOptions(options) },
+    options: options && { values: toOptionMessages(options) },
     scheduledAt: scheduledAt === undefined ? undefined : fromInstant("/scheduledAt", scheduledAt),
   });
 }

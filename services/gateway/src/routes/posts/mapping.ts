@@ -1,10 +1,5 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  Attempt,
-  Post,
-  PostOption,
-  PostOptionSchema,
-} from "@postrider/contracts/posts/v1/post_pb";
+import { fromOptionMessages } from "@postrider/contracts/post-options";
+import type { Attempt, Post } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   DeletePostResponse,
   ValidatePostResponse,
@@ -16,32 +11,6 @@ import { toPostProperties, toTarget, toTargetError } from "@postrider/rest/posts
 import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyReply } from "fastify";
-import type { Static } from "typebox";
-import type { CreatePost } from "#src/routes/posts/request-schemas.ts";
-
-type OptionBody = NonNullable<Static<typeof CreatePost>["options"]>[string];
-
-function fromOption(option: OptionBody): MessageInitShape<typeof PostOptionSchema> {
-  const { tags, ...rest } = option;
-  return tags === undefined ? rest : { ...rest, tags: { values: tags } };
-}
-
-export function fromOptions(
-  options: Record<string, OptionBody> | undefined,
-): Record<string, MessageInitShape<typeof PostOptionSchema>> {
-  return Object.fromEntries(
-    Object.entries(options ?? {}).map(([key, option]) => [key, fromOption(option)]),
-  );
-}
-
-function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
-  return {
-    ...(content === undefined ? {} : { content }),
-    ...(title === undefined ? {} : { title }),
-    ...(privacy === undefined ? {} : { privacy }),
-    ...(tags === undefined ? {} : { tags: tags.values }),
-  };
-}
 
 function toAttempt(attempt: Attempt) {
   return {
@@ -59,9 +28,7 @@ function toAttempt(attempt: Attempt) {
 export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toPostProperties(post),
-    options: Object.fromEntries(
-      Object.entries(post.options).map(([key, option]) => [key, toOption(option)]),
-    ),
+    options: fromOptionMessages(post.options),
     queueSlotRuleId: post.queueSlotRuleId ?? null,
     media: post.media.map((media) => toReadyMedia(post.workspaceId, media, links)),
     targets: post.targets.map((target) => toTarget(target, locale)),

@@ -16,7 +16,7 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   [ALPHA_BITFIELDS]: [16, 32],
 };
 
-/** The header of a BMP. `height` is positive also when rows are stored from top to bottom. */
+/** `height` is positive also when rows are stored from top to bottom. */
 export interface BmpHeader {
   readonly infoBytes: number;
   readonly width: number;
@@ -26,7 +26,6 @@ export interface BmpHeader {
   readonly pixelsAt: number;
 }
 
-/** The state of reading a run-length encoded BMP: the position of the next pixel, and the offset of the next code. */
 interface Cursor {
   readonly x: number;
   readonly y: number;
@@ -34,8 +33,8 @@ interface Cursor {
 }
 
 /**
- * Reads a BMP to its last pixel, because the library sharp cannot decode BMP files. A BMP contains no metadata except
- * possible bytes after the pixels.
+ * Reads a BMP to its last pixel, because sharp cannot decode BMP. The only metadata are bytes after
+ * the pixels.
  */
 export function readBmp(file: Buffer): ImageLayout {
   const header = readBmpHeader(file);
@@ -58,7 +57,6 @@ export function readBmp(file: Buffer): ImageLayout {
   };
 }
 
-/** Reads and checks the header of a BMP. @throws MediaRejected */
 export function readBmpHeader(file: Buffer): BmpHeader {
   const infoBytes = file.length < 26 ? 0 : file.readUInt32LE(14);
   if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes)
@@ -91,7 +89,7 @@ function readInfo(file: Buffer, infoBytes: number): BmpHeader {
   return {
     infoBytes,
     width: file.readInt32LE(18),
-    // A negative height in a BMP header means that the rows are stored from top to bottom.
+    // Negative when the rows are stored from top to bottom.
     height: Math.abs(file.readInt32LE(22)),
     depth: file.readUInt16LE(28),
     compression: file.readUInt32LE(30),
@@ -99,7 +97,6 @@ function readInfo(file: Buffer, infoBytes: number): BmpHeader {
   };
 }
 
-/** Returns the offset at which the colour table of a BMP ends and pixels may begin. */
 function tablesEnd(file: Buffer, { infoBytes, depth, compression }: BmpHeader): number {
   if (infoBytes === CORE_BYTES) return 26 + (depth <= 8 ? 3 * 2 ** depth : 0);
   const masks =
@@ -113,10 +110,7 @@ function plainEnd({ width, height, depth, pixelsAt }: BmpHeader): number {
   return pixelsAt + 4 * Math.ceil((width * depth) / 32) * height;
 }
 
-/**
- * Reads the run-length codes of a BMP up to the end-of-bitmap code, and returns the offset behind this code. Every run
- * must stay inside the image.
- */
+/** Returns the offset behind the end-of-bitmap code. Every run must stay inside the image. */
 function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: BmpHeader): number {
   let cursor = { x: 0, y: 0, at: pixelsAt };
   while (cursor.at + 1 < file.length) {
@@ -133,20 +127,70 @@ function run({ x, y, at }: Cursor, count: number): Cursor {
   return { x: x + count, y, at: at + 2 };
 }
 
-/**
- * Reads an escape code of a run-length encoded BMP: end of line (0), a move of the position (2), or `code` literal
- * pixels padded to 16 bits.
- */
+/** End of line (0), a move of the position (2), or `code` literal pixels padded to 16 bits. */
 function escape(file: Buffer, { x, y, at }: Cursor, code: number, depth: number): Cursor {
   if (code === 0) return { x: 0, y: y + 1, at: at + 2 };
   if (code === 2) return { x: x + (file[at + 2] ?? 0), y: y + (file[at + 3] ?? 0), at: at + 4 };
   return { x: x + code, y, at: at + 2 + 2 * Math.ceil((code * depth) / 16) };
 }
 
-/**
- * Returns the offset at which the ICC profile of a BMP ends. A version 5 header may place the profile after the pixels.
- */
+/** A version 5 header may place the ICC profile after the pixels. */
 function profileEnd(file: Buffer, { infoBytes }: BmpHeader): number {
   if (infoBytes !== 124 || file.toString("latin1", 70, 74) !== "DEBM") return 0;
   return 14 + file.readUInt32LE(126) + file.readUInt32LE(130);
+}
+
+interface RgbPixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Buffer;
+}
+
+const UNCOMPRESSED = 0;
+const PALETTE_DEPTHS = new Set([1, 4, 8]);
+const DIRECT_DEPTHS = new Set([24, 32]);
+
+/**
+ * Returns undefined for encodings that are not converted. `readBmp` must have accepted the file.
+ */
+export function readBmpPixels(file: Buffer): RgbPixels | undefined {
+  const header = readBmpHeader(file);
+  const { width, height, depth, compression } = header;
+  const isKnown = DIRECT_DEPTHS.has(depth) || PALETTE_DEPTHS.has(depth);
+  if (compression !== UNCOMPRESSED || !isKnown) return undefined;
+  const data = Buffer.alloc(3 * width * height);
+  const isTopDown = header.infoBytes !== CORE_BYTES && file.readInt32LE(22) < 0;
+  const rowBytes = 4 * Math.ceil((width * depth) / 32);
+  for (let y = 0; y < height; y += 1) {
+    const rowAt = header.pixelsAt + (isTopDown ? y : height - 1 - y) * rowBytes;
+    for (let x = 0; x < width; x += 1)
+      copyColour(file, colourAt(file, header, { rowAt, x }), data, 3 * (y * width + x));
+  }
+  return { width, height, data };
+}
+
+function copyColour(file: Buffer, at: number, data: Buffer, to: number): void {
+  data[to] = file[at + 2] ?? 0;
+  data[to + 1] = file[at + 1] ?? 0;
+  data[to + 2] = file[at] ?? 0;
+}
+
+/** A colour lies in the row, or in the colour table, which follows the header. */
+function colourAt(
+  file: Buffer,
+  { depth, infoBytes }: BmpHeader,
+  { rowAt, x }: { readonly rowAt: number; readonly x: number },
+): number {
+  if (DIRECT_DEPTHS.has(depth)) return rowAt + (x * depth) / 8;
+  return 14 + infoBytes + (infoBytes === CORE_BYTES ? 3 : 4) * indexAt(file, { rowAt, x, depth });
+}
+
+function indexAt(
+  file: Buffer,
+  { rowAt, x, depth }: { readonly rowAt: number; readonly x: number; readonly depth: number },
+): number {
+  const perByte = 8 / depth;
+  const byte = file[rowAt + Math.floor(x / perByte)] ?? 0;
+  const shift = 8 - depth * (1 + (x % perByte));
+  return (byte >> shift) & (2 ** depth - 1);
 }

@@ -31,8 +31,7 @@ export function readGif(file: Buffer): ImageLayout {
     height,
     frames,
     totalPixels: width * height * frames,
-    // The GIF decoder keeps four bytes per pixel for each of three images: the canvas, the frame and the previous
-    // frame.
+    // The decoder keeps the canvas, the frame and the previous frame with four bytes per pixel.
     decodeBytes: width * height * 12,
     lossless: true,
     hasMetadata: hasTrailingBytes(file, end) || blocks.some(({ kind }) => kind === "personal"),
@@ -68,8 +67,7 @@ function readBlock(file: Buffer, start: number): Block {
 function extensionKind(file: Buffer, start: number): Block["kind"] {
   if (file[start + 1] === COMMENT) return "comment";
   const name = file.toString("latin1", start + 3, start + 14);
-  // Loop counts and colour profiles of a GIF affect how the image looks, so they are kept. XMP and other application
-  // data are removed.
+  // Loop counts and colour profiles affect how the image looks, so they are kept.
   const isNeeded = /^(NETSCAPE2\.0|ANIMEXTS1\.0|ICCRGBG1012)/.test(name);
   return file[start + 1] === APPLICATION && !isNeeded ? "personal" : "other";
 }

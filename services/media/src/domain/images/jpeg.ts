@@ -6,14 +6,14 @@ import {
   type ImagePart,
 } from "./image-layout.ts";
 
-/** Maximum number of scans of a JPEG. Each scan costs a pass over the whole image; encoders write about ten. */
+/** Each scan costs a pass over the whole image; encoders write about ten. */
 const MAX_SCANS = 100;
 const MAX_SEGMENTS = 10_000;
 
 interface Segment {
   readonly marker: number;
   readonly start: number;
-  /** Offset at which the JPEG segment ends; for a scan, the offset after its entropy-coded data. */
+  /** For a scan, the offset after its entropy-coded data. */
   readonly end: number;
 }
 
@@ -63,7 +63,7 @@ function readSegments(file: Buffer): { segments: Segment[]; end: number } {
   throw unreadable(`The JPEG has more than ${MAX_SEGMENTS} segments.`);
 }
 
-/** Returns the offset of the last 0xff before a JPEG marker code. Any number of fill bytes 0xff may precede it. */
+/** Any number of fill bytes 0xff may precede a marker. */
 function skipFill(file: Buffer, start: number): number {
   if (start < file.length && file[start] !== 0xff)
     throw unreadable("The JPEG has bytes that belong to no segment.");
@@ -80,9 +80,7 @@ function segmentEnd(file: Buffer, at: number): number {
   return end;
 }
 
-/**
- * Returns the offset at which the entropy-coded data of a JPEG scan ends: the next marker that is not a restart marker.
- */
+/** A scan ends at the next marker that is not a restart marker. */
 function scanEnd(file: Buffer, start: number): number {
   let at = file.indexOf(0xff, start);
   while (at !== -1 && at + 1 < file.length) {
@@ -105,8 +103,7 @@ function readFrame(file: Buffer, segments: readonly Segment[]): Frame {
 
   const height = file.readUInt16BE(frame.start + 5);
   const width = file.readUInt16BE(frame.start + 7);
-  // A JPEG with several scans is progressive or has one scan per component, so its decoder keeps all coefficients in
-  // memory, at two bytes each.
+  // A progressive JPEG, and one with a scan per component, has all coefficients in memory.
   const isBuffered = frame.marker !== 0xc0 && frame.marker !== 0xc1;
   const scans = segments.filter(({ marker }) => marker === 0xda).length;
   const decodeBytes = isBuffered || scans > 1 ? 2 * countSamples(file, frame, width * height) : 0;
@@ -117,7 +114,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
 
-/** Returns the number of samples of all components of a JPEG, for example 1.5 per pixel with 4:2:0. */
+/** Number of samples of all components, for example 1.5 per pixel with 4:2:0. */
 function countSamples(file: Buffer, frame: Segment, pixels: number): number {
   const factors: number[] = [];
   for (let at = frame.start + 10; at + 3 <= frame.end; at += 3) {
@@ -129,8 +126,8 @@ function countSamples(file: Buffer, frame: Segment, pixels: number): number {
 }
 
 /**
- * Whether a JPEG segment is removed as metadata. Application segments such as EXIF, XMP, IPTC, thumbnails and second
- * images are removed, except the segments that define the colours.
+ * Application segments (EXIF, XMP, IPTC, thumbnails, second images) are metadata, except those that
+ * define the colours.
  */
 function isPersonal(file: Buffer, { marker, start }: Segment): boolean {
   if (marker < 0xe0 || marker > 0xef) return false;

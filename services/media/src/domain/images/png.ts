@@ -7,7 +7,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** Computes the CRC-32 that PNG and ZIP files use (ISO 3309). */
+/** The CRC-32 of PNG (ISO 3309). */
 function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (TABLE[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
@@ -18,9 +18,9 @@ const SIGNATURE_BYTES = 8;
 const MAX_CHUNKS = 100_000;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 4, 4: 2, 6: 4 };
 const TEXT = new Set(["tEXt", "zTXt", "iTXt"]);
-/** Keywords of PNG text chunks that only name the program or the time of writing. */
+/** Text that only names the program or the time of writing. */
 const HARMLESS_KEYWORDS = new Set(["Software", "Creation Time", "date:create", "date:modify"]);
-/** Types of the PNG chunks that affect how the image looks. All other chunks are removed together with the metadata. */
+/** Chunks that affect how the image looks. All others are removed together with the metadata. */
 const KEPT = new Set(
   "IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD pHYs acTL fcTL fdAT".split(
     " ",
@@ -33,7 +33,9 @@ interface Chunk {
   readonly end: number;
 }
 
-/** Reads the structure of a PNG and the checksums of all chunks (W3C PNG, third edition, section 5). */
+/**
+ * Reads the structure of a PNG and the checksums of all chunks (W3C PNG, third edition, section 5).
+ */
 export function readPng(file: Buffer): ImageLayout {
   const chunks = readChunks(file);
   const [header] = chunks;
@@ -55,7 +57,7 @@ export function readPng(file: Buffer): ImageLayout {
   };
 }
 
-/** Returns the number of frames of an animated PNG, and 1 for any other PNG (W3C PNG, third edition, section 11.3.6.1). */
+/** W3C PNG, third edition, section 11.3.6.1. */
 function countFrames(file: Buffer, chunks: readonly Chunk[]): number {
   const control = chunks.find(({ type }) => type === "acTL");
   const hasCount = control !== undefined && control.end - control.start >= 16;
@@ -68,7 +70,7 @@ function readHeader(file: Buffer) {
   const totalPixels = width * height;
   const [depth, colourType, , , interlace] = file.subarray(24);
   const pixelBytes = (CHANNELS[colourType ?? -1] ?? 4) * (depth === 16 ? 2 : 1);
-  // An interlaced PNG is complete only after its seventh pass, so the decoder keeps the whole image in memory.
+  // An interlaced PNG is complete only after its seventh pass, so it is held as a whole.
   return {
     width,
     height,

@@ -1,12 +1,8 @@
-/** An image whose pixels follow the header of a TIFF row by row, without compression. */
 export interface TiffLayout {
   readonly width: number;
   readonly height: number;
-  /** Number of samples per pixel, each of 8 bits: 3 for red, green and blue; 4 with alpha. */
   readonly samples: 3 | 4;
-  /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
-  /** ICC profile of the image; empty for sRGB. */
   readonly profile: Uint8Array;
 }
 
@@ -14,7 +10,7 @@ const SHORT = 3;
 const LONG = 4;
 const UNDEFINED = 7;
 const ENTRY_BYTES = 12;
-/** Number of pixel rows per strip of a TIFF. The number is small, because readers keep a whole strip in memory. */
+/** Few, because readers keep a whole strip in memory. */
 const ROWS_PER_STRIP = 16;
 
 interface Entry {
@@ -23,7 +19,6 @@ interface Entry {
   readonly values: Uint8Array;
 }
 
-/** Returns the header of a TIFF (TIFF 6.0), after which the pixels follow. */
 export function createTiffHeader(layout: TiffLayout): Buffer {
   const { width, height, samples, orientation, profile } = layout;
   const rowBytes = width * samples;
@@ -50,7 +45,7 @@ export function createTiffHeader(layout: TiffLayout): Buffer {
       ...(samples === 4 ? [{ tag: 338, type: SHORT, values: shorts([2]) }] : []),
       ...(profile.length === 0 ? [] : [{ tag: 34_675, type: UNDEFINED, values: profile }]),
     ]);
-  // The first call of `build` only measures the header, whose length does not depend on the offset of the pixels.
+  // The first call only measures the header, whose length does not depend on the offset.
   return build(build(0).length);
 }
 

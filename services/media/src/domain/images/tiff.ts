@@ -3,13 +3,12 @@ import type { ImageLayout, ImagePart } from "./image-layout.ts";
 
 const MAX_PAGES = 100;
 const MAX_ENTRIES = 4096;
-/** Number of bytes per value of a TIFF field, indexed by the type of the field. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
-/** TIFF tags that lead to the EXIF, GPS and interoperability directories. */
+/** Tags that lead to the EXIF, GPS and interoperability directories. */
 const DIRECTORY_TAGS = new Set([34665, 34853, 40965]);
 /**
- * TIFF tags about a person, place or device: make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, the
- * XP tags of Windows, serial numbers, and the tags in `DIRECTORY_TAGS`.
+ * Make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, Windows' XP tags, serial
+ * numbers, and directories.
  */
 const PERSONAL_TAGS = new Set([
   ...DIRECTORY_TAGS,
@@ -33,9 +32,7 @@ const PERSONAL_TAGS = new Set([
   50740,
   50827,
 ]);
-/**
- * TIFF tags that are removed: the tags in `PERSONAL_TAGS`, and document name, description, page name, program and time.
- */
+/** Also document name, description, page name, program and time. */
 const DROPPED_TAGS = new Set([...PERSONAL_TAGS, 269, 270, 285, 305, 306]);
 
 interface Reader {
@@ -59,7 +56,9 @@ interface Directory {
   readonly next: number;
 }
 
-/** Reads the directories of a TIFF (TIFF 6.0, section 2); BigTIFF, for files over 4 GB, is rejected. */
+/**
+ * Reads the directories of a TIFF (TIFF 6.0, section 2); BigTIFF, for files over 4 GB, is rejected.
+ */
 export function readTiff(file: Buffer): ImageLayout {
   const reader = openReader(file);
   const pages = readPages(reader);
@@ -138,7 +137,7 @@ function pageSize(page: Directory): { width: number; height: number } {
   return { width: valueOf(page, 256) ?? 0, height: valueOf(page, 257) ?? 0 };
 }
 
-/** Returns the number of bytes that the decoder of a TIFF page keeps in memory: one strip, or one row of tiles. */
+/** A decoder keeps one strip, or one row of tiles. */
 function rowsAtOnce(page: Directory): number {
   const { width, height } = pageSize(page);
   const pixelBytes = Math.ceil(((valueOf(page, 277) ?? 1) * sampleBits(page)) / 8);
@@ -149,20 +148,14 @@ function rowsAtOnce(page: Directory): number {
   return width * Math.min(height, valueOf(page, 278) ?? height) * pixelBytes;
 }
 
-/**
- * Returns the bits per sample of a TIFF page. A page whose entry is only an offset to a list counts as 16, the most
- * that decoders support.
- */
+/** An entry that is only an offset to a list counts as 16, the most that decoders support. */
 function sampleBits(page: Directory): number {
   const entry = page.entries.find(({ tag }) => tag === 258);
   if (entry === undefined) return 1;
   return entry.valueBytes <= 2 ? entry.value : 16;
 }
 
-/**
- * Returns a copy of a TIFF in which the values of the tags to remove are zeroed. The offsets of the image data stay
- * valid.
- */
+/** Values are zeroed in place, so that the offsets of the image data stay valid. */
 function blank(reader: Reader, pages: readonly Directory[]): ImagePart {
   const copy = Buffer.from(reader.file);
   for (const page of pages)

@@ -15,7 +15,7 @@ interface Chunk {
   readonly type: string;
   readonly start: number;
   readonly bytes: number;
-  /** Offset in the file at which the WebP chunk ends, including its padding. */
+  /** Includes the padding. */
   readonly end: number;
 }
 
@@ -34,8 +34,8 @@ export function readWebp(file: Buffer): ImageLayout {
     height,
     frames: Math.max(1, frames),
     totalPixels: pixels * Math.max(1, frames),
-    // The decoder keeps a lossless WebP and each animation frame in memory as a whole. It also draws animation frames
-    // on a canvas.
+    // A lossless WebP and each animation frame are held as a whole; frames are also drawn on a
+    // canvas.
     decodeBytes: pixels * (frames > 0 ? 12 : isLossless ? 4 : 0),
     lossless: isLossless,
     hasMetadata: hasTrailingBytes(file, end) || chunks.some(({ type }) => !KEPT.has(type)),

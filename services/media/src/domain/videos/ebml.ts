@@ -1,10 +1,6 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
-import type { ByteSource } from "./byte-source.ts";
+import type { ByteSource } from "./video-layout.ts";
 
-/**
- * An EBML element of a WebM file: its offset, and the offsets of its payload and end. An element of unknown size ends
- * with its parent.
- */
 export interface Element {
   readonly id: number;
   readonly start: number;
@@ -13,46 +9,71 @@ export interface Element {
   readonly isUnknownSize: boolean;
 }
 
-/**
- * Number of EBML elements that may still be read from a file; after the last one the file is rejected. So millions of empty
- * elements cannot use up processor time.
- */
-export interface ElementBudget {
-  left: number;
+/** Reads elements, at most `maxElements`, so that empty ones cannot use up processor time. */
+export class ElementReader {
+  readonly source: ByteSource;
+  #left: number;
+
+  constructor(source: ByteSource, maxElements: number) {
+    this.source = source;
+    this.#left = maxElements;
+  }
+
+  /** RFC 8794, sections 4 to 6. An element of unknown size ends with its parent. */
+  element(start: number, limit: number): Element {
+    this.#left -= 1;
+    if (this.#left < 0) throw unreadable("The video has too many elements.");
+    const head = this.source.read(start, 12);
+    const idBytes = Math.clz32(head[0] ?? 0) - 23;
+    const sizeBytes = Math.clz32(head[idBytes] ?? 0) - 23;
+    if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > head.length)
+      throw unreadable("An element of the video is truncated or invalid.");
+    const payload = start + idBytes + sizeBytes;
+    const size = readSize(head, idBytes, sizeBytes);
+    const end = size === undefined ? limit : payload + size;
+    if (end > limit) throw unreadable("An element of the video extends beyond its parent.");
+    const id = head.readUIntBE(0, idBytes);
+    return { id, start, payload, end, isUnknownSize: size === undefined };
+  }
+
+  children(parent: Element | undefined): Element[] {
+    const children: Element[] = [];
+    if (parent === undefined) return children;
+    for (let at = parent.payload; at < parent.end;) {
+      const child = this.element(at, parent.end);
+      if (child.isUnknownSize) throw unreadable("An element of the video has no size.");
+      children.push(child);
+      at = child.end;
+    }
+    return children;
+  }
+
+  unsigned(element: Element | undefined): number | undefined {
+    if (element === undefined) return undefined;
+    const bytes = element.end - element.payload;
+    if (bytes > 8) throw unreadable("A number of the video is too long.");
+    let value = 0;
+    for (const byte of this.source.read(element.payload, bytes)) value = value * 256 + byte;
+    return value;
+  }
+
+  float(element: Element | undefined): number | undefined {
+    if (element === undefined) return undefined;
+    const bytes = this.source.read(element.payload, element.end - element.payload);
+    if (bytes.length === 8) return bytes.readDoubleBE(0);
+    if (bytes.length === 4) return bytes.readFloatBE(0);
+    throw unreadable("A number of the video has a wrong length.");
+  }
+
+  /** Up to the first zero byte, at most 256 bytes. */
+  text(element: Element | undefined): string {
+    if (element === undefined) return "";
+    const bytes = this.source.read(element.payload, Math.min(256, element.end - element.payload));
+    return bytes.toString("utf8").split("\0", 1)[0] ?? "";
+  }
 }
 
-/** Reads the EBML element at `start`, which must end at `limit` or before (RFC 8794, sections 4 to 6). */
-export function readElement(
-  source: ByteSource,
-  start: number,
-  limit: number,
-  budget: ElementBudget,
-): Element {
-  budget.left -= 1;
-  if (budget.left < 0) throw unreadable("The video has too many elements.");
-  const head = source.read(start, 12);
-  const idBytes = Math.clz32(head[0] ?? 0) - 23;
-  const sizeBytes = Math.clz32(head[idBytes] ?? 0) - 23;
-  if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > head.length)
-    throw unreadable("An element of the video is truncated or invalid.");
-
-  const payload = start + idBytes + sizeBytes;
-  const size = readSize(head, idBytes, sizeBytes);
-  const end = size === undefined ? limit : payload + size;
-  if (end > limit) throw unreadable("An element of the video extends beyond its parent.");
-  return {
-    id: head.readUIntBE(0, idBytes),
-    start,
-    payload,
-    end,
-    isUnknownSize: size === undefined,
-  };
-}
-
-/**
- * Reads the size of an EBML element; undefined for an unknown size. A size field in which all bits are set means that
- * the writer did not know the size when it started the element.
- */
+/** Undefined when all bits are set: the writer did not know the size when it began. */
 function readSize(head: Buffer, at: number, bytes: number): number | undefined {
   let value = (head[at] ?? 0) & (0xff >> bytes);
   let isUnknown = value === 0xff >> bytes;
@@ -62,47 +83,4 @@ function readSize(head: Buffer, at: number, bytes: number): number | undefined {
     value = value * 256 + byte;
   }
   return isUnknown ? undefined : value;
-}
-
-/** Reads the children of an EBML element; each child must have a known size. */
-export function readChildren(
-  source: ByteSource,
-  parent: Pick<Element, "payload" | "end">,
-  budget: ElementBudget,
-): Element[] {
-  const children: Element[] = [];
-  let at = parent.payload;
-  while (at < parent.end) {
-    const child = readElement(source, at, parent.end, budget);
-    if (child.isUnknownSize) throw unreadable("An element of the video has no size.");
-    children.push(child);
-    at = child.end;
-  }
-  return children;
-}
-
-/** Reads an unsigned integer of up to eight bytes from an EBML element; undefined for a missing element. */
-export function readUnsigned(source: ByteSource, element: Element | undefined): number | undefined {
-  if (element === undefined) return undefined;
-  const bytes = element.end - element.payload;
-  if (bytes > 8) throw unreadable("A number of the video is too long.");
-  let value = 0;
-  for (const byte of source.read(element.payload, bytes)) value = value * 256 + byte;
-  return value;
-}
-
-/** Reads a floating-point number of four or eight bytes from an EBML element; undefined for a missing element. */
-export function readFloat(source: ByteSource, element: Element | undefined): number | undefined {
-  if (element === undefined) return undefined;
-  const bytes = source.read(element.payload, element.end - element.payload);
-  if (bytes.length === 8) return bytes.readDoubleBE(0);
-  if (bytes.length === 4) return bytes.readFloatBE(0);
-  throw unreadable("A number of the video has a wrong length.");
-}
-
-/** Reads the text of an EBML element up to the first zero byte, at most 256 bytes. */
-export function readText(source: ByteSource, element: Element | undefined): string {
-  if (element === undefined) return "";
-  const bytes = source.read(element.payload, Math.min(256, element.end - element.payload));
-  return bytes.toString("utf8").split("\0", 1)[0] ?? "";
 }

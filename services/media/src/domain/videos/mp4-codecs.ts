@@ -1,10 +1,8 @@
 import { MediaRejected } from "#src/domain/media-rejected.ts";
-import type { ByteSource } from "./byte-source.ts";
-import { readAvcConfiguration } from "./h264-sequence.ts";
-import { nameOf, payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
-import { pixelFormatOf, type VideoFacts } from "./video-facts.ts";
+import { type Box, type BoxReader, isType, nameOf } from "./mp4-box.ts";
+import { pixelFormatOf, type VideoFacts } from "./video-layout.ts";
 
-/** Names of codecs by the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
+/** By the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
 const CODECS: ReadonlyMap<string, string> = new Map([
   ...["avc1", "avc2", "avc3", "avc4", "dva1", "dvav"].map((type) => [type, "h264"] as const),
   ...["hvc1", "hev1", "dvh1", "dvhe"].map((type) => [type, "hevc"] as const),
@@ -23,7 +21,7 @@ const CODECS: ReadonlyMap<string, string> = new Map([
   ["ec-3", "eac3"],
   ["samr", "amr"],
 ]);
-/** Names of codecs by the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
+/** By the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
 const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
   [0x20, "mpeg4"],
   [0x21, "h264"],
@@ -42,67 +40,60 @@ const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
   [0xdd, "vorbis"],
 ]);
 const MAX_CONFIGURATION_BYTES = 4096;
-/** Bytes of a video sample entry before its boxes, without its header (ISO/IEC 14496-12, section 12.1.3). */
+/** Fields before the boxes of a sample entry (ISO/IEC 14496-12, section 12.1.3). */
 const VIDEO_FIELDS = 78;
 const AUDIO_FIELDS = 28;
-/** Bytes that versions 1 and 2 of QuickTime's sound description add to the fields of an audio sample entry. */
+/** What versions 1 and 2 of QuickTime's sound description add to an audio entry. */
 const QUICKTIME_EXTRA: readonly number[] = [0, 16, 36];
 
-interface Parts {
-  readonly source: ByteSource;
-  readonly budget: BoxBudget;
-}
-
-/** Reads the codec of a video track from its `stsd` box. What the box does not say, or says wrongly, is null. */
+/** What the `stsd` box does not say, or says wrongly, is null. */
 export function readVideoCodec(
-  parts: Parts,
+  reader: BoxReader,
   description: Box,
 ): Pick<VideoFacts, "codec" | "profile" | "pixelFormat"> {
-  const entry = readEntry(parts, description);
+  const entry = readEntry(reader, description);
   if (entry === undefined) return { codec: "unknown", profile: null, pixelFormat: null };
-  const boxes = readChildren(parts, entry, VIDEO_FIELDS);
-  const configuration = (type: string) => readPayload(parts, boxes, type);
+  const boxes = readChildren(reader, entry, VIDEO_FIELDS);
+  const configuration = (type: string) => readPayload(reader, boxes, type);
   const codec = nameOfCodec(entry, configuration("esds"));
   return { codec, profile: null, pixelFormat: null, ...readConfiguration(configuration) };
 }
 
-/** Reads the codec of an audio track from its `stsd` box. */
-export function readAudioCodec(parts: Parts, description: Box): string {
-  const entry = readEntry(parts, description);
+export function readAudioCodec(reader: BoxReader, description: Box): string {
+  const entry = readEntry(reader, description);
   if (entry === undefined) return "unknown";
-  return nameOfCodec(entry, readPayload(parts, readAudioBoxes(parts, entry), "esds"));
+  return nameOfCodec(entry, readPayload(reader, readAudioBoxes(reader, entry), "esds"));
 }
 
-/** Returns the boxes in an audio sample entry. QuickTime files wrap them into a box `wave`. */
-function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
-  const version = tryRead(() => payloadOf(parts.source, entry, 2, 8).readUInt16BE(0)) ?? 0;
+/** QuickTime wraps them into a box `wave`. */
+function readAudioBoxes(reader: BoxReader, entry: Box): readonly Box[] {
+  const version = tryRead(() => reader.payload(entry, 2, 8).readUInt16BE(0)) ?? 0;
   const sizes = new Set([AUDIO_FIELDS + (QUICKTIME_EXTRA[version] ?? 0), AUDIO_FIELDS]);
   for (const fields of sizes) {
-    const boxes = readChildren(parts, entry, fields);
-    const wave = boxes.find(({ type }) => type === "wave");
-    if (wave !== undefined) return readChildren(parts, wave, 0);
+    const boxes = readChildren(reader, entry, fields);
+    const wave = boxes.find(isType("wave"));
+    if (wave !== undefined) return readChildren(reader, wave, 0);
     if (boxes.length > 0) return boxes;
   }
   return [];
 }
 
-/** Returns the first sample entry of an `stsd` box. */
-function readEntry({ source, budget }: Parts, description: Box): Box | undefined {
+function readEntry(reader: BoxReader, description: Box): Box | undefined {
   const range = { payload: description.payload + 8, end: description.end };
-  return tryRead(() => readBoxes(source, range, budget))?.[0];
+  return tryRead(() => reader.boxes(range))?.[0];
 }
 
-function readChildren({ source, budget }: Parts, parent: Box, fields: number): readonly Box[] {
+function readChildren(reader: BoxReader, parent: Box, fields: number): readonly Box[] {
   const payload = parent.payload + fields;
   if (payload >= parent.end) return [];
-  return tryRead(() => readBoxes(source, { payload, end: parent.end }, budget)) ?? [];
+  return tryRead(() => reader.boxes({ payload, end: parent.end })) ?? [];
 }
 
-function readPayload({ source }: Parts, boxes: readonly Box[], type: string): Buffer | undefined {
-  const box = boxes.find((candidate) => candidate.type === type);
+function readPayload(reader: BoxReader, boxes: readonly Box[], type: string): Buffer | undefined {
+  const box = boxes.find(isType(type));
   if (box === undefined) return undefined;
   const bytes = Math.min(MAX_CONFIGURATION_BYTES, box.end - box.payload);
-  return Buffer.from(source.read(box.payload, bytes));
+  return Buffer.from(reader.source.read(box.payload, bytes));
 }
 
 function nameOfCodec(entry: Box, descriptor: Buffer | undefined): string {
@@ -113,7 +104,7 @@ function nameOfCodec(entry: Box, descriptor: Buffer | undefined): string {
   return objectType === undefined ? fallback : (OBJECT_TYPES.get(objectType) ?? "unknown");
 }
 
-/** Returns the object type of an `esds` box: the first byte of its DecoderConfigDescriptor (ISO/IEC 14496-1, section 7.2.6). */
+/** The first byte of the DecoderConfigDescriptor (ISO/IEC 14496-1, section 7.2.6). */
 function readObjectType(descriptor: Buffer): number | undefined {
   let at = skipHeader(descriptor, 4);
   if (descriptor[4] === 0x03) {
@@ -124,7 +115,7 @@ function readObjectType(descriptor: Buffer): number | undefined {
   return descriptor[at] === 0x04 ? descriptor[skipHeader(descriptor, at)] : undefined;
 }
 
-/** Returns the offset behind the tag and the length of a descriptor. A length has one to four bytes. */
+/** A length has one to four bytes. */
 function skipHeader(bytes: Buffer, at: number): number {
   let end = at + 1;
   while (end < at + 4 && ((bytes[end] ?? 0) & 0x80) !== 0) end += 1;
@@ -146,20 +137,20 @@ function readConfiguration(
 
 const HEVC_PROFILES = [null, "main", "main 10", "main still picture", "range extensions"] as const;
 
-/** Reads an `hvcC` box's payload (ISO/IEC 14496-15, section 8.3.3). */
+/** ISO/IEC 14496-15, section 8.3.3. */
 function readHevcConfiguration(bytes: Buffer) {
   const profile = HEVC_PROFILES[(bytes[1] ?? 0) & 0x1f] ?? null;
   return { profile, pixelFormat: pixelFormatOf((bytes[16] ?? 0) & 3, 8 + ((bytes[17] ?? 0) & 7)) };
 }
 
-/** Reads a `vpcC` box's payload (webmproject.org, VP Codec ISO Media File Format Binding). */
+/** webmproject.org, VP Codec ISO Media File Format Binding. */
 function readVpConfiguration(bytes: Buffer) {
   const packed = bytes[6] ?? 0;
   const chroma = Math.max(1, (packed >> 1) & 7);
   return { profile: `profile ${bytes[4] ?? 0}`, pixelFormat: pixelFormatOf(chroma, packed >> 4) };
 }
 
-/** Reads an `av1C` box's payload (AV1 Codec ISO Media File Format Binding, section 2.3.3). */
+/** AV1 Codec ISO Media File Format Binding, section 2.3.3. */
 function readAv1Configuration(bytes: Buffer) {
   const flags = bytes[2] ?? 0;
   const has = (bit: number) => (flags & bit) !== 0;
@@ -175,5 +166,82 @@ function tryRead<T>(read: () => T): T | undefined {
   } catch (error) {
     if (error instanceof MediaRejected) return undefined;
     throw error;
+  }
+}
+
+/** Profiles of H.264 (ITU-T H.264, annex A) by their number. */
+const PROFILES: ReadonlyMap<number, string> = new Map([
+  [66, "baseline"],
+  [77, "main"],
+  [88, "extended"],
+  [100, "high"],
+  [110, "high 10"],
+  [122, "high 4:2:2"],
+  [244, "high 4:4:4"],
+]);
+/** Profiles whose parameter set states chroma format and bits. */
+const DETAILED = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
+
+/** Reads an `avcC` payload (ISO/IEC 14496-15, section 5.3.3). */
+function readAvcConfiguration(configuration: Buffer): {
+  readonly profile: string | null;
+  readonly pixelFormat: string | null;
+} {
+  const number = configuration[1] ?? 0;
+  const profile = PROFILES.get(number) ?? null;
+  if (!DETAILED.has(number)) return { profile, pixelFormat: profile && "yuv420p" };
+  const count = (configuration[5] ?? 0) & 0x1f;
+  // The set follows its length of two bytes; its first four bytes are header, profile, flags and
+  // level.
+  const set = configuration.subarray(8 + 4);
+  return { profile, pixelFormat: count === 0 ? null : readFormat(set) };
+}
+
+function readFormat(set: Buffer): string | null {
+  const bits = new BitReader(withoutEmulation(set));
+  bits.exponentialGolomb();
+  const chroma = bits.exponentialGolomb();
+  if (chroma === 3) bits.bit();
+  const depth = 8 + bits.exponentialGolomb();
+  return bits.isBeyondEnd ? null : pixelFormatOf(chroma, depth);
+}
+
+/**
+ * Removes the third byte of each 0, 0, 3, which keeps the data from containing a start code.
+ * Sixteen bytes are enough.
+ */
+function withoutEmulation(bytes: Buffer): Buffer {
+  const start = bytes.subarray(0, 16);
+  return Buffer.from(
+    start.filter((byte, at) => !(byte === 3 && start[at - 1] === 0 && start[at - 2] === 0)),
+  );
+}
+
+class BitReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isBeyondEnd(): boolean {
+    return this.#at > this.#bytes.length * 8;
+  }
+
+  bit(): number {
+    const byte = this.#bytes[this.#at >> 3] ?? 0;
+    const value = (byte >> (7 - (this.#at & 7))) & 1;
+    this.#at += 1;
+    return value;
+  }
+
+  /** Reads an unsigned number in Exp-Golomb code (ITU-T H.264, section 9.1). */
+  exponentialGolomb(): number {
+    let zeros = 0;
+    while (zeros < 31 && !this.isBeyondEnd && this.bit() === 0) zeros += 1;
+    let value = 1;
+    for (let left = zeros; left > 0; left -= 1) value = value * 2 + this.bit();
+    return value - 1;
   }
 }

@@ -1,20 +1,19 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
-import { copyBox, findBox, type HeldBox, heldBoxes, writeBox } from "./mp4-written.ts";
+import { copyBox, findBox, type HeldBox, heldBoxes, writeBox } from "./mp4-box.ts";
 
 const VIDEO_FIELDS = 78;
 const AUDIO_FIELDS = 28;
-/** Bytes that versions 1 and 2 of QuickTime's sound description add to the fields of an audio sample entry. */
+/** What versions 1 and 2 of QuickTime's sound description add to an audio entry. */
 const QUICKTIME_EXTRA: readonly number[] = [0, 16, 36];
-/** Boxes of a video sample entry that MP4 files have too. */
+/** Boxes that MP4 files have too. */
 const VIDEO_BOXES = new Set(
   "avcC hvcC hvcE lhvC dvcC dvvC dvwC pasp clap colr btrt mdcv clli".split(" "),
 );
 const VIDEO_TYPES = new Set(["avc1", "avc3", "hvc1", "hev1"]);
 
 /**
- * Makes the `stsd` box of an MP4 from that of a QuickTime file.
- *
- * @returns undefined when a sample entry is not H.264, HEVC or AAC, which an MP4 contains in the same form.
+ * Makes the `stsd` box of an MP4 from QuickTime's; undefined unless all entries are H.264, HEVC or
+ * AAC, which MP4 contains in the same form.
  */
 function toMp4Description(description: HeldBox, isVideo: boolean): Buffer | undefined {
   const entries = heldBoxes(description.payload.subarray(8));
@@ -40,7 +39,7 @@ function toVideoEntry({ type, payload }: HeldBox): Buffer | undefined {
   return writeBox(type, fields, ...boxes.map(toMp4Box));
 }
 
-/** QuickTime describes colours as `nclc`, MP4 as `nclx` with one byte more, which says that the range is limited. */
+/** QuickTime's `nclc` is MP4's `nclx` without a last byte, which says that the range is limited. */
 function toMp4Box(box: HeldBox): Buffer {
   const isQuickTimeColour = box.type === "colr" && box.payload.toString("latin1", 0, 4) === "nclc";
   if (!isQuickTimeColour) return copyBox(box);
@@ -65,23 +64,22 @@ function toAudioEntry({ type, payload }: HeldBox): Buffer | undefined {
 }
 
 export interface IndexOptions {
-  /** Whether the index comes from a QuickTime file, so that its descriptions have to be brought into the form of MP4. */
+  /** Descriptions then have to be brought into the form of MP4. */
   readonly isQuickTime: boolean;
-  /** Returns the new offset of a chunk; undefined for a chunk that does not lie in the copied data. */
+  /** The new offset of a chunk; undefined for one outside of the copied data. */
   readonly moved: (offset: number) => number | undefined;
-  /** Whether the new offsets need 64 bits. */
   readonly isLarge: boolean;
 }
 
-/** Boxes of a sample table that are copied. The others are written anew, or belong to QuickTime only. */
+/** The others are written anew, or belong to QuickTime only. */
 const TABLES = new Set("stts ctts cslg stss stsz stz2 stsc sgpd sbgp sdtp subs".split(" "));
-/** Undetermined language, in ISO 639's packed form. */
+/** In ISO 639's packed form. */
 const UNDETERMINED = 0x55c4;
 
 /**
- * Writes the index (`moov`) of a video anew, with its first video and first audio track and without metadata.
+ * Writes the index (`moov`) anew, with the first video and first audio track and without metadata;
+ * undefined when that needs encoding.
  *
- * @returns undefined when the video cannot be moved to an MP4 without encoding it again.
  * @throws MediaRejected
  */
 export function writeIndex(movie: Buffer, options: IndexOptions): Buffer | undefined {
@@ -107,7 +105,7 @@ interface Track {
 
 function readTrack({ payload }: HeldBox): Track {
   const boxes = heldBoxes(payload);
-  const inMedia = heldBoxes(findBox(boxes, "mdia")?.payload ?? Buffer.alloc(0));
+  const inMedia = heldBoxes(findBox(boxes, "mdia")?.payload);
   const handler = findBox(inMedia, "hdlr")?.payload.toString("latin1", 8, 12) ?? "";
   return { boxes, inMedia, handler };
 }
@@ -122,8 +120,8 @@ function writeMovieHeader({ payload }: HeldBox): Buffer {
 function writeTrack({ boxes, inMedia, handler }: Track, options: IndexOptions): Buffer | undefined {
   const header = findBox(boxes, "tkhd");
   const times = findBox(inMedia, "mdhd");
-  const information = heldBoxes(findBox(inMedia, "minf")?.payload ?? Buffer.alloc(0));
-  const table = heldBoxes(findBox(information, "stbl")?.payload ?? Buffer.alloc(0));
+  const information = heldBoxes(findBox(inMedia, "minf")?.payload);
+  const table = heldBoxes(findBox(information, "stbl")?.payload);
   const isVideo = handler === "vide";
   const samples = writeTable(table, isVideo, options);
   if (header === undefined || times === undefined || samples === undefined) return undefined;
@@ -145,9 +143,9 @@ function writeTrack({ boxes, inMedia, handler }: Track, options: IndexOptions): 
 
 const FLAG = Buffer.from([0, 0, 0, 1]);
 
-/** Whether all samples lie in the file itself. A file of QuickTime may refer to other files. */
+/** A file of QuickTime may refer to samples in other files. */
 function isSelfContained(information: readonly HeldBox[]): boolean {
-  const place = heldBoxes(findBox(information, "dinf")?.payload ?? Buffer.alloc(0));
+  const place = heldBoxes(findBox(information, "dinf")?.payload);
   const references = findBox(place, "dref")?.payload.subarray(8);
   if (references === undefined) return true;
   return heldBoxes(references).every(({ payload }) => ((payload[3] ?? 0) & 1) === 1);

@@ -1,13 +1,9 @@
 import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
-import type { ByteSource } from "./byte-source.ts";
-import { type Box, type BoxBudget, payloadOf, readBoxes } from "./mp4-box.ts";
+import type { Box, BoxReader } from "./mp4-box.ts";
 import { chunkOffsets, type Mp4Track } from "./mp4-track.ts";
 import type { BlankedRange } from "./video-layout.ts";
 
-/**
- * Maximum number of samples of a metadata track. A video with more is rejected. It suffices for a day at a hundred samples per
- * second.
- */
+/** Enough for a day at a hundred samples per second; a video with more is rejected. */
 const MAX_SAMPLES = 10_000_000;
 
 interface SampleRange {
@@ -15,17 +11,17 @@ interface SampleRange {
   readonly bytes: number;
 }
 
-/** Yields the file range of each chunk of a track's samples, so that the samples can be blanked. */
-export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generator<SampleRange> {
+/** The range of each chunk, so that its samples can be blanked. */
+export function* readSampleRanges(reader: BoxReader, track: Mp4Track): Generator<SampleRange> {
   const chunks = track.tables.get("stco") ?? track.tables.get("co64");
   const perChunk = track.tables.get("stsc");
   const sizes = track.tables.get("stsz");
   if (chunks === undefined || perChunk === undefined || sizes === undefined) return;
-  const nextSize = readSizes(source, sizes);
-  const samplesIn = readSamplesPerChunk(source, perChunk);
+  const nextSize = readSizes(reader, sizes);
+  const samplesIn = readSamplesPerChunk(reader, perChunk);
   let left = MAX_SAMPLES;
   let chunk = 0;
-  for (const offset of chunkOffsets(source, chunks)) {
+  for (const offset of chunkOffsets(reader, chunks)) {
     chunk += 1;
     let bytes = 0;
     for (let sample = samplesIn(chunk); sample > 0 && left > 0; sample -= 1) {
@@ -33,18 +29,15 @@ export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generato
       bytes += nextSize();
     }
     if (left === 0) throw unreadable("A metadata track of the video has too many samples.");
-    if (offset + bytes > source.bytes)
+    if (offset + bytes > reader.source.bytes)
       throw unreadable("The video is truncated: samples are missing.");
     yield { offset, bytes };
   }
 }
 
-/**
- * Reads the `stsz` sample sizes of a track. Returns a function that gives the size of the next sample at each call, and
- * 0 after the last sample.
- */
-function readSizes(source: ByteSource, box: Box): () => number {
-  const head = payloadOf(source, box, 12);
+/** The returned function gives the size of the next `stsz` sample, and 0 after the last one. */
+function readSizes(reader: BoxReader, box: Box): () => number {
+  const head = reader.payload(box, 12);
   const uniform = head.readUInt32BE(4);
   const count = head.readUInt32BE(8);
   let index = 0;
@@ -54,7 +47,7 @@ function readSizes(source: ByteSource, box: Box): () => number {
     if (index >= count) return 0;
     if (uniform === 0 && at >= part.length) {
       const bytes = Math.min(16_384, (count - index) * 4);
-      part = payloadOf(source, box, bytes, 12 + index * 4);
+      part = reader.payload(box, bytes, 12 + index * 4);
       at = 0;
     }
     index += 1;
@@ -64,12 +57,11 @@ function readSizes(source: ByteSource, box: Box): () => number {
 }
 
 /**
- * Reads the `stsc` table of a track. Returns a function that gives the number of samples of a chunk. Call this function
- * with ascending chunk numbers.
+ * The returned function gives the number of samples of a chunk (`stsc`); chunk numbers must ascend.
  */
-function readSamplesPerChunk(source: ByteSource, box: Box): (chunk: number) => number {
-  const count = payloadOf(source, box, 8).readUInt32BE(4);
-  const entry = (index: number) => payloadOf(source, box, 8, 8 + 12 * index);
+function readSamplesPerChunk(reader: BoxReader, box: Box): (chunk: number) => number {
+  const count = reader.payload(box, 8).readUInt32BE(4);
+  const entry = (index: number) => reader.payload(box, 8, 8 + 12 * index);
   let index = 0;
   return (chunk) => {
     while (index + 1 < count && entry(index + 1).readUInt32BE(0) <= chunk) index += 1;
@@ -77,77 +69,73 @@ function readSamplesPerChunk(source: ByteSource, box: Box): (chunk: number) => n
   };
 }
 
-/** Types of MP4 metadata entries that only name the program that wrote the video, or contain only padding. */
+/** Entries that only name the program, or contain only padding. */
 const HARMLESS = new Set(["\u00a9too", "\u00a9enc", "\u00a9swr", "free", "skip"]);
-/** `uuid` boxes that players need: spherical video (github.com/google/spatial-media, v1). */
+/** Spherical video (github.com/google/spatial-media, v1), which players need. */
 const NEEDED_UUIDS = new Set(["ffcc826388554a938814587a02521fdd"]);
 
 interface Parts {
-  readonly source: ByteSource;
+  readonly reader: BoxReader;
   readonly top: readonly Box[];
   readonly inMovie: readonly Box[];
   readonly tracks: readonly Mp4Track[];
-  readonly budget: BoxBudget;
 }
 
 /**
- * Finds the ranges to blank so that an MP4 contains no data about a person, place or device. The `udta` and `meta`
- * boxes of the file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes
- * of zeros. A box that only names the program stays, so that a video without metadata is delivered unchanged.
+ * Finds what is about a person, place or device: `udta` and `meta` boxes, `uuid` boxes such as XMP,
+ * and timed-metadata tracks become `free` boxes of zeros. A box that only names the program stays,
+ * so that a video without metadata is delivered unchanged.
  */
 export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
-  const { source, top, inMovie, tracks, budget } = parts;
+  const { reader, top, inMovie, tracks } = parts;
   const boxes = [...top, ...inMovie, ...tracks.flatMap((track) => track.boxes)];
-  const personal = boxes.filter((box) => isPersonal(source, box, budget));
+  const personal = boxes.filter((box) => isPersonal(reader, box));
   const metadataTracks = tracks.filter(({ isMetadata }) => isMetadata);
-  // A metadata box inside a metadata track needs no patch of its own, because the whole track is blanked.
+  // The whole metadata track is blanked.
   const alone = personal.filter(
     ({ start }) => !metadataTracks.some(({ box }) => box.start < start && start < box.end),
   );
   const blanks = [...alone, ...metadataTracks.map(({ box }) => box)].flatMap(blankBox);
   for (const track of metadataTracks)
-    for (const { offset, bytes } of readSampleRanges(source, track))
+    for (const { offset, bytes } of readSampleRanges(reader, track))
       blanks.push({ offset, bytes: new Uint8Array(), zeros: bytes });
 
   return blanks.sort((a, b) => a.offset - b.offset);
 }
 
-function isPersonal(source: ByteSource, box: Box, budget: BoxBudget): boolean {
-  if (box.type === "uuid") return !NEEDED_UUIDS.has(payloadOf(source, box, 16).toString("hex"));
+function isPersonal(reader: BoxReader, box: Box): boolean {
+  if (box.type === "uuid") return !NEEDED_UUIDS.has(reader.payload(box, 16).toString("hex"));
 
   if (box.type !== "udta" && box.type !== "meta") return false;
   try {
-    return !isHarmless(source, box, budget, 0);
+    return !isHarmless(reader, box, 0);
   } catch (error) {
-    // A metadata list that cannot be parsed may contain personal data, so it is blanked.
-    if (error instanceof MediaRejected && budget.left >= 0) return true;
+    // What cannot be parsed may contain personal data, so it is blanked.
+    if (error instanceof MediaRejected && !reader.isSpent) return true;
     throw error;
   }
 }
 
-function isHarmless(source: ByteSource, box: Box, budget: BoxBudget, depth: number): boolean {
-  return readBoxes(source, { payload: listStart(source, box), end: box.end }, budget).every(
-    (entry) => {
-      if (HARMLESS.has(entry.type) || entry.type === "hdlr") return true;
-      const isList = entry.type === "meta" || entry.type === "ilst";
-      return isList && depth < 3 && isHarmless(source, entry, budget, depth + 1);
-    },
-  );
+function isHarmless(reader: BoxReader, box: Box, depth: number): boolean {
+  return reader.boxes({ payload: listStart(reader, box), end: box.end }).every((entry) => {
+    if (HARMLESS.has(entry.type) || entry.type === "hdlr") return true;
+    const isList = entry.type === "meta" || entry.type === "ilst";
+    return isList && depth < 3 && isHarmless(reader, entry, depth + 1);
+  });
 }
 
 /**
- * Returns the offset at which the boxes inside a metadata box start. In MP4 files a `meta` box begins with four bytes
- * of version and flags; in QuickTime files its `hdlr` box follows immediately.
+ * In MP4 a `meta` box begins with four bytes of version and flags; in QuickTime its `hdlr` box
+ * follows immediately.
  */
-function listStart(source: ByteSource, box: Box): number {
+function listStart(reader: BoxReader, box: Box): number {
   if (box.type !== "meta" || box.end - box.payload < 8) return box.payload;
-  const isPlain = payloadOf(source, box, 8).toString("latin1", 4, 8) === "hdlr";
+  const isPlain = reader.payload(box, 8).toString("latin1", 4, 8) === "hdlr";
   return isPlain ? box.payload : box.payload + 4;
 }
 
 function blankBox({ start, payload, end }: Box): BlankedRange[] {
-  // A long MP4 box has a 64-bit length between its type and its payload. The length is kept, so that the file stays
-  // valid.
+  // A long box has a 64-bit length before its payload, which is kept, so that the file stays valid.
   return [
     { offset: start + 4, bytes: Buffer.from("free", "latin1"), zeros: 0 },
     { offset: payload, bytes: new Uint8Array(), zeros: end - payload },

@@ -1,121 +1,114 @@
 import { unreadable, unsupportedType } from "#src/domain/media-rejected.ts";
-import type { ByteSource } from "./byte-source.ts";
-import { type Box, type BoxBudget, payloadOf, readBoxes } from "./mp4-box.ts";
+import { type Box, BoxReader, isType } from "./mp4-box.ts";
 import { readAudioCodec, readVideoCodec } from "./mp4-codecs.ts";
 import { findMp4Metadata } from "./mp4-metadata.ts";
-import { readTimes } from "./mp4-times.ts";
-import { type Mp4Track, readMp4Track } from "./mp4-track.ts";
-import { toFps, type VideoFacts } from "./video-facts.ts";
-import { MAX_DURATION_MS, type VideoLayout } from "./video-layout.ts";
+import { type Mp4Track, readMp4Track, readTimes } from "./mp4-track.ts";
+import {
+  type ByteSource,
+  MAX_DURATION_MS,
+  toFps,
+  type VideoFacts,
+  type VideoLayout,
+} from "./video-layout.ts";
 
-/** The MP4 boxes and the video track from which the duration is read. */
 interface Mp4Parts {
-  readonly source: ByteSource;
+  readonly reader: BoxReader;
   readonly top: readonly Box[];
   readonly inMovie: readonly Box[];
   readonly video: Mp4Track;
-  readonly budget: BoxBudget;
 }
 
-/**
- * Returns the end of the last fragment of an MP4 in ticks of the track's timescale, for videos whose header does not
- * state the duration.
- */
-function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): number {
-  const extension = inMovie.find(({ type }) => type === "mvex");
-  if (extension === undefined) return 0;
-  const defaults = readBoxes(source, extension, budget)
-    .filter(({ type }) => type === "trex")
-    .map((box) => payloadOf(source, box, 24))
+/** The time in ticks that a sample takes where its fragment does not state it. */
+function readDefaultDuration({ reader, inMovie, video }: Mp4Parts): number {
+  const own = inMovie
+    .filter(isType("mvex"))
+    .slice(0, 1)
+    .flatMap((extension) => reader.boxes(extension))
+    .filter(isType("trex"))
+    .map((box) => reader.payload(box, 24))
     .find((payload) => payload.readUInt32BE(4) === video.id);
-  let end = 0;
-  for (const fragment of top.filter(({ type }) => type === "moof"))
-    for (const box of readBoxes(source, fragment, budget).filter(({ type }) => type === "traf"))
-      end = Math.max(
-        end,
-        trackFragmentEnd(source, box, budget, video.id, defaults?.readUInt32BE(12) ?? 0),
-      );
-
-  return end;
+  return own?.readUInt32BE(12) ?? 0;
 }
 
-/** Returns the time that the first sample of the first fragment takes, in ticks; 0 when it is not known. */
-function readSampleDuration({ source, top, inMovie, video, budget }: Mp4Parts): number {
-  const extension = inMovie.find(({ type }) => type === "mvex");
-  const first = top.find(({ type }) => type === "moof");
-  if (extension === undefined || first === undefined) return 0;
-  const isOwn = (payload: Buffer) => payload.readUInt32BE(4) === video.id;
-  const header = readBoxes(source, first, budget)
-    .filter(({ type }) => type === "traf")
-    .map((box) => readBoxes(source, box, budget))
-    .flatMap((boxes) => readFragmentHeader(source, boxes))
-    .find(({ payload }) => isOwn(payload));
-  if (header === undefined) return 0;
-  const trackDefault = readBoxes(source, extension, budget)
-    .filter(({ type }) => type === "trex")
-    .map((trex) => payloadOf(source, trex, 24))
-    .find(isOwn);
-  return header.sampleDuration ?? trackDefault?.readUInt32BE(12) ?? 0;
+/** The parts of all tracks in a fragment (`moof`). */
+function readTrackFragments(reader: BoxReader, fragment: Box) {
+  return reader
+    .boxes(fragment)
+    .filter(isType("traf"))
+    .flatMap((part) => {
+      const boxes = reader.boxes(part);
+      const header = boxes.find(isType("tfhd"));
+      if (header === undefined) return [];
+      const trackId = reader.payload(header, 8).readUInt32BE(4);
+      return [{ boxes, trackId, sampleDuration: statedDuration(reader, header) }];
+    });
 }
 
-/** Reads the header of a track's fragment, and the time that its first sample takes, if the fragment states it. */
-function readFragmentHeader(source: ByteSource, boxes: readonly Box[]) {
-  const header = boxes.find(({ type }) => type === "tfhd");
-  if (header === undefined) return [];
-  const run = boxes.find(({ type }) => type === "trun");
-  const stated = run === undefined ? undefined : firstDuration(source, run);
-  const sampleDuration = stated ?? fragmentDefault(source, header);
-  return [{ payload: payloadOf(source, header, 8), sampleDuration }];
+/** The end of the last fragment in ticks, for videos whose header does not state the duration. */
+function readFragmentsEnd(parts: Mp4Parts): number {
+  const { reader, top, inMovie, video } = parts;
+  if (!inMovie.some(isType("mvex"))) return 0;
+  const defaultDuration = readDefaultDuration(parts);
+  let last = 0;
+  for (const fragment of top.filter(isType("moof")))
+    for (const { boxes, trackId, sampleDuration } of readTrackFragments(reader, fragment)) {
+      if (trackId !== video.id) continue;
+      const time = boxes.find(isType("tfdt"));
+      let end = time === undefined ? 0 : readDecodeTime(reader, time);
+      for (const run of boxes.filter(isType("trun")))
+        end += runDuration(reader, run, sampleDuration ?? defaultDuration);
+      last = Math.max(last, end);
+    }
+  return last;
 }
 
-function firstDuration(source: ByteSource, run: Box): number | undefined {
-  const head = payloadOf(source, run, 8);
-  const flags = head.readUInt32BE(0);
-  if ((flags & 0x100) === 0 || head.readUInt32BE(4) === 0) return undefined;
-  const skip = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  return payloadOf(source, run, 4, skip).readUInt32BE(0);
+/** The time in ticks of the first sample in the first fragment; 0 when it is not known. */
+function readSampleDuration(parts: Mp4Parts): number {
+  const { reader, top, inMovie, video } = parts;
+  const first = top.find(isType("moof"));
+  if (first === undefined || !inMovie.some(isType("mvex"))) return 0;
+  const own = readTrackFragments(reader, first)
+    .map(({ boxes, trackId, sampleDuration }) => {
+      const run = boxes.find(isType("trun"));
+      const stated = run === undefined ? undefined : firstDuration(reader, run);
+      return { trackId, sampleDuration: stated ?? sampleDuration };
+    })
+    .find(({ trackId }) => trackId === video.id);
+  return own === undefined ? 0 : (own.sampleDuration ?? readDefaultDuration(parts));
 }
 
-function trackFragmentEnd(
-  source: ByteSource,
-  fragment: Box,
-  budget: BoxBudget,
-  trackId: number,
-  trackDefault: number,
-): number {
-  const boxes = readBoxes(source, fragment, budget);
-  const header = boxes.find(({ type }) => type === "tfhd");
-  const time = boxes.find(({ type }) => type === "tfdt");
-  if (header === undefined || payloadOf(source, header, 8).readUInt32BE(4) !== trackId) return 0;
-  const sampleDuration = fragmentDefault(source, header) ?? trackDefault;
-  let end = time === undefined ? 0 : readDecodeTime(source, time);
-  for (const run of boxes.filter(({ type }) => type === "trun"))
-    end += runDuration(source, run, sampleDuration);
-
-  return end;
-}
-
-function readDecodeTime(source: ByteSource, box: Box): number {
-  const isLong = payloadOf(source, box, 1)[0] === 1;
-  const payload = payloadOf(source, box, isLong ? 12 : 8);
+function readDecodeTime(reader: BoxReader, box: Box): number {
+  const isLong = reader.payload(box, 1)[0] === 1;
+  const payload = reader.payload(box, isLong ? 12 : 8);
   return isLong ? Number(payload.readBigUInt64BE(4)) : payload.readUInt32BE(4);
 }
 
-function fragmentDefault(source: ByteSource, header: Box): number | undefined {
-  const flags = payloadOf(source, header, 4).readUInt32BE(0);
+function statedDuration(reader: BoxReader, header: Box): number | undefined {
+  const flags = reader.payload(header, 4).readUInt32BE(0);
   if ((flags & 8) === 0) return undefined;
   const skip = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
-  return payloadOf(source, header, 4, skip).readUInt32BE(0);
+  return reader.payload(header, 4, skip).readUInt32BE(0);
 }
 
-function runDuration(source: ByteSource, run: Box, sampleDuration: number): number {
-  const head = payloadOf(source, run, 8);
+/** Where a `trun` box has the durations of its samples; `each` is 0 when it states none. */
+function readRun(reader: BoxReader, run: Box) {
+  const head = reader.payload(run, 8);
   const flags = head.readUInt32BE(0);
-  const count = head.readUInt32BE(4);
-  if ((flags & 0x100) === 0) return count * sampleDuration;
-  const each = 4 * [0x100, 0x200, 0x400, 0x800].filter((bit) => (flags & bit) !== 0).length;
+  const fields = [0x100, 0x200, 0x400, 0x800].filter((bit) => (flags & bit) !== 0);
   const skip = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  const table = payloadOf(source, run, count * each, skip);
+  return { count: head.readUInt32BE(4), skip, each: flags & 0x100 ? 4 * fields.length : 0 };
+}
+
+function firstDuration(reader: BoxReader, run: Box): number | undefined {
+  const { count, skip, each } = readRun(reader, run);
+  if (each === 0 || count === 0) return undefined;
+  return reader.payload(run, 4, skip).readUInt32BE(0);
+}
+
+function runDuration(reader: BoxReader, run: Box, sampleDuration: number): number {
+  const { count, skip, each } = readRun(reader, run);
+  if (each === 0) return count * sampleDuration;
+  const table = reader.payload(run, count * each, skip);
   let total = 0;
   for (let at = 0; at < table.length; at += each) total += table.readUInt32BE(at);
   return total;
@@ -125,58 +118,59 @@ const MAX_BOXES = 100_000;
 const MAX_FACT_BOXES = 1_000;
 const UNKNOWN = { codec: "unknown", profile: null, pixelFormat: null } as const;
 
-/** Parses an MP4 or QuickTime video without reading its samples (ISO/IEC 14496-12; QuickTime File Format). */
+/** Parses a video without its samples (ISO/IEC 14496-12; QuickTime File Format). */
 export function readMp4(source: ByteSource): VideoLayout {
-  const budget: BoxBudget = { left: MAX_BOXES };
-  const top = readBoxes(source, { payload: 0, end: source.bytes }, budget);
-  const movies = top.filter(({ type }) => type === "moov");
+  const reader = new BoxReader(source, MAX_BOXES);
+  const top = reader.boxes({ payload: 0, end: source.bytes });
+  const movies = top.filter(isType("moov"));
   const [movie] = movies;
   if (movie === undefined) throw unreadable("The video has no moov box.");
   if (movies.length > 1) throw unreadable("The video has more than one moov box.");
-  const inMovie = readBoxes(source, movie, budget);
-  const isFragmented = inMovie.some(({ type }) => type === "mvex");
+  const inMovie = reader.boxes(movie);
+  const isFragmented = inMovie.some(isType("mvex"));
   const tracks = inMovie
-    .filter(({ type }) => type === "trak")
-    .map((box) => readMp4Track(source, box, budget, isFragmented));
+    .filter(isType("trak"))
+    .map((box) => readMp4Track(reader, box, isFragmented));
   const video = tracks.find(({ isVideo }) => isVideo);
   if (video === undefined)
     throw tracks.some(({ isAudio }) => isAudio)
       ? unsupportedType("audio/mp4")
       : unreadable("The video has no video track.");
-  if (!top.some(({ type }) => type === "mdat")) throw unreadable("The video has no media data.");
+  if (!top.some(isType("mdat"))) throw unreadable("The video has no media data.");
+  const parts = { reader, top, inMovie, video };
   return {
     width: video.width,
     height: video.height,
-    durationMs: readDuration({ source, top, inMovie, video, budget }),
-    facts: readFacts({ source, top, inMovie, video, budget }, tracks),
-    blanks: findMp4Metadata({ source, top, inMovie, tracks, budget }),
+    durationMs: readDuration(parts),
+    facts: readFacts(parts, tracks),
+    blanks: findMp4Metadata({ reader, top, inMovie, tracks }),
   };
 }
 
 function readFacts(parts: Mp4Parts, tracks: readonly Mp4Track[]): VideoFacts {
-  const { source, top, inMovie, video } = parts;
+  const { reader, top, inMovie, video } = parts;
   const audio = tracks.find(({ isAudio }) => isAudio);
-  const fragmented = inMovie.some(({ type }) => type === "mvex");
-  // A movie whose boxes are odd costs the file only its facts, so that they have a budget of their own.
-  const own = { source, budget: { left: MAX_FACT_BOXES } };
+  const fragmented = inMovie.some(isType("mvex"));
+  // Odd boxes cost the file only its facts, so that they have a budget of their own.
+  const own = new BoxReader(reader.source, MAX_FACT_BOXES);
   const descriptionOf = ({ tables }: Mp4Track) => tables.get("stsd");
   const soundDescription = audio && descriptionOf(audio);
   const description = descriptionOf(video);
-  const firstOf = (wanted: string) => top.findIndex(({ type }) => type === wanted);
+  const firstOf = (wanted: string) => top.findIndex(isType(wanted));
   return {
     ...(description === undefined ? UNKNOWN : readVideoCodec(own, description)),
-    fps: fragmented ? readFragmentFps(parts) : readFps(source, video),
+    fps: fragmented ? readFragmentFps(parts) : readFps(reader, video),
     audioCodec: soundDescription === undefined ? null : readAudioCodec(own, soundDescription),
     fastStart: firstOf("moov") < firstOf("mdat"),
     fragmented,
   };
 }
 
-/** Returns the mean number of frames per second: the number of samples in the time that they take together. */
-function readFps(source: ByteSource, { tables, duration, timescale }: Mp4Track): number | null {
+/** The number of samples in the time that they take together. */
+function readFps(reader: BoxReader, { tables, duration, timescale }: Mp4Track): number | null {
   const sizes = tables.get("stsz") ?? tables.get("stz2");
   if (sizes === undefined || duration === 0) return null;
-  return toFps((payloadOf(source, sizes, 12).readUInt32BE(8) * timescale) / duration);
+  return toFps((reader.payload(sizes, 12).readUInt32BE(8) * timescale) / duration);
 }
 
 function readFragmentFps(parts: Mp4Parts): number | null {
@@ -185,9 +179,9 @@ function readFragmentFps(parts: Mp4Parts): number | null {
 }
 
 function readDuration(parts: Mp4Parts): number {
-  const header = parts.inMovie.find(({ type }) => type === "mvhd");
+  const header = parts.inMovie.find(isType("mvhd"));
   if (header === undefined) throw unreadable("The video has no movie header.");
-  const movie = readMovieHeader(parts.source, header);
+  const movie = readMovieHeader(parts.reader, header);
   const { video } = parts;
   const fromMovie = (movie.duration / movie.timescale) * 1000;
   const fromTrack = (video.duration / video.timescale) * 1000;
@@ -200,8 +194,8 @@ function readDuration(parts: Mp4Parts): number {
   return durationMs;
 }
 
-function readMovieHeader(source: ByteSource, box: Box): { timescale: number; duration: number } {
-  const { timescale, duration } = readTimes(source, box);
+function readMovieHeader(reader: BoxReader, box: Box): { timescale: number; duration: number } {
+  const { timescale, duration } = readTimes(reader, box);
   if (timescale === 0) throw unreadable("The video has a timescale of zero.");
   return { timescale, duration };
 }

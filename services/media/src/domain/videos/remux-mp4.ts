@@ -1,9 +1,7 @@
-import type { ByteSource } from "./byte-source.ts";
-import { readBoxes, type Box } from "./mp4-box.ts";
+import { type Box, BoxReader, isType, writeBox } from "./mp4-box.ts";
 import { writeIndex } from "./mp4-index.ts";
-import { writeBox } from "./mp4-written.ts";
+import type { ByteSource } from "./video-layout.ts";
 
-/** An MP4 with the streams of another file: first `head`, then the ranges of that file, one after the other. */
 export interface RemuxedMp4 {
   readonly head: Buffer;
   readonly ranges: readonly { readonly offset: number; readonly bytes: number }[];
@@ -11,24 +9,22 @@ export interface RemuxedMp4 {
 }
 
 const MAX_BOXES = 100_000;
-/** Maximum length of an index that is written anew; it is held in memory. An index of ten hours has about 15 MB. */
+/** It is held in memory. An index of ten hours has about 15 MB. */
 const MAX_INDEX_BYTES = 24_000_000;
-/** Number of bytes before the data in the box `mdat` with a length of 64 bits. */
 const DATA_HEAD_BYTES = 16;
 const MAX_32_BITS = 0xffff_ffff;
 
 /**
- * Plans an MP4 with its index in front from an MP4 or QuickTime file. The streams are not changed. The metadata and all tracks but
- * the first of pictures and the first of sound are left out.
+ * Plans an MP4 with its index in front from an MP4 or QuickTime file: unchanged streams of the
+ * first video and audio track, without metadata. Undefined when that needs encoding.
  *
- * @returns undefined when the file cannot be moved to an MP4 without encoding it again.
- * @throws MediaRejected for a file whose boxes are not valid.
+ * @throws MediaRejected
  */
 export function remuxMp4(source: ByteSource): RemuxedMp4 | undefined {
-  const top = readBoxes(source, { payload: 0, end: source.bytes }, { left: MAX_BOXES });
-  const movie = top.find(({ type }) => type === "moov");
+  const top = new BoxReader(source, MAX_BOXES).boxes({ payload: 0, end: source.bytes });
+  const movie = top.find(isType("moov"));
   const data = top.filter(({ type, payload, end }) => type === "mdat" && end > payload);
-  const isFragmented = top.some(({ type }) => type === "moof");
+  const isFragmented = top.some(isType("moof"));
   if (movie === undefined || data.length === 0 || isFragmented) return undefined;
   if (movie.end - movie.payload > MAX_INDEX_BYTES) return undefined;
   const index = Buffer.from(source.read(movie.payload, movie.end - movie.payload));
@@ -37,7 +33,7 @@ export function remuxMp4(source: ByteSource): RemuxedMp4 | undefined {
   const isLarge = bytes + 3 * index.length > MAX_32_BITS;
   const write = (dataAt: number) =>
     writeIndex(index, { ...brand, isLarge, moved: createMove(data, dataAt) });
-  // The length of the index does not depend on the offsets in it, so the first one tells where the data begin.
+  // The length of the index does not depend on the offsets in it.
   const measured = write(0);
   if (measured === undefined) return undefined;
   const dataAt = brand.type.length + measured.length + DATA_HEAD_BYTES;
@@ -50,7 +46,7 @@ export function remuxMp4(source: ByteSource): RemuxedMp4 | undefined {
   };
 }
 
-/** Returns the first box of the new file. That of an MP4 stays; a QuickTime file gets one for H.264 or HEVC with AAC. */
+/** That of an MP4 stays; a QuickTime file gets one for H.264 or HEVC with AAC. */
 function readBrand(source: ByteSource, top: readonly Box[]) {
   const [first] = top;
   if (first?.type === "ftyp" && first.end - first.start <= 4096) {
@@ -69,7 +65,7 @@ function dataHead(bytes: number): Buffer {
   return head;
 }
 
-/** Returns the function that gives the new offset of a chunk, when the data boxes follow each other from `dataAt` on. */
+/** The new offset of a chunk, when the data boxes follow each other from `dataAt` on. */
 function createMove(data: readonly Box[], dataAt: number): (offset: number) => number | undefined {
   let start = dataAt;
   const moves = data.map(({ payload, end }) => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { MediaRejected } from "#src/domain/media-rejected.ts";
-import type { ByteSource } from "./byte-source.ts";
+import { BoxReader, writeBox } from "./mp4-box.ts";
 import { readAudioCodec } from "./mp4-codecs.ts";
 import { writeIndex } from "./mp4-index.ts";
-import { writeBox } from "./mp4-written.ts";
+import type { ByteSource } from "./video-layout.ts";
 
 /** The payload of an `stsd` box with one entry. */
 function describe(entry: Buffer): Buffer {
@@ -17,7 +17,7 @@ test("a sound description that ends with the file before its version costs the f
     read: (offset, length) => bytes.subarray(offset, offset + length),
   };
   const box = { type: "stsd", start: 0, payload: 0, end: bytes.length };
-  expect(readAudioCodec({ source, budget: { left: 10 } }, box)).toBe("aac");
+  expect(readAudioCodec(new BoxReader(source, 10), box)).toBe("aac");
 });
 
 test("a table of chunks without a number of chunks is refused as unreadable", () => {

@@ -3,7 +3,7 @@ import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { OpenFile, OpenImage } from "./open-file.ts";
 
-// The image library libvips uses one thread, no cache between images, and only the loaders of the accepted types,
+// libvips uses one thread, no cache between images, and only the loaders of the accepted types,
 // because every other loader could be attacked.
 sharp.concurrency(1);
 sharp.cache(false);
@@ -18,25 +18,21 @@ sharp.unblock({
   ],
 });
 
-/** Properties of an image that the library sharp found when it decoded the image. */
 export interface DecodedImage {
-  /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
   readonly isCmyk: boolean;
   readonly is16Bit: boolean;
-  /** Number of bytes per pixel of the decoded image. */
   readonly pixelBytes: number;
 }
 
-/** Returns the options for sharp; with `failOn: "error"` the decoding of a truncated or broken image fails. */
+/** With `failOn: "error"` the decoding of a truncated or broken image fails. */
 export function imageOptions(options: SharpOptions): SharpOptions {
   return { failOn: "error", limitInputPixels: false, sequentialRead: true, ...options };
 }
 
 /**
- * Decodes every pixel of every frame or page of an image row by row, to check that the image is readable, and discards
- * the pixels. The caller has checked the dimensions. The pixel limit of sharp is off, because sharp counts an animation
- * as one image.
+ * Decodes every pixel row by row and discards it. The caller has checked the dimensions; sharp's
+ * pixel limit is off, because it counts an animation as one image.
  */
 export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise<DecodedImage> {
   const metadata = await readMetadata(file, layout);
@@ -53,11 +49,7 @@ export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise
   };
 }
 
-/**
- * Returns what the library sharp finds in the header of an image.
- *
- * @throws MediaRejected when the type, width or height differs from what our parser found.
- */
+/** @throws MediaRejected when type, width or height differ from what our parser found. */
 export async function readMetadata(file: OpenImage, layout: ImageLayout): Promise<Metadata> {
   const metadata = await decoding(() => sharp(file.content, imageOptions({})).metadata());
   checkLayoutAgrees(file, metadata, layout);
@@ -68,8 +60,7 @@ async function decode(file: OpenImage, options: SharpOptions): Promise<void> {
   await decoding(async () => {
     const image = sharp(file.content, imageOptions(options));
     if (file.contentType === "image/jpeg") {
-      // libjpeg would shrink a JPEG while it loads and decode only an eighth of the pixels. The call of `extract`
-      // prevents this.
+      // libjpeg would shrink a JPEG while it loads and decode only an eighth of the pixels.
       const { width, height } = await image.metadata();
       image.extract({ left: 0, top: 0, width, height });
     }
@@ -78,7 +69,7 @@ async function decode(file: OpenImage, options: SharpOptions): Promise<void> {
   file.onProgress();
 }
 
-/** Runs `work` and turns an error of the image decoder into a rejection of the file. */
+/** An error of the decoder rejects the file. */
 export async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -88,16 +79,13 @@ export async function decoding<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the EXIF orientation of an image, 1 to 8. Animations are upright. */
+/** Animations are upright. */
 export function orientationOf({ orientation = 1 }: Metadata, { frames }: ImageLayout): number {
   if (frames !== 1) return 1;
   return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/**
- * Rejects a file in which the library sharp and our parser find different images. A platform may otherwise show an
- * image that was not checked.
- */
+/** A platform may otherwise show an image that was not checked. */
 function checkLayoutAgrees(
   { contentType }: OpenFile,
   metadata: Metadata,

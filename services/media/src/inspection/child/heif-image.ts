@@ -3,21 +3,16 @@ import { HeifMemory } from "./heif-memory.ts";
 import { loadHeifModule } from "./heif-module.ts";
 import { fourCharacters, readTransformations, type Crop } from "./heif-transformations.ts";
 
-/** Values of the enumerations of libheif's C interface. */
+/** Enumerations of libheif's C interface. */
 const RGB = 1;
 const INTERLEAVED = 10;
 const CHROMA = { 3: 10, 4: 11 } as const;
 const NCLX = fourCharacters("nclx");
 const DISPLAY_P3 = 12;
 
-/**
- * Maximum number of pixels of a HEIC; larger ones are rejected. Phones take smaller pictures. Decoding this many pixels takes
- * about five seconds.
- */
+/** Phones take smaller pictures. Decoding this many pixels takes about five seconds. */
 const MAX_PIXELS = 64_000_000;
-/** Maximum size in bytes of a colour profile; larger profiles are ignored. */
 const MAX_PROFILE_BYTES = 4_000_000;
-/** Maximum number of pixel rows of a HEIC that are copied in one step. */
 const ROWS_AT_ONCE = 64;
 
 interface Tiles {
@@ -27,28 +22,33 @@ interface Tiles {
   readonly height: number;
 }
 
-/** A decoded tile of a HEIC, and the columns of the tile that are shown. */
+/** A decoded tile, and the columns of it that are shown. */
 interface Part {
   readonly image: number;
-  /** Address of the tile's pixels in the memory of libheif. */
+  /** Address of the pixels in the memory of libheif. */
   readonly plane: number;
   readonly rowBytes: number;
-  /** `from`: first column of the tile that is shown. `to`: column of the shown picture at which this first column appears. */
+  /**
+   * `from`: the first column of the tile that is shown; `to`: where it appears in the shown
+   * picture.
+   */
   readonly from: number;
   readonly to: number;
   readonly pixels: number;
 }
 
-/** The primary image of a HEIC or HEIF file, which is decoded tile by tile. */
+/** The primary image of a HEIC or HEIF, decoded tile by tile. */
 export class HeifImage {
   readonly crop: Crop;
-  /** EXIF orientation that makes the shown part upright, 1 to 8. */
   readonly orientation: number;
   readonly samples: 3 | 4;
   readonly #memory: HeifMemory;
   readonly #handle: number;
 
-  /** @throws MediaRejected for a picture that is not accepted, or an error with the message of libheif for a broken file. */
+  /**
+   * @throws MediaRejected for a picture that is not accepted, and libheif's error for a broken
+   *   file.
+   */
   constructor(content: Uint8Array) {
     const memory = new HeifMemory(loadHeifModule());
     const { module } = memory;
@@ -69,12 +69,11 @@ export class HeifImage {
     this.#checkSize();
   }
 
-  /** Bytes of memory that the HEIC decoder holds. */
   get heldBytes(): number {
     return this.#memory.module.HEAPU8.length;
   }
 
-  /** Returns the ICC profile of the image, `display-p3` when it only names that colour space, and undefined for sRGB. */
+  /** The ICC profile; `display-p3` when only that name is given, undefined for sRGB. */
   readProfile(): Uint8Array | "display-p3" | undefined {
     const { module } = this.#memory;
     const handle = this.#handle;
@@ -94,14 +93,14 @@ export class HeifImage {
   }
 
   /**
-   * Decodes the shown part of the picture, and yields its rows from top to bottom. The yielded bytes are valid until the
-   * caller requests the next ones.
+   * Yields the rows of the shown part from top to bottom. The bytes are valid until the next ones
+   * are requested.
    */
   *decode(): Generator<Buffer, void> {
     const { module } = this.#memory;
     const tiles = this.#readTiles();
     const options = module._heif_decoding_options_alloc();
-    // Sets `ignore_transformations`, the second field of the decoding options: the tiles are decoded without crop and rotation.
+    // `ignore_transformations`: the tiles are decoded without crop and rotation.
     module.HEAPU8[options + 1] = 1;
     const { top, height, width } = this.crop;
     const rows = Buffer.alloc(ROWS_AT_ONCE * width * this.samples);
@@ -119,7 +118,7 @@ export class HeifImage {
     }
   }
 
-  /** Decodes the tiles of a row that belong to the shown part of the picture. */
+  /** Decodes the tiles of a row that are shown. */
   #decodeRow(tiles: Tiles, row: number, options: number): readonly Part[] {
     const { left, width } = this.crop;
     const parts: Part[] = [];
@@ -137,10 +136,7 @@ export class HeifImage {
     return parts;
   }
 
-  /**
-   * Decodes a picture that does not consist of tiles. libheif decodes such a picture as a tile only if no property crops or
-   * rotates it.
-   */
+  /** libheif decodes a picture without tiles as a tile only if no property crops or rotates it. */
   #decodeWhole(options: number): number {
     const { module } = this.#memory;
     const chroma = CHROMA[this.samples];

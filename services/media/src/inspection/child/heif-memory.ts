@@ -1,9 +1,9 @@
 import type { HeifModule } from "./heif-module.ts";
 
-/** Length in bytes of the structure `heif_error`: error code, detailed error code, and the address of a message. */
+/** Error code, detailed error code, and the address of a message. */
 const ERROR_BYTES = 12;
 
-/** Access to the memory of the module libheif. Nothing is freed, because its process ends after one file. */
+/** The memory of libheif. Nothing is freed, because its process ends after one file. */
 export class HeifMemory {
   readonly module: HeifModule;
   readonly #error: number;
@@ -40,7 +40,7 @@ export class HeifMemory {
   /**
    * Calls a function that returns a `heif_error`.
    *
-   * @throws An error with the message of the returned `heif_error`, if its error code is not 0.
+   * @throws An error with its message, if its code is not 0.
    */
   call(work: (error: number) => void): void {
     work(this.#error);
@@ -48,7 +48,11 @@ export class HeifMemory {
     throw new Error(this.#readText(this.readUint32(this.#error + 8)));
   }
 
-  /** Calls a function that returns a `heif_error` and writes an address, and returns this address. @throws Like `call`. */
+  /**
+   * Calls a function that writes an address.
+   *
+   * @throws Like `call`.
+   */
   callForAddress(work: (error: number, target: number) => void): number {
     const target = this.allocate(4);
     this.call((error) => work(error, target));

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /**
- * The functions of libheif's C interface that this process calls. Numbers are addresses in the memory of the WebAssembly
- * module. A function that returns a structure in C takes its address as the first argument.
+ * The used part of libheif's C interface. Numbers are addresses in the WebAssembly memory. A
+ * function that returns a structure in C takes its address as the first argument.
  */
 export interface HeifModule {
-  /** The memory of the WebAssembly module; a new array after each call that enlarges the memory. */
+  /** A new array after each call that enlarges the memory. */
   readonly HEAPU8: Uint8Array;
   _malloc(bytes: number): number;
   _heif_context_alloc(): number;
@@ -85,8 +85,8 @@ export interface HeifModule {
 }
 
 /**
- * Loads libheif, which decodes HEIC. It runs as WebAssembly, so that a hostile file that takes it over reaches only the
- * memory of the module.
+ * WebAssembly, so that a hostile file that takes libheif over reaches only the memory of the
+ * module.
  */
 export function loadHeifModule(): HeifModule {
   const require = createRequire(import.meta.url);

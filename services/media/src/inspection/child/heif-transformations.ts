@@ -1,19 +1,42 @@
-import {
-  MIRROR_HORIZONTALLY,
-  MIRROR_VERTICALLY,
-  ROTATE_LEFT,
-  toOrientation,
-  type Turn,
-} from "#src/domain/images/orientation.ts";
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { HeifMemory } from "./heif-memory.ts";
+
+/** Maps `(x, y)` to `(a x + b y, c x + d y)`; y grows downwards. */
+type Turn = readonly [a: number, b: number, c: number, d: number];
+
+const MIRROR_HORIZONTALLY: Turn = [-1, 0, 0, 1];
+const MIRROR_VERTICALLY: Turn = [1, 0, 0, -1];
+const ROTATE_LEFT: Turn = [0, 1, -1, 0];
+
+/**
+ * What makes a stored picture upright, for the EXIF orientations 1 to 8 (CIPA DC-008, section
+ * 4.6.4).
+ */
+const ORIENTATIONS: readonly Turn[] = [
+  [1, 0, 0, 1],
+  [-1, 0, 0, 1],
+  [-1, 0, 0, -1],
+  [1, 0, 0, -1],
+  [0, 1, 1, 0],
+  [0, -1, 1, 0],
+  [0, -1, -1, 0],
+  [0, 1, -1, 0],
+];
+
+/** The EXIF orientation of a picture that these turns, in this order, make upright. */
+function toOrientation(turns: readonly Turn[]): number {
+  const whole = turns.reduce<Turn>(
+    ([a, b, c, d], [e, f, g, h]) => [e * a + f * c, e * b + f * d, g * a + h * c, g * b + h * d],
+    [1, 0, 0, 1],
+  );
+  return 1 + ORIENTATIONS.findIndex((one) => one.every((value, index) => value === whole[index]));
+}
 
 const CROP = fourCharacters("clap");
 const ROTATE = fourCharacters("irot");
 const MIRROR = fourCharacters("imir");
 const MAX_TRANSFORMATIONS = 8;
 
-/** The part of the stored picture that is shown, in pixels. */
 export interface Crop {
   readonly left: number;
   readonly top: number;
@@ -21,22 +44,21 @@ export interface Crop {
   readonly height: number;
 }
 
-/** An item of a HEIF file: an image and its properties. */
 interface Item {
   readonly memory: HeifMemory;
   readonly context: number;
   readonly id: number;
 }
 
-/** Returns the name of a box as libheif represents it. */
+/** As libheif represents the name of a box. */
 export function fourCharacters(text: string): number {
   return Buffer.from(text, "latin1").readUInt32BE();
 }
 
 /**
- * Reads which part of the stored picture is shown, and the EXIF orientation that makes it upright. The transformations apply in
- * the order in which the file lists them. Most files crop before they rotate (ISO/IEC 23000-22, section 7.3.6.7); a crop that
- * follows a rotation is turned back into one of the stored picture.
+ * Reads the shown part and the EXIF orientation. Transformations apply in the order of the file.
+ * Most files crop before they rotate (ISO/IEC 23000-22, section 7.3.6.7); a crop that follows a
+ * rotation is turned back into one of the stored picture.
  *
  * @throws MediaRejected
  */
@@ -89,7 +111,6 @@ interface Size {
   readonly height: number;
 }
 
-/** The number of pixels that a crop removes at each side. */
 interface Borders {
   readonly left: number;
   readonly top: number;
@@ -97,7 +118,6 @@ interface Borders {
   readonly bottom: number;
 }
 
-/** Crops the shown part of a picture that was turned before. */
 function cropTurned(crop: Crop, turns: readonly Turn[], readFor: (size: Size) => Borders): Crop {
   const isOnItsSide = turns.filter((turn) => turn === ROTATE_LEFT).length % 2 === 1;
   const { width, height } = crop;
@@ -112,7 +132,6 @@ function cropTurned(crop: Crop, turns: readonly Turn[], readFor: (size: Size) =>
   };
 }
 
-/** Returns the borders that a turned picture had before it was turned. */
 function turnBack({ left, top, right, bottom }: Borders, turn: Turn): Borders {
   if (turn === MIRROR_HORIZONTALLY) return { left: right, top, right: left, bottom };
   if (turn === MIRROR_VERTICALLY) return { left, top: bottom, right, bottom: top };

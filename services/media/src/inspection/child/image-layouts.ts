@@ -8,15 +8,9 @@ import { readWebp } from "#src/domain/images/webp.ts";
 import { tooManyPixels, unreadable } from "#src/domain/media-rejected.ts";
 
 const MAX_PIXELS = 100_000_000;
-/**
- * Maximum number of pixels of all frames or pages of an image together. Decoding this many pixels takes about two
- * seconds.
- */
+/** Of all frames or pages together. Decoding this many takes about two seconds. */
 const MAX_TOTAL_PIXELS = 400_000_000;
-/**
- * Bytes of the inspection process's memory that the decoded image cannot use: Node, the libraries and the file need
- * them.
- */
+/** Node, the libraries and the file need this much memory beside the decoded image. */
 const RESERVED_BYTES = 130_000_000;
 
 const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
@@ -28,13 +22,13 @@ const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
   ["image/bmp", readBmp],
 ]);
 
-/** Returns how many bytes of memory decoded images may use in an inspection process that may use `memoryBytes` in all. */
+/** Bytes that decoded images may use in a process that may use `memoryBytes` in all. */
 export function pixelBudget({ memoryBytes }: { readonly memoryBytes: number }): number {
   return memoryBytes - RESERVED_BYTES;
 }
 
 /**
- * Reads the structure of an image and checks that it can be decoded in `budgetBytes` of memory.
+ * Reads the structure and checks that it can be decoded in `budgetBytes`.
  *
  * @throws MediaRejected
  */
@@ -60,7 +54,7 @@ function checkSize(layout: ImageLayout, budgetBytes: number): void {
     throw tooManyPixels(message, MAX_TOTAL_PIXELS, totalPixels);
   }
   if (decodeBytes > budgetBytes) {
-    // Progressive, interlaced and lossless images have to be decoded into memory as a whole.
+    // Such an image has to be decoded into memory as a whole.
     const limit = Math.floor((pixels * budgetBytes) / decodeBytes);
     throw tooManyPixels("The image is too large for its encoding.", limit, pixels);
   }

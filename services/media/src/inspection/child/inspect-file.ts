@@ -14,10 +14,7 @@ import { inspectImage } from "./inspect-image.ts";
 import { inspectVideo } from "./inspect-video.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/**
- * Number of bytes that the library `file-type` gets. It gets no more than it needs, because a hostile file could
- * exploit more.
- */
+/** No more than `file-type` needs, because a hostile file could exploit more. */
 const SNIFF_BYTES = 4100;
 
 export interface InspectFileOptions {
@@ -26,10 +23,7 @@ export interface InspectFileOptions {
   readonly onProgress: () => void;
 }
 
-/**
- * Inspects the media file that this process was given. An error that the file did not cause, such as a failed read, is
- * thrown.
- */
+/** An error that the file did not cause, such as a failed read, is thrown. */
 export async function inspectFile(options: InspectFileOptions): Promise<InspectionResult> {
   try {
     return { kind: "accepted", media: await inspect(options) };
@@ -64,9 +58,6 @@ async function sniff(fd: number): Promise<string> {
   return realContentType(start, await guessType(start));
 }
 
-/**
- * Returns the media type that the library `file-type` finds; undefined for an unknown type and when the library fails.
- */
 async function guessType(start: Uint8Array): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(start))?.mime;
@@ -76,8 +67,8 @@ async function guessType(start: Uint8Array): Promise<string | undefined> {
 }
 
 /**
- * Refuses a type that is not accepted before a type that is not the declared one, because declaring it would not help. Bytes of no known
- * type have no type that a client could declare instead.
+ * A type that is not accepted is refused first, because declaring it would not help. Bytes of no
+ * known type have no type that a client could declare.
  */
 function checkType(real: string, declared: DeclaredFile | undefined): void {
   const isKnown = real !== UNKNOWN_TYPE;
@@ -90,10 +81,7 @@ function checkType(real: string, declared: DeclaredFile | undefined): void {
   throw new MediaRejected({ code: "media_type_mismatch", message, ...found });
 }
 
-/**
- * Whether a declared type is the real one, or leaves the type open. HEIC and HEIF count as equal, because clients guess them from file
- * names.
- */
+/** HEIC and HEIF count as equal, because clients guess them from file names. */
 function isSameType(declared: string, real: string): boolean {
   return declared === real || declared === UNKNOWN_TYPE || (isHeif(declared) && isHeif(real));
 }

@@ -5,32 +5,28 @@ import { createTiffHeader } from "#src/domain/images/tiff-header.ts";
 import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { decoding, imageOptions } from "./decode-image.ts";
-import { hashFile } from "./hash-file.ts";
 import { HeifImage } from "./heif-image.ts";
 import { pixelBudget } from "./image-layouts.ts";
 import { openImage } from "./inspect-image.ts";
-import type { OpenFile } from "./open-file.ts";
-import { OutputFile } from "./output-file.ts";
+import { hashFile, type OpenFile, OutputFile } from "./open-file.ts";
 
-/** Path of the open file that contains the decoded picture. The image library can open a file only by its path. */
+/** The image library can open a file only by its path. */
 const DECODED = `/dev/fd/${OUTPUT_FD}`;
-/** Quality of the JPEG that platforms receive instead of a HEIC. */
 const QUALITY = 92;
-/** Fraction of the memory for decoded images that a rotated image and the HEIC decoder may use together. */
+/** What a rotated image and the HEIC decoder may use together. */
 const ROTATION_SHARE = 5 / 6;
 
-/** A HEIC that was decoded to a TIFF in `OUTPUT_FD`. */
+/** A TIFF in `OUTPUT_FD`. */
 interface DecodedHeif {
   readonly width: number;
   readonly height: number;
   readonly orientation: number;
-  /** Bytes of memory that the HEIC decoder still holds. */
   readonly heldBytes: number;
 }
 
 /**
- * Decodes a HEIC or HEIF, and writes the file that platforms receive: the picture as an upright JPEG in full size, in the
- * colours of sRGB and without metadata, because platforms do not take HEIC.
+ * Writes the picture as an upright JPEG in full size, in sRGB and without metadata, because
+ * platforms do not take HEIC.
  */
 export async function inspectHeif(file: OpenFile): Promise<InspectedMedia> {
   const { content } = openImage(file);
@@ -60,7 +56,7 @@ export async function inspectHeif(file: OpenFile): Promise<InspectedMedia> {
   };
 }
 
-/** Decodes a HEIC row by row into a TIFF, which the image library reads without having it in memory as a whole. */
+/** Row by row into a TIFF, which the image library reads without having it in memory as a whole. */
 async function decodeToTiff(content: Buffer, onProgress: () => void): Promise<DecodedHeif> {
   const image = new HeifImage(content);
   const { crop, orientation, samples } = image;
@@ -83,7 +79,7 @@ async function decodeToTiff(content: Buffer, onProgress: () => void): Promise<De
   return { width, height, orientation, heldBytes: image.heldBytes };
 }
 
-/** Returns the ICC profile of the colour space Display P3, which the image library has. */
+/** The image library has this ICC profile. */
 async function readDisplayP3(): Promise<Uint8Array> {
   const pixel = sharp({ create: { width: 1, height: 1, channels: 3, background: "black" } });
   const { icc } = await sharp(await pixel.withIccProfile("p3").png().toBuffer()).metadata();
@@ -93,7 +89,8 @@ async function readDisplayP3(): Promise<Uint8Array> {
 function encodeJpeg(decoded: DecodedHeif, budgetBytes: number): Sharp {
   const { width, height, orientation, heldBytes } = decoded;
   const image = sharp(DECODED, imageOptions({})).flatten({ background: "white" });
-  // An image is rotated in memory. An image that is too large for that keeps its orientation as the only EXIF tag.
+  // An image is rotated in memory; one that is too large keeps its orientation as the only EXIF
+  // tag.
   const fits = 3 * width * height + heldBytes <= ROTATION_SHARE * budgetBytes;
   if (orientation !== 1 && !fits) image.withExif({ IFD0: { Orientation: String(orientation) } });
   else image.autoOrient();

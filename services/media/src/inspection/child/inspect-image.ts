@@ -5,20 +5,16 @@ import type { ImageLayout, ImagePart } from "#src/domain/images/image-layout.ts"
 import type { Delivery, InspectedMedia } from "#src/domain/inspected-media.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { type DecodedImage, decodeImage, imageOptions } from "./decode-image.ts";
-import { type HashedFile, hashFile } from "./hash-file.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
-import type { OpenFile, OpenImage } from "./open-file.ts";
+import { type HashedFile, hashFile, type OpenFile, type OpenImage } from "./open-file.ts";
 
-/** Path of the open file to which the rewritten image is saved. The image library can save a file only by its path. */
+/** The image library can save a file only by its path. */
 const TARGET = `/dev/fd/${OUTPUT_FD}`;
-/**
- * Quality of JPEG and WebP images that are encoded again: the loss is invisible and the file stays about as large as a
- * camera's.
- */
+/** The loss is invisible and the file stays about as large as a camera's. */
 const QUALITY = 95;
 /**
- * Memory that the encoder of a rotated image needs, as a multiple of the decoded image, by media type. Images of other
- * types are not rewritten.
+ * Memory of the encoder as a multiple of the decoded image. Images of other types are not
+ * rewritten.
  */
 const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
   ["image/jpeg", 1],
@@ -28,12 +24,11 @@ const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Writes an upright copy of an image without metadata to `OUTPUT_FD` when the image is not upright, or has the colours of
- * print (CMYK), which platforms and browsers show wrongly. An image that has to be rotated must fit into `budgetBytes` of
- * memory; any other is converted row by row.
+ * Writes an upright copy without metadata when the image is not upright, or has the colours of
+ * print (CMYK), which platforms show wrongly. An image that has to be rotated must fit into
+ * `budgetBytes`; any other is converted row by row.
  *
- * @returns false when no copy was written. The caller then keeps the orientation as the only EXIF tag, which needs no
- *   memory.
+ * @returns false when no copy was written; the orientation then stays as the only EXIF tag.
  */
 async function rewriteImage(
   file: OpenImage,
@@ -48,7 +43,7 @@ async function rewriteImage(
   if (!isUpright && neededBytes > budgetBytes) return false;
   const image = sharp(file.content, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
-  // The library sharp converts CMYK images to sRGB. The colour profile of the source describes CMYK colours, so it is not kept.
+  // sharp converts CMYK to sRGB; the profile of the source describes CMYK colours.
   if (!decoded.isCmyk) image.keepIccProfile();
   await encode(image, file.contentType, layout.lossless).toFile(TARGET);
   file.onProgress();
@@ -64,12 +59,12 @@ function encode(image: Sharp, contentType: string, lossless: boolean): Sharp {
     case "image/tiff":
       return image.tiff({ compression: "deflate", predictor: "horizontal" });
     default:
-      // `optimiseCoding` is off, because with it the JPEG encoder needs the coefficients of the whole image in memory.
+      // With `optimiseCoding` the encoder needs the coefficients of the whole image in memory.
       return image.jpeg({ quality: QUALITY, chromaSubsampling: "4:4:4", optimiseCoding: false });
   }
 }
 
-/** Writes an image that consists of ranges of `source` and of inserted bytes to an open, empty file. */
+/** Writes ranges of `source` and inserted bytes to an empty file. */
 function writeParts(source: Uint8Array, parts: readonly ImagePart[], target: number): HashedFile {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -83,7 +78,6 @@ function writeParts(source: Uint8Array, parts: readonly ImagePart[], target: num
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** Reads an image file into memory. */
 export function openImage(file: OpenFile): OpenImage {
   const content = Buffer.alloc(file.bytes);
   if (readSync(file.fd, content, 0, file.bytes, 0) !== file.bytes)
@@ -93,13 +87,13 @@ export function openImage(file: OpenFile): OpenImage {
 }
 
 /**
- * Parses an image, decodes every pixel, and writes the file that platforms receive: the upright image without metadata,
- * in RGB or grey.
+ * Decodes every pixel, and writes the file that platforms receive: upright, without metadata, in
+ * RGB or grey.
  */
 export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   const image = openImage(file);
   const layout = readLayout(image, pixelBudget(file.limits));
-  // The library sharp cannot decode BMP files. `readBmp` has already read their pixels, so they are not decoded again.
+  // sharp cannot decode BMP; `readBmp` has read the pixels.
   const isBmp = file.contentType === "image/bmp";
   const decoded = isBmp ? UPRIGHT : await decodeImage(image, layout);
   const swapsSides = decoded.orientation >= 5;
@@ -124,7 +118,8 @@ async function prepareDelivery(
   decoded: DecodedImage,
 ): Promise<Delivery> {
   const { content, contentType, limits, onProgress } = image;
-  // A TIFF is always rotated: it stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore it.
+  // A TIFF stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore
+  // it.
   const isRewritten = await rewriteImage(image, layout, decoded, pixelBudget(limits));
   if (!isRewritten && !layout.hasMetadata) return { kind: "same" };
   const written = isRewritten

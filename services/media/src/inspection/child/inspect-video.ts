@@ -6,22 +6,16 @@ import { readMp4 } from "#src/domain/videos/mp4.ts";
 import type { BlankedRange, VideoLayout } from "#src/domain/videos/video-layout.ts";
 import { readWebm } from "#src/domain/videos/webm.ts";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
-import { hashFile } from "./hash-file.ts";
-import { openByteSource } from "./open-byte-source.ts";
-import type { OpenFile } from "./open-file.ts";
-import { readChunks } from "./read-chunks.ts";
+import { hashFile, openByteSource, type OpenFile, readChunks } from "./open-file.ts";
 
 /**
- * Maximum number of patches of a video. The database stores the patches, and every download by a platform applies them. For a
- * video that needs more or larger patches, a second file is stored instead.
+ * The database stores the patches, and every download applies them. A video that needs more gets a
+ * second file.
  */
 const MAX_PATCHES = 200;
 const MAX_PATCH_BYTES = 256 * 1024;
 
-/**
- * Parses the structure of a video without decoding its frames, and finds the metadata to blank in the file that
- * platforms receive.
- */
+/** Parses the structure without decoding frames, and finds the metadata to blank. */
 export async function inspectVideo(file: OpenFile): Promise<InspectedMedia> {
   const source = openByteSource(file.fd, file.bytes);
   const layout = file.contentType === "video/webm" ? readWebm(source) : readMp4(source);
@@ -62,7 +56,6 @@ async function rewrite(file: OpenFile, blanks: readonly BlankedRange[]): Promise
   return { kind: "rewritten", path: "", bytes: file.bytes, sha256, contentType: file.contentType };
 }
 
-/** Yields the bytes of a video as platforms receive it, with its metadata overwritten. */
 async function* readBlanked(
   file: OpenFile,
   blanks: readonly BlankedRange[],
@@ -87,10 +80,7 @@ function endOf({ offset, bytes, zeros }: BlankedRange): number {
   return offset + bytes.length + zeros;
 }
 
-/**
- * Overwrites with zeros or other bytes the part of a range that lies in `chunk`; `position` is the offset of the chunk
- * in the file.
- */
+/** Overwrites the part of a range that lies in `chunk`; `position` is its offset in the file. */
 function blankOut(chunk: Buffer, position: number, blank: BlankedRange): void {
   const zerosAt = blank.offset + blank.bytes.length;
   for (const [index, byte] of blank.bytes.entries()) {

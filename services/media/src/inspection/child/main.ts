@@ -5,9 +5,9 @@ import { remuxFile } from "./remux-file.ts";
 import { renderFile } from "./render-file.ts";
 
 /**
- * Main program of an inspection process: inspects one untrusted file, or makes renditions of it. The process gets the file as an
- * open descriptor. Its parent process kills it when it exceeds a limit, and after the inspection. `InspectionProcess` says what a
- * hostile file can reach in this process.
+ * Inspects one untrusted file, or makes renditions of it. The parent kills this process when it
+ * exceeds a limit, and after the inspection. `InspectionProcess` says what a hostile file can reach
+ * here.
  */
 function reply(message: InspectionReply): void {
   process.send?.(message);
@@ -27,9 +27,9 @@ async function answer(request: InspectionRequest): Promise<void> {
 
 process.once("message", (request: InspectionRequest) => void answer(request));
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal also signals this child process. It ignores the signal, because its parent decides when it ends.
+// Ctrl-C also signals this process, but its parent decides when it ends.
 process.on("SIGINT", () => undefined);
-// Node writes its cache of compiled modules when a process exits. The parent kills this process, so the cache is written now.
+// Node would write the cache when the process exits; the parent kills it.
 flushCompileCache();
-// The time limit of the file restarts with this message, so that it does not include the time for loading Node and the libraries.
+// The time limit restarts, so that it does not include loading Node and the libraries.
 reply({ kind: "progress" });

@@ -1,4 +1,4 @@
-import { readBmpPixels } from "#src/domain/images/bmp-pixels.ts";
+import { readBmpPixels } from "#src/domain/images/bmp.ts";
 import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { createTiffHeader } from "#src/domain/images/tiff-header.ts";
 import type { Refusal } from "#src/domain/rendition-plan.ts";
@@ -6,26 +6,20 @@ import { orientationOf, readMetadata } from "./decode-image.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
 import type { OpenImage } from "./open-file.ts";
 
-/** Fraction of the memory for decoded images that the pixels of a BMP may use: the conversion holds two copies of the pixels. */
+/** The conversion of a BMP holds two copies of the pixels. */
 const BMP_SHARE = 0.25;
 
-/** An image from which renditions are made. */
 export interface RenderSource {
-  /** The file of the image in a form that the library sharp reads. */
   readonly content: Buffer;
   readonly layout: ImageLayout;
-  /** Why no rendition can be made from the image; undefined when no reason was found in its type and structure. */
   readonly refusal: Refusal | undefined;
-  /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
-  /** Maximum bytes of memory that decoded images may use in this process. */
   readonly budgetBytes: number;
-  /** Restarts the time limit of the process; called after each step whose duration grows with the image. */
   readonly onProgress: () => void;
 }
 
 /**
- * Reads the structure of an image whose content the inspection has checked before.
+ * The inspection has checked the content before.
  *
  * @throws MediaRejected
  */
@@ -33,7 +27,7 @@ export async function openRenderSource(image: OpenImage): Promise<RenderSource> 
   const { content, limits, onProgress } = image;
   const budgetBytes = pixelBudget(limits);
   const layout = readLayout(image, budgetBytes);
-  // The library sharp cannot decode BMP files, so a BMP is converted to a TIFF first.
+  // sharp cannot decode BMP.
   if (image.contentType === "image/bmp") {
     const shared = { layout, orientation: 1, budgetBytes, onProgress };
     const tiff = bmpToTiff(content, layout, budgetBytes);
@@ -47,7 +41,7 @@ export async function openRenderSource(image: OpenImage): Promise<RenderSource> 
   return { content, layout, refusal, orientation, budgetBytes, onProgress };
 }
 
-/** Converts a BMP to a TIFF in memory. Returns why no rendition can be made when the BMP cannot be converted. */
+/** Returns the refusal of a BMP that cannot be converted. */
 function bmpToTiff(
   content: Buffer,
   { width, height }: ImageLayout,

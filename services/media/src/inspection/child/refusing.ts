@@ -1,12 +1,20 @@
 import { MediaRejected } from "#src/domain/media-rejected.ts";
 import type { Refusal } from "#src/domain/rendition-plan.ts";
-import { RenderRefused } from "./render-refused.ts";
+
+export class RenderRefused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal, options?: ErrorOptions) {
+    super(refusal, options);
+    this.name = "RenderRefused";
+    this.refusal = refusal;
+  }
+}
 
 type Attempt<T> =
   | { readonly kind: "ok"; readonly value: T }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Does a part of the work on a rendition, and returns why the file is refused, if it is. */
 export async function refusing<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { kind: "ok", value: await work() };

@@ -7,15 +7,14 @@ import {
   type RenderRequest,
   type RenderResult,
 } from "#src/inspection/inspection-protocol.ts";
-import { openByteSource } from "./open-byte-source.ts";
-import { OutputFile } from "./output-file.ts";
+import { openByteSource, OutputFile } from "./open-file.ts";
 import { refusing } from "./refusing.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Writes the video that this process was given to `OUTPUT_FD` as an MP4 with unchanged streams and its index in front, once for
- * each plan. Only the index is held in memory.
+ * Writes an MP4 with unchanged streams and its index in front, once for each plan. Only the index
+ * is held in memory.
  */
 export async function remuxFile(
   { plans }: RenderRequest,

@@ -7,15 +7,12 @@ import {
 } from "#src/inspection/inspection-protocol.ts";
 import { decoding } from "./decode-image.ts";
 import { openImage } from "./inspect-image.ts";
+import { OutputFile } from "./open-file.ts";
 import { openRenderSource, type RenderSource } from "./open-render-source.ts";
-import { OutputFile } from "./output-file.ts";
-import { refusing } from "./refusing.ts";
-import { RenderRefused } from "./render-refused.ts";
+import { refusing, RenderRefused } from "./refusing.ts";
 import { openResized, type Size } from "./resized-image.ts";
 
-/**
- * A JPEG quality to try. `lastRatio` is about the length of a file in the lowest quality, divided by its length in this quality.
- */
+/** `lastRatio`: about the length in the lowest quality, divided by the length in this one. */
 interface Quality {
   readonly quality: number;
   readonly lastRatio: number;
@@ -29,16 +26,17 @@ const JPEG_QUALITIES: readonly Quality[] = [
 ];
 /** PNG is lossless, so only a smaller picture makes a smaller file. */
 const PNG_QUALITIES: readonly Quality[] = [{ quality: 100, lastRatio: 1 }];
-/** Maximum number of sizes that are tried for a rendition. After the last one the rendition is refused. */
+/** After the last one the rendition is refused. */
 const MAX_SIZES = 8;
 /**
- * Factor that makes the next size to try smaller than the estimate, because a file of the estimated size may still be too large.
+ * Makes the next size smaller than the estimate, because a file of the estimated size may still be
+ * too large.
  */
 const CAUTION = 0.96;
 
 /**
- * Makes the rendition of an image and appends its file to `output`. While the file has more than `plan.maxBytes` bytes, the
- * quality is lowered, and at the lowest quality the width and height are reduced with the same aspect ratio.
+ * While the file exceeds `plan.maxBytes`, the quality is lowered, and at the lowest quality the
+ * size is reduced.
  *
  * @throws RenderRefused, MediaRejected
  */
@@ -62,10 +60,9 @@ async function renderImage(
 
 type Made =
   | { readonly kind: "made"; readonly file: Buffer; readonly size: Size }
-  /** The file is too large in each quality; `leastBytes` estimates its length in the lowest quality. */
   | { readonly kind: "too_large"; readonly leastBytes: number; readonly size: Size };
 
-/** Makes a rendition in the given size, or in a smaller size when the given one needs too much memory. */
+/** The size is smaller when the given one needs too much memory. */
 async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Size): Promise<Made> {
   const resized = await openResized(source, plan, size);
   const qualities = plan.contentType === "image/jpeg" ? JPEG_QUALITIES : PNG_QUALITIES;
@@ -75,8 +72,7 @@ async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Siz
     source.onProgress();
     if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
     leastBytes = file.length * lastRatio;
-    // The estimate of the length in the lowest quality is at most 50 % too high. If the estimate is more than 50 % above the
-    // maximum length, no quality makes the file small enough, so no lower quality is tried.
+    // The estimate is at most 50 % too high: above that, no quality makes the file small enough.
     if (leastBytes > 1.5 * plan.maxBytes) break;
   }
   return { kind: "too_large", leastBytes, size: resized.size };
@@ -88,9 +84,8 @@ function scaled({ width, height }: Size, factor: number): Size {
 }
 
 /**
- * Makes the renditions of the image that this process was given, and writes their files one after the other to `OUTPUT_FD`.
- * If the image cannot be decoded, every rendition is refused. An error that the image did not cause, such as a failed read,
- * is thrown.
+ * Writes the files one after the other. If the image cannot be decoded, every rendition is refused.
+ * An error that the image did not cause is thrown.
  */
 export async function renderFile(
   { contentType, plans, limits }: RenderRequest,

@@ -3,13 +3,11 @@ import type { RenditionPlan } from "#src/domain/rendition-plan.ts";
 import { imageOptions } from "./decode-image.ts";
 import type { RenderSource } from "./open-render-source.ts";
 
-/** Width and height of an upright image in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** A decoded image in the size of its rendition. */
 export interface ResizedImage {
   readonly size: Size;
   readonly encode: (quality: number) => Promise<Buffer>;
@@ -17,16 +15,14 @@ export interface ResizedImage {
 
 const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
 const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
-/**
- * Fraction of the memory for decoded images that the pixels of a rendition may use. A PNG needs more memory besides, because its
- * file may become as large as its pixels.
- */
+/** A PNG needs more memory besides, because its file may become as large as its pixels. */
 const PIXEL_SHARES = { jpeg: 0.5, png: 0.4 } as const;
 
 /**
- * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be encoded in
- * several qualities. A JPEG rendition with too many pixels for that is decoded again for each quality. If the image has to be
- * rotated, or the rendition is a PNG, the pixels must be in memory; a rendition that is too large for that gets a smaller size.
+ * Converts to 8 bit sRGB without metadata and keeps the pixels, so that they can be encoded in
+ * several qualities. A JPEG with too many pixels for that is decoded again for each quality. If the
+ * image has to be rotated, or becomes a PNG, the pixels must be in memory; a rendition that is too
+ * large for that gets a smaller size.
  */
 export async function openResized(
   source: RenderSource,
@@ -57,7 +53,6 @@ function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType 
   return Math.max(1, Math.floor(bytes / pixelBytes));
 }
 
-/** Pixels of an image that was resized for a rendition, before the EXIF orientation is applied. */
 interface Pixels {
   readonly key: string;
   readonly data: Buffer;
@@ -66,17 +61,14 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4;
 
-/** The pixels of the rendition that was made last. The next rendition uses them if only its maximum length differs. */
+/** The next rendition uses them if only its maximum length differs. */
 let last: Pixels | undefined;
 /**
- * The pixels of the whole picture in the first size that was made, which is the largest. Much smaller renditions are made of
- * them, so that the picture is not decoded again.
+ * The whole picture in the first size, which is the largest. Much smaller renditions are made of
+ * it.
  */
 let whole: Pixels | undefined;
-/**
- * Minimum ratio of the width of the whole picture in memory to the width of a rendition that is made of it. With a smaller ratio,
- * resizing twice would lose detail.
- */
+/** With a smaller ratio, resizing twice would lose detail. */
 const REDUCTION = 1.5;
 
 async function openInMemory(
@@ -86,7 +78,7 @@ async function openInMemory(
 ): Promise<ResizedImage> {
   const key = `${plan.contentType} ${plan.fit} ${size.width}x${size.height}`;
   if (last?.key !== key) {
-    // The memory of the previous rendition's pixels must be freed before the next pixels are decoded.
+    // The previous pixels must be freed before the next are decoded.
     last = undefined;
     globalThis.gc?.();
     last = await readPixels(source, plan, size, key);
@@ -115,7 +107,7 @@ async function readPixels(
   return { key, data, raw: { width, height, channels } };
 }
 
-/** Returns the pixels of the whole picture in memory; undefined when they are too small for a rendition of this type and size. */
+/** Undefined when the pixels are too small for this rendition. */
 function findWhole(
   { orientation }: RenderSource,
   { contentType }: RenditionPlan,
@@ -127,12 +119,12 @@ function findWhole(
   return raw.width >= REDUCTION * width && raw.height >= REDUCTION * height ? whole : undefined;
 }
 
-/** Returns the width and height of an upright size as it is stored: swapped when the orientation swaps them. */
+/** Swapped when the orientation swaps the sides. */
 function asStored({ width, height }: Size, orientation: number): readonly [number, number] {
   return orientation >= 5 ? [height, width] : [width, height];
 }
 
-/** Resizes the image as it is stored, from its file or from the pixels of the whole picture. */
+/** From the file, or from the pixels of the whole picture. */
 function resize(
   { content, orientation }: RenderSource,
   plan: RenditionPlan,
@@ -144,14 +136,14 @@ function resize(
     from === undefined
       ? sharp(content, imageOptions({}))
       : sharp(from.data, { raw: from.raw, sequentialRead: false });
-  // Transparent parts become white before the picture is resized, because platforms show them black otherwise.
+  // Platforms show transparent parts black otherwise.
   if (plan.contentType === "image/jpeg") image.flatten({ background: WHITE });
   return image
     .resize(width, height, { fit: FITS[plan.fit], background: WHITE })
     .toColourspace("srgb");
 }
 
-/** Applies the EXIF orientation of an image to its pixels (CIPA DC-008, section 4.6.4); sharp mirrors before it rotates. */
+/** CIPA DC-008, section 4.6.4; sharp mirrors before it rotates. */
 function turnUpright(image: Sharp, orientation: number): Sharp {
   const { angle, flip, flop } = TURNS[orientation] ?? { angle: 0 };
   if (angle !== 0) image.rotate(angle);
@@ -170,6 +162,6 @@ const TURNS: Readonly<Record<number, { angle: number; flip?: true; flop?: true }
 
 function encode(image: Sharp, { contentType }: RenditionPlan, quality: number): Sharp {
   if (contentType === "image/png") return image.png({ compressionLevel: 6 });
-  // `optimiseCoding` is off, because with it the JPEG encoder needs the coefficients of the whole image in memory.
+  // With `optimiseCoding` the encoder needs the coefficients of the whole image in memory.
   return image.jpeg({ quality, optimiseCoding: false });
 }

@@ -13,8 +13,8 @@ await runProcess(
       );
       process.exit(1);
     };
-    // Only the first process of a container inherits processes that an inspection left behind, and all processes of the
-    // container end with it.
+    // Only the first process of a container inherits what an inspection left behind, and all
+    // processes of the container end with it.
     const isFirst = process.pid === 1;
     const config = readInspectorConfig();
     const inspector = await startInspector({ ...config, onStray: isFirst ? onStray : undefined });

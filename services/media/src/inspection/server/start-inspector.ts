@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
+import { listStrayProcesses } from "#src/inspection/child-processes.ts";
 import { InspectionPool } from "#src/inspection/inspection-pool.ts";
 import type { InspectionRequest, InspectionRunner } from "#src/inspection/inspection-protocol.ts";
 import {
@@ -10,34 +11,26 @@ import {
   INSPECTIONS_PATH,
   REQUEST_HEADER,
 } from "#src/inspection/inspector-protocol.ts";
-import { listStrayProcesses } from "#src/inspection/stray-processes.ts";
 
-/**
- * Maximum number of files that wait for an inspection process. Further files are refused. All replicas of the media service
- * together send fewer files than that.
- */
+/** Further files are refused. All replicas of media together send fewer. */
 const MAX_WAITING = 100;
-/**
- * How long inspections may continue while the inspector stops. The media service repeats an inspection that the stop ended early.
- */
+/** The media service repeats an inspection that the stop ended early. */
 const INSPECTION_GRACE_MS = 18_000;
 
 export interface InspectorOptions {
   readonly host: string;
   readonly port: number;
-  /** Called after an answer to a client, with the ids of child processes that the inspector did not start, if there are any. */
+  /** Called after an answer with the child processes that the inspector did not start, if any. */
   readonly onStray?: ((pids: readonly number[]) => void) | undefined;
 }
 
-/** The inspector while it runs. */
 export interface Inspector extends AsyncDisposable {
   readonly url: string;
 }
 
 /**
- * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret and no network
- * connection, and stores nothing. A hostile file that takes over such a process therefore finds nothing to steal. A client can
- * only have files inspected.
+ * Inspects each file in a process of its own. It needs no secret and no network connection, and
+ * stores nothing: a hostile file that takes over such a process finds nothing to steal.
  */
 export async function startInspector({
   host,
@@ -72,8 +65,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // If the connection breaks, the request or the answer also ends with an error where it is read or written; that code
-  // handles the error.
+  // A broken connection also fails where it is read or written; that code handles it.
   response.on("error", () => undefined);
   if (request.url === "/livez" || request.url === "/readyz") return void response.end("ok\n");
   const wanted = parseRequest(request);
@@ -91,7 +83,7 @@ async function answer(
   else if (!response.writableFinished) response.destroy();
 }
 
-/** Returns the request for an inspection; undefined when the HTTP request does not ask for one or is not valid. */
+/** Undefined when the HTTP request does not ask for an inspection or is not valid. */
 function parseRequest({ method, url, headers }: IncomingMessage): InspectionRequest | undefined {
   const header = headers[REQUEST_HEADER];
   if (method !== "POST" || url !== INSPECTIONS_PATH || typeof header !== "string") return undefined;

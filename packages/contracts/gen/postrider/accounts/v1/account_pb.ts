@@ -8,164 +8,75 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/account.proto.
- */
 export const file_postrider_accounts_v1_account: GenFile = /*@__PURE__*/
   fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudC5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIvsDCgdBY2NvdW50EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCgh1c2VybmFtZRgFIAEoCRIUCgxkaXNwbGF5X25hbWUYBiABKAkSFwoKYXZhdGFyX3VybBgHIAEoCUgAiAEBEg4KBnN0YXR1cxgIIAEoCRIwCgxjb25uZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHRva2VuX2V4cGlyZXNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YCyABKAMSPgoLcGVybWlzc2lvbnMYDCABKAsyKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFBlcm1pc3Npb25zEjoKBnRyYWl0cxgNIAMoCzIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50LlRyYWl0c0VudHJ5EhAKCHNldHRpbmdzGA4gASgJEhEKCWF2YWlsYWJsZRgPIAEoCRotCgtUcmFpdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg0KC19hdmF0YXJfdXJsIk4KEkFjY291bnRQZXJtaXNzaW9ucxIPCgdncmFudGVkGAEgAygJEg8KB21pc3NpbmcYAiADKAkSFgoObWlzc2luZ19zY29wZXMYAyADKAliBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * Account is a connected social account of a workspace.
- *
- * @generated from message postrider.accounts.v1.Account
- */
+/** Account is a connected social account of a workspace. */
 export type Account = Message<"postrider.accounts.v1.Account"> & {
-  /**
-   * UUIDv7; kept when the same external account is connected again.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7; kept when the same external account is connected again. */
   id: string;
 
-  /**
-   * Owning workspace.
-   *
-   * @generated from field: string workspace_id = 2;
-   */
+  /** Owning workspace. */
   workspaceId: string;
 
-  /**
-   * Platform id such as `bluesky`.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id such as `bluesky`. */
   platform: string;
 
-  /**
-   * The platform's own id of the account.
-   *
-   * @generated from field: string external_id = 4;
-   */
+  /** The platform's own id of the account. */
   externalId: string;
 
-  /**
-   * Handle or name on the platform.
-   *
-   * @generated from field: string username = 5;
-   */
+  /** Handle or name on the platform. */
   username: string;
 
-  /**
-   * Display name.
-   *
-   * @generated from field: string display_name = 6;
-   */
+  /** Display name. */
   displayName: string;
 
-  /**
-   * Address of the profile picture; absent = the platform returned none.
-   *
-   * @generated from field: optional string avatar_url = 7;
-   */
+  /** Address of the profile picture; absent = the platform returned none. */
   avatarUrl?: string | undefined;
 
-  /**
-   * `active`, `reconnect_required` or `disconnected`.
-   *
-   * @generated from field: string status = 8;
-   */
+  /** `active`, `reconnect_required` or `disconnected`. */
   status: string;
 
-  /**
-   * When the account was last connected.
-   *
-   * @generated from field: google.protobuf.Timestamp connected_at = 9;
-   */
+  /** When the account was last connected. */
   connectedAt?: Timestamp | undefined;
 
-  /**
-   * When the access token expires; absent = it does not expire, or the time is unknown.
-   *
-   * @generated from field: google.protobuf.Timestamp token_expires_at = 10;
-   */
+  /** When the access token expires; absent = it does not expire, or the time is unknown. */
   tokenExpiresAt?: Timestamp | undefined;
 
-  /**
-   * Raised by every change of the account.
-   *
-   * @generated from field: int64 version = 11;
-   */
+  /** Raised by every change of the account. */
   version: bigint;
 
-  /**
-   * What the account may be used for; absent = it was connected before this was recorded.
-   *
-   * @generated from field: postrider.accounts.v1.AccountPermissions permissions = 12;
-   */
+  /** What the account may be used for; absent = it was connected before this was recorded. */
   permissions?: AccountPermissions | undefined;
 
-  /**
-   * What the platform reported about the account and what changes its limits, for example `verified_type` of X.
-   *
-   * @generated from field: map<string, string> traits = 13;
-   */
+  /** What the platform reported about the account and what changes its limits, for example `verified_type` of X. */
   traits: { [key: string]: string };
 
-  /**
-   * The settings that the workspace chose, as a JSON object; empty = all defaults.
-   *
-   * @generated from field: string settings = 14;
-   */
+  /** The settings that the workspace chose, as a JSON object; empty = all defaults. */
   settings: string;
 
   /**
    * What the platform offered the account when it was last asked, as a JSON object; empty = it was not asked in the last
    * 24 hours, or it offers all accounts the same.
-   *
-   * @generated from field: string available = 15;
    */
   available: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.Account.
- * Use `create(AccountSchema)` to create a new message.
- */
 export const AccountSchema: GenMessage<Account> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account, 0);
 
-/**
- * AccountPermissions compares the permissions that an account has with those that this installation needs.
- *
- * @generated from message postrider.accounts.v1.AccountPermissions
- */
+/** AccountPermissions compares the permissions that an account has with those that this installation needs. */
 export type AccountPermissions = Message<"postrider.accounts.v1.AccountPermissions"> & {
-  /**
-   * Features that the account may be used for: `publishing`, `comments`, `messages` or `metrics`.
-   *
-   * @generated from field: repeated string granted = 1;
-   */
+  /** Features that the account may be used for: `publishing`, `comments`, `messages` or `metrics`. */
   granted: string[];
 
-  /**
-   * Features that are turned on, and for which the account has to be connected again.
-   *
-   * @generated from field: repeated string missing = 2;
-   */
+  /** Features that are turned on, and for which the account has to be connected again. */
   missing: string[];
 
-  /**
-   * The platform's own names of the permissions that this installation asks for and that were not granted.
-   *
-   * @generated from field: repeated string missing_scopes = 3;
-   */
+  /** The platform's own names of the permissions that this installation asks for and that were not granted. */
   missingScopes: string[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountPermissions.
- * Use `create(AccountPermissionsSchema)` to create a new message.
- */
 export const AccountPermissionsSchema: GenMessage<AccountPermissions> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account, 1);
 

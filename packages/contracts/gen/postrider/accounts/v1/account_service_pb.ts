@@ -8,440 +8,197 @@ import type { Account } from "./account_pb.ts";
 import { file_postrider_accounts_v1_account } from "./account_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/account_service.proto.
- */
 export const file_postrider_accounts_v1_account_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UiWwoWUmVjb3JkQXZhaWxhYmxlUmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZhIRCglhdmFpbGFibGUYAiABKAkiGQoXUmVjb3JkQXZhaWxhYmxlUmVzcG9uc2UidgoSTW92ZUFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhgKEGZyb21fZXh0ZXJuYWxfaWQYAiABKAkSFgoOdG9fZXh0ZXJuYWxfaWQYAyABKAkiFQoTTW92ZUFjY291bnRSZXNwb25zZSK1AQoVQ29ubmVjdEFjY291bnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRJGCgVsb2dpbhgDIAMoCzI3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QuTG9naW5FbnRyeRosCgpMb2dpbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoWQ29ubmVjdEFjY291bnRSZXNwb25zZRIvCgdhY2NvdW50GAEgASgLMh4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnQiSgoYRGlzY29ubmVjdEFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmIk8KGURpc2Nvbm5lY3RBY2NvdW50UmVzcG9uc2USEgoKcmV2b2NhdGlvbhgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uMroHCg5BY2NvdW50U2VydmljZRJsCgxMaXN0QWNjb3VudHMSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QWNjb3VudHNSZXNwb25zZSIDkAIBEngKEEJhdGNoR2V0QWNjb3VudHMSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1JlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1Jlc3BvbnNlIgOQAgESiwEKGENvbm5lY3RTaW11bGF0ZWRBY2NvdW50cxI2LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0GjcucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RTaW11bGF0ZWRBY2NvdW50c1Jlc3BvbnNlEnMKEFJlcXVpcmVSZWNvbm5lY3QSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlc3BvbnNlEnAKD1JlY29yZEF2YWlsYWJsZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWNvcmRBdmFpbGFibGVSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlY29yZEF2YWlsYWJsZVJlc3BvbnNlEmQKC01vdmVBY2NvdW50EikucG9zdHJpZGVyLmFjY291bnRzLnYxLk1vdmVBY2NvdW50UmVxdWVzdBoqLnBvc3RyaWRlci5hY2NvdW50cy52MS5Nb3ZlQWNjb3VudFJlc3BvbnNlEm0KDkNvbm5lY3RBY2NvdW50EiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RBY2NvdW50UmVxdWVzdBotLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlc3BvbnNlEnYKEURpc2Nvbm5lY3RBY2NvdW50Ei8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkRpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_account]);
 
-/**
- * ListAccountsRequest names the workspace.
- *
- * @generated from message postrider.accounts.v1.ListAccountsRequest
- */
+/** ListAccountsRequest names the workspace. */
 export type ListAccountsRequest = Message<"postrider.accounts.v1.ListAccountsRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListAccountsRequest.
- * Use `create(ListAccountsRequestSchema)` to create a new message.
- */
 export const ListAccountsRequestSchema: GenMessage<ListAccountsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 0);
 
-/**
- * ListAccountsResponse carries accounts.
- *
- * @generated from message postrider.accounts.v1.ListAccountsResponse
- */
+/** ListAccountsResponse carries accounts. */
 export type ListAccountsResponse = Message<"postrider.accounts.v1.ListAccountsResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Account accounts = 1;
-   */
+  /** Newest first. */
   accounts: Account[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListAccountsResponse.
- * Use `create(ListAccountsResponseSchema)` to create a new message.
- */
 export const ListAccountsResponseSchema: GenMessage<ListAccountsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 1);
 
-/**
- * AccountRef is an account of a workspace.
- *
- * @generated from message postrider.accounts.v1.AccountRef
- */
+/** AccountRef is an account of a workspace. */
 export type AccountRef = Message<"postrider.accounts.v1.AccountRef"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountRef.
- * Use `create(AccountRefSchema)` to create a new message.
- */
 export const AccountRefSchema: GenMessage<AccountRef> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 2);
 
-/**
- * BatchGetAccountsRequest names accounts.
- *
- * @generated from message postrider.accounts.v1.BatchGetAccountsRequest
- */
+/** BatchGetAccountsRequest names accounts. */
 export type BatchGetAccountsRequest = Message<"postrider.accounts.v1.BatchGetAccountsRequest"> & {
-  /**
-   * At most 1,000.
-   *
-   * @generated from field: repeated postrider.accounts.v1.AccountRef refs = 1;
-   */
+  /** At most 1,000. */
   refs: AccountRef[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetAccountsRequest.
- * Use `create(BatchGetAccountsRequestSchema)` to create a new message.
- */
 export const BatchGetAccountsRequestSchema: GenMessage<BatchGetAccountsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 3);
 
-/**
- * BatchGetAccountsResponse carries the accounts found, in no particular order.
- *
- * @generated from message postrider.accounts.v1.BatchGetAccountsResponse
- */
+/** BatchGetAccountsResponse carries the accounts found, in no particular order. */
 export type BatchGetAccountsResponse = Message<"postrider.accounts.v1.BatchGetAccountsResponse"> & {
-  /**
-   * The accounts.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Account accounts = 1;
-   */
+  /** The accounts. */
   accounts: Account[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetAccountsResponse.
- * Use `create(BatchGetAccountsResponseSchema)` to create a new message.
- */
 export const BatchGetAccountsResponseSchema: GenMessage<BatchGetAccountsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 4);
 
-/**
- * ConnectSimulatedAccountsRequest describes the accounts to create.
- *
- * @generated from message postrider.accounts.v1.ConnectSimulatedAccountsRequest
- */
+/** ConnectSimulatedAccountsRequest describes the accounts to create. */
 export type ConnectSimulatedAccountsRequest = Message<"postrider.accounts.v1.ConnectSimulatedAccountsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Absent = the simulator chooses names. The name of an account on the simulator connects that account.
-   *
-   * @generated from field: optional string username = 3;
-   */
+  /** Absent = the simulator chooses names. The name of an account on the simulator connects that account. */
   username?: string | undefined;
 
-  /**
-   * 1 to 1,000.
-   *
-   * @generated from field: int32 count = 4;
-   */
+  /** 1 to 1,000. */
   count: number;
 };
 
-/**
- * Describes the message postrider.accounts.v1.ConnectSimulatedAccountsRequest.
- * Use `create(ConnectSimulatedAccountsRequestSchema)` to create a new message.
- */
 export const ConnectSimulatedAccountsRequestSchema: GenMessage<ConnectSimulatedAccountsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 5);
 
-/**
- * ConnectSimulatedAccountsResponse carries the connected accounts.
- *
- * @generated from message postrider.accounts.v1.ConnectSimulatedAccountsResponse
- */
+/** ConnectSimulatedAccountsResponse carries the connected accounts. */
 export type ConnectSimulatedAccountsResponse = Message<"postrider.accounts.v1.ConnectSimulatedAccountsResponse"> & {
-  /**
-   * In the order in which they were created.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Account accounts = 1;
-   */
+  /** In the order in which they were created. */
   accounts: Account[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ConnectSimulatedAccountsResponse.
- * Use `create(ConnectSimulatedAccountsResponseSchema)` to create a new message.
- */
 export const ConnectSimulatedAccountsResponseSchema: GenMessage<ConnectSimulatedAccountsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 6);
 
-/**
- * RequireReconnectRequest names the credential that the platform refused.
- *
- * @generated from message postrider.accounts.v1.RequireReconnectRequest
- */
+/** RequireReconnectRequest names the credential that the platform refused. */
 export type RequireReconnectRequest = Message<"postrider.accounts.v1.RequireReconnectRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * Version of the credential that the platform refused.
-   *
-   * @generated from field: int64 credential_version = 2;
-   */
+  /** Version of the credential that the platform refused. */
   credentialVersion: bigint;
 };
 
-/**
- * Describes the message postrider.accounts.v1.RequireReconnectRequest.
- * Use `create(RequireReconnectRequestSchema)` to create a new message.
- */
 export const RequireReconnectRequestSchema: GenMessage<RequireReconnectRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 7);
 
-/**
- * RequireReconnectResponse is empty.
- *
- * @generated from message postrider.accounts.v1.RequireReconnectResponse
- */
+/** RequireReconnectResponse is empty. */
 export type RequireReconnectResponse = Message<"postrider.accounts.v1.RequireReconnectResponse"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.RequireReconnectResponse.
- * Use `create(RequireReconnectResponseSchema)` to create a new message.
- */
 export const RequireReconnectResponseSchema: GenMessage<RequireReconnectResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 8);
 
-/**
- * RecordAvailableRequest says what a platform offers an account.
- *
- * @generated from message postrider.accounts.v1.RecordAvailableRequest
- */
+/** RecordAvailableRequest says what a platform offers an account. */
 export type RecordAvailableRequest = Message<"postrider.accounts.v1.RecordAvailableRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * JSON object, as in `AccountSettings.available`.
-   *
-   * @generated from field: string available = 2;
-   */
+  /** JSON object, as in `AccountSettings.available`. */
   available: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.RecordAvailableRequest.
- * Use `create(RecordAvailableRequestSchema)` to create a new message.
- */
 export const RecordAvailableRequestSchema: GenMessage<RecordAvailableRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 9);
 
-/**
- * RecordAvailableResponse is empty.
- *
- * @generated from message postrider.accounts.v1.RecordAvailableResponse
- */
+/** RecordAvailableResponse is empty. */
 export type RecordAvailableResponse = Message<"postrider.accounts.v1.RecordAvailableResponse"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.RecordAvailableResponse.
- * Use `create(RecordAvailableResponseSchema)` to create a new message.
- */
 export const RecordAvailableResponseSchema: GenMessage<RecordAvailableResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 10);
 
-/**
- * MoveAccountRequest names an account and its new id on the platform.
- *
- * @generated from message postrider.accounts.v1.MoveAccountRequest
- */
+/** MoveAccountRequest names an account and its new id on the platform. */
 export type MoveAccountRequest = Message<"postrider.accounts.v1.MoveAccountRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * The platform's id of the account with which the platform was called.
-   *
-   * @generated from field: string from_external_id = 2;
-   */
+  /** The platform's id of the account with which the platform was called. */
   fromExternalId: string;
 
-  /**
-   * The platform's id of the account from now on.
-   *
-   * @generated from field: string to_external_id = 3;
-   */
+  /** The platform's id of the account from now on. */
   toExternalId: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.MoveAccountRequest.
- * Use `create(MoveAccountRequestSchema)` to create a new message.
- */
 export const MoveAccountRequestSchema: GenMessage<MoveAccountRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 11);
 
-/**
- * MoveAccountResponse is empty.
- *
- * @generated from message postrider.accounts.v1.MoveAccountResponse
- */
+/** MoveAccountResponse is empty. */
 export type MoveAccountResponse = Message<"postrider.accounts.v1.MoveAccountResponse"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.MoveAccountResponse.
- * Use `create(MoveAccountResponseSchema)` to create a new message.
- */
 export const MoveAccountResponseSchema: GenMessage<MoveAccountResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 12);
 
-/**
- * ConnectAccountRequest carries entered credentials.
- *
- * @generated from message postrider.accounts.v1.ConnectAccountRequest
- */
+/** ConnectAccountRequest carries entered credentials. */
 export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccountRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * The entered credentials, by the field names of the platform's connector; secret.
-   *
-   * @generated from field: map<string, string> login = 3;
-   */
+  /** The entered credentials, by the field names of the platform's connector; secret. */
   login: { [key: string]: string };
 };
 
-/**
- * Describes the message postrider.accounts.v1.ConnectAccountRequest.
- * Use `create(ConnectAccountRequestSchema)` to create a new message.
- */
 export const ConnectAccountRequestSchema: GenMessage<ConnectAccountRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 13);
 
-/**
- * ConnectAccountResponse carries the connected account.
- *
- * @generated from message postrider.accounts.v1.ConnectAccountResponse
- */
+/** ConnectAccountResponse carries the connected account. */
 export type ConnectAccountResponse = Message<"postrider.accounts.v1.ConnectAccountResponse"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.Account account = 1;
-   */
+  /** The account. */
   account?: Account | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.ConnectAccountResponse.
- * Use `create(ConnectAccountResponseSchema)` to create a new message.
- */
 export const ConnectAccountResponseSchema: GenMessage<ConnectAccountResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 14);
 
-/**
- * DisconnectAccountRequest names the account.
- *
- * @generated from message postrider.accounts.v1.DisconnectAccountRequest
- */
+/** DisconnectAccountRequest names the account. */
 export type DisconnectAccountRequest = Message<"postrider.accounts.v1.DisconnectAccountRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.DisconnectAccountRequest.
- * Use `create(DisconnectAccountRequestSchema)` to create a new message.
- */
 export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 15);
 
-/**
- * DisconnectAccountResponse says whether the platform was asked to revoke the tokens.
- *
- * @generated from message postrider.accounts.v1.DisconnectAccountResponse
- */
+/** DisconnectAccountResponse says whether the platform was asked to revoke the tokens. */
 export type DisconnectAccountResponse = Message<"postrider.accounts.v1.DisconnectAccountResponse"> & {
   /**
    * `unconfirmed` = the platform was asked, and it is not known whether it revoked the tokens; `not_attempted` = the
    * platform was not asked.
-   *
-   * @generated from field: string revocation = 1;
    */
   revocation: string;
 
-  /**
-   * Why the platform was not asked: `app_wide_grant`, `not_verified`, `not_configured` or `already_disconnected`.
-   *
-   * @generated from field: optional string reason = 2;
-   */
+  /** Why the platform was not asked: `app_wide_grant`, `not_verified`, `not_configured` or `already_disconnected`. */
   reason?: string | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.DisconnectAccountResponse.
- * Use `create(DisconnectAccountResponseSchema)` to create a new message.
- */
 export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 16);
 
-/**
- * AccountService lists and connects social accounts.
- *
- * @generated from service postrider.accounts.v1.AccountService
- */
+/** AccountService lists and connects social accounts. */
 export const AccountService: GenService<{
   /**
    * ListAccounts returns the accounts of a workspace, newest first, without disconnected accounts.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.ListAccounts
    */
   listAccounts: {
     methodKind: "unary";
@@ -451,8 +208,6 @@ export const AccountService: GenService<{
   /**
    * BatchGetAccounts returns the given accounts, including disconnected accounts. Each account must belong to the given workspace.
    * Errors: none specific to this RPC; accounts that do not exist are left out.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.BatchGetAccounts
    */
   batchGetAccounts: {
     methodKind: "unary";
@@ -463,8 +218,6 @@ export const AccountService: GenService<{
    * ConnectSimulatedAccounts creates accounts on the simulator and connects them.
    * Errors: invalid_request when the platform is unknown or its connector does not point to the simulator; not_found for
    * the workspace.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.ConnectSimulatedAccounts
    */
   connectSimulatedAccounts: {
     methodKind: "unary";
@@ -475,8 +228,6 @@ export const AccountService: GenService<{
    * RequireReconnect records that the platform refused an account's credential for good.
    * A credential that was refreshed since `credential_version` stays as it is. A repeated call changes nothing.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.RequireReconnect
    */
   requireReconnect: {
     methodKind: "unary";
@@ -486,8 +237,6 @@ export const AccountService: GenService<{
   /**
    * RecordAvailable stores what a platform answered that it offers an account; posts are validated by it for 24 hours.
    * Errors: invalid_request when `available` is not a JSON object. An account that does not exist or is disconnected is ignored.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.RecordAvailable
    */
   recordAvailable: {
     methodKind: "unary";
@@ -498,8 +247,6 @@ export const AccountService: GenService<{
    * MoveAccount stores the id under which a platform has an account from now on. A repeated call changes nothing, nor does one
    * for an account that has another id than `from_external_id` by now, or whose workspace also has an account with the new id.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.MoveAccount
    */
   moveAccount: {
     methodKind: "unary";
@@ -510,8 +257,6 @@ export const AccountService: GenService<{
    * ConnectAccount connects an account with entered credentials, on a platform without an authorization page.
    * Errors: not_found for the workspace; invalid_request with `not_configured`, `not_available` or `login_refused`;
    * unavailable.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.ConnectAccount
    */
   connectAccount: {
     methodKind: "unary";
@@ -522,8 +267,6 @@ export const AccountService: GenService<{
    * DisconnectAccount deletes the tokens of an account and then asks the platform to revoke them.
    * The tokens are deleted before the RPC answers. A repeated call changes nothing.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountService.DisconnectAccount
    */
   disconnectAccount: {
     methodKind: "unary";

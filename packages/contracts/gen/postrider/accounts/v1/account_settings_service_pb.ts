@@ -8,156 +8,71 @@ import type { AccountRef } from "./account_service_pb.ts";
 import { file_postrider_accounts_v1_account_service } from "./account_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/account_settings_service.proto.
- */
 export const file_postrider_accounts_v1_account_settings_service: GenFile = /*@__PURE__*/
   fileDesc("CjRwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXR0aW5nc19zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiXAoPQWNjb3VudFNldHRpbmdzEhIKCmFjY291bnRfaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSEAoIc2V0dGluZ3MYAyABKAkSEQoJYXZhaWxhYmxlGAQgASgJIksKGUdldEFjY291bnRTZXR0aW5nc1JlcXVlc3QSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVgoaR2V0QWNjb3VudFNldHRpbmdzUmVzcG9uc2USOAoIc2V0dGluZ3MYASABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFNldHRpbmdzIl0KHFVwZGF0ZUFjY291bnRTZXR0aW5nc1JlcXVlc3QSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSDQoFcGF0Y2gYAiABKAkiWQodVXBkYXRlQWNjb3VudFNldHRpbmdzUmVzcG9uc2USOAoIc2V0dGluZ3MYASABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFNldHRpbmdzMp0CChZBY2NvdW50U2V0dGluZ3NTZXJ2aWNlEn4KEkdldEFjY291bnRTZXR0aW5ncxIwLnBvc3RyaWRlci5hY2NvdW50cy52MS5HZXRBY2NvdW50U2V0dGluZ3NSZXF1ZXN0GjEucG9zdHJpZGVyLmFjY291bnRzLnYxLkdldEFjY291bnRTZXR0aW5nc1Jlc3BvbnNlIgOQAgESggEKFVVwZGF0ZUFjY291bnRTZXR0aW5ncxIzLnBvc3RyaWRlci5hY2NvdW50cy52MS5VcGRhdGVBY2NvdW50U2V0dGluZ3NSZXF1ZXN0GjQucG9zdHJpZGVyLmFjY291bnRzLnYxLlVwZGF0ZUFjY291bnRTZXR0aW5nc1Jlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_account_service]);
 
-/**
- * AccountSettings are the settings of one account.
- *
- * @generated from message postrider.accounts.v1.AccountSettings
- */
+/** AccountSettings are the settings of one account. */
 export type AccountSettings = Message<"postrider.accounts.v1.AccountSettings"> & {
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 1;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * All settings of the platform with their values, as a JSON object.
-   *
-   * @generated from field: string settings = 3;
-   */
+  /** All settings of the platform with their values, as a JSON object. */
   settings: string;
 
-  /**
-   * What the platform offers the account now, as a JSON object; empty = the platform offers nothing, or did not answer.
-   *
-   * @generated from field: string available = 4;
-   */
+  /** What the platform offers the account now, as a JSON object; empty = the platform offers nothing, or did not answer. */
   available: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountSettings.
- * Use `create(AccountSettingsSchema)` to create a new message.
- */
 export const AccountSettingsSchema: GenMessage<AccountSettings> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_settings_service, 0);
 
-/**
- * GetAccountSettingsRequest names the account.
- *
- * @generated from message postrider.accounts.v1.GetAccountSettingsRequest
- */
+/** GetAccountSettingsRequest names the account. */
 export type GetAccountSettingsRequest = Message<"postrider.accounts.v1.GetAccountSettingsRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetAccountSettingsRequest.
- * Use `create(GetAccountSettingsRequestSchema)` to create a new message.
- */
 export const GetAccountSettingsRequestSchema: GenMessage<GetAccountSettingsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_settings_service, 1);
 
-/**
- * GetAccountSettingsResponse carries the settings.
- *
- * @generated from message postrider.accounts.v1.GetAccountSettingsResponse
- */
+/** GetAccountSettingsResponse carries the settings. */
 export type GetAccountSettingsResponse = Message<"postrider.accounts.v1.GetAccountSettingsResponse"> & {
-  /**
-   * The settings.
-   *
-   * @generated from field: postrider.accounts.v1.AccountSettings settings = 1;
-   */
+  /** The settings. */
   settings?: AccountSettings | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetAccountSettingsResponse.
- * Use `create(GetAccountSettingsResponseSchema)` to create a new message.
- */
 export const GetAccountSettingsResponseSchema: GenMessage<GetAccountSettingsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_settings_service, 2);
 
-/**
- * UpdateAccountSettingsRequest names the account and the changes.
- *
- * @generated from message postrider.accounts.v1.UpdateAccountSettingsRequest
- */
+/** UpdateAccountSettingsRequest names the account and the changes. */
 export type UpdateAccountSettingsRequest = Message<"postrider.accounts.v1.UpdateAccountSettingsRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * A JSON merge patch of the settings, as a JSON object; null resets a setting to its default.
-   *
-   * @generated from field: string patch = 2;
-   */
+  /** A JSON merge patch of the settings, as a JSON object; null resets a setting to its default. */
   patch: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.UpdateAccountSettingsRequest.
- * Use `create(UpdateAccountSettingsRequestSchema)` to create a new message.
- */
 export const UpdateAccountSettingsRequestSchema: GenMessage<UpdateAccountSettingsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_settings_service, 3);
 
-/**
- * UpdateAccountSettingsResponse carries the settings after the change.
- *
- * @generated from message postrider.accounts.v1.UpdateAccountSettingsResponse
- */
+/** UpdateAccountSettingsResponse carries the settings after the change. */
 export type UpdateAccountSettingsResponse = Message<"postrider.accounts.v1.UpdateAccountSettingsResponse"> & {
-  /**
-   * The settings.
-   *
-   * @generated from field: postrider.accounts.v1.AccountSettings settings = 1;
-   */
+  /** The settings. */
   settings?: AccountSettings | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.UpdateAccountSettingsResponse.
- * Use `create(UpdateAccountSettingsResponseSchema)` to create a new message.
- */
 export const UpdateAccountSettingsResponseSchema: GenMessage<UpdateAccountSettingsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_settings_service, 4);
 
-/**
- * AccountSettingsService reads and changes the settings with which Postrider publishes to an account.
- *
- * @generated from service postrider.accounts.v1.AccountSettingsService
- */
+/** AccountSettingsService reads and changes the settings with which Postrider publishes to an account. */
 export const AccountSettingsService: GenService<{
   /**
    * GetAccountSettings returns the settings of an account, and what its platform offers it now.
    * Errors: not_found, also for a disconnected account.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountSettingsService.GetAccountSettings
    */
   getAccountSettings: {
     methodKind: "unary";
@@ -169,8 +84,6 @@ export const AccountSettingsService: GenService<{
    * that were accepted earlier keep the settings that they were accepted with.
    * Errors: not_found, also for a disconnected account; invalid_request with the path of each unknown setting and each wrong
    * value.
-   *
-   * @generated from rpc postrider.accounts.v1.AccountSettingsService.UpdateAccountSettings
    */
   updateAccountSettings: {
     methodKind: "unary";

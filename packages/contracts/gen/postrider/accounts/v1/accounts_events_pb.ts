@@ -8,156 +8,69 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/accounts_events.proto.
- */
 export const file_postrider_accounts_v1_accounts_events: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudHNfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEikAEKEEFjY291bnRDb25uZWN0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcGxhdGZvcm0YAyABKAkSDwoHdmVyc2lvbhgEIAEoAxIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKGEFjY291bnRSZWNvbm5lY3RSZXF1aXJlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgDEi8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKTAQoTQWNjb3VudERpc2Nvbm5lY3RlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgDEi8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
-/**
- * AccountConnected: an account was connected, or connected again.
- *
- * @generated from message postrider.accounts.v1.AccountConnected
- */
+/** AccountConnected: an account was connected, or connected again. */
 export type AccountConnected = Message<"postrider.accounts.v1.AccountConnected"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Version of the account after the change.
-   *
-   * @generated from field: int64 version = 4;
-   */
+  /** Version of the account after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountConnected.
- * Use `create(AccountConnectedSchema)` to create a new message.
- */
 export const AccountConnectedSchema: GenMessage<AccountConnected> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_accounts_events, 0);
 
-/**
- * AccountReconnectRequired: the platform refused the credential of the account; a person has to connect it again.
- *
- * @generated from message postrider.accounts.v1.AccountReconnectRequired
- */
+/** AccountReconnectRequired: the platform refused the credential of the account; a person has to connect it again. */
 export type AccountReconnectRequired = Message<"postrider.accounts.v1.AccountReconnectRequired"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Version of the account after the change.
-   *
-   * @generated from field: int64 version = 4;
-   */
+  /** Version of the account after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountReconnectRequired.
- * Use `create(AccountReconnectRequiredSchema)` to create a new message.
- */
 export const AccountReconnectRequiredSchema: GenMessage<AccountReconnectRequired> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_accounts_events, 1);
 
-/**
- * AccountDisconnected: the account was disconnected, and its tokens are deleted.
- *
- * @generated from message postrider.accounts.v1.AccountDisconnected
- */
+/** AccountDisconnected: the account was disconnected, and its tokens are deleted. */
 export type AccountDisconnected = Message<"postrider.accounts.v1.AccountDisconnected"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Version of the account after the change.
-   *
-   * @generated from field: int64 version = 4;
-   */
+  /** Version of the account after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AccountDisconnected.
- * Use `create(AccountDisconnectedSchema)` to create a new message.
- */
 export const AccountDisconnectedSchema: GenMessage<AccountDisconnected> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_accounts_events, 2);
 

@@ -8,248 +8,110 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/admission_service.proto.
- */
 export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJvCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEhEKCWdpdmVfYmFjaxgEIAEoBUIPCg1fd29ya3NwYWNlX2lkIkYKDUFkbWl0UmVzcG9uc2USNQoGZ3JhbnRzGAEgAygLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWlzc2lvbkdyYW50IsgBCg5BZG1pc3Npb25HcmFudBIvCgNrZXkYASABKAsyIi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXR0ZWRLZXkSOwoJd29ya3NwYWNlGAIgASgLMigucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkV29ya3NwYWNlEg8KB2dyYW50ZWQYAyABKAUSEQoJcmVtYWluaW5nGAQgASgFEhQKDGVtcHR5X2Zvcl9tcxgFIAEoBRIOCgZ0dGxfbXMYBiABKAUiiQEKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIXCg93b3Jrc3BhY2VfY291bnQYAyABKAUSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNd29ya3NwYWNlX2lkcxgFIAMoCSJOChFBZG1pdHRlZFdvcmtzcGFjZRIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFMmYKEEFkbWlzc2lvblNlcnZpY2USUgoFQWRtaXQSIy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXF1ZXN0GiQucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJcCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFQg8KDV93b3Jrc3BhY2VfaWQigwEKDUFkbWl0UmVzcG9uc2USNwoHYW5zd2VycxgBIAMoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25BbnN3ZXISOQoKd29ya3NwYWNlcxgCIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VHcmFudCJCCg9BZG1pc3Npb25BbnN3ZXISLwoDa2V5GAEgASgLMiIucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkS2V5InAKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJIoUBCg5Xb3Jrc3BhY2VHcmFudBIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFEg8KB2dyYW50ZWQYBCABKAUSEQoJcmVtYWluaW5nGAUgASgFEhQKDGVtcHR5X2Zvcl9tcxgGIAEoBTJmChBBZG1pc3Npb25TZXJ2aWNlElIKBUFkbWl0EiMucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVxdWVzdBokLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * AdmitRequest is a batch.
- *
- * @generated from message postrider.accounts.v1.AdmitRequest
- */
+/** AdmitRequest is a batch. */
 export type AdmitRequest = Message<"postrider.accounts.v1.AdmitRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.accounts.v1.AdmissionQuery queries = 1;
-   */
+  /** At most 500. */
   queries: AdmissionQuery[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmitRequest.
- * Use `create(AdmitRequestSchema)` to create a new message.
- */
 export const AdmitRequestSchema: GenMessage<AdmitRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 0);
 
-/**
- * AdmissionQuery asks for one (key, workspace) pair.
- *
- * @generated from message postrider.accounts.v1.AdmissionQuery
- */
+/** AdmissionQuery asks for one (key, workspace) pair. */
 export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
-  /**
-   * SHA-256 of the full key.
-   *
-   * @generated from field: bytes key_hash = 1;
-   */
+  /** SHA-256 of the full key. */
   keyHash: Uint8Array;
 
-  /**
-   * The workspace that the request names; absent = the only workspace of the key.
-   *
-   * @generated from field: optional string workspace_id = 2;
-   */
+  /** The workspace that the request names; absent = the only workspace of the key. */
   workspaceId?: string | undefined;
 
-  /**
-   * Number of requests that wait for a grant; 0 = only resolve the key.
-   *
-   * @generated from field: int32 want = 3;
-   */
+  /** Number of requests that the caller has to admit. */
   want: number;
-
-  /**
-   * Number of requests that were granted earlier, were not used, and are given back.
-   *
-   * @generated from field: int32 give_back = 4;
-   */
-  giveBack: number;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmissionQuery.
- * Use `create(AdmissionQuerySchema)` to create a new message.
- */
 export const AdmissionQuerySchema: GenMessage<AdmissionQuery> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 1);
 
-/**
- * AdmitResponse answers each query in order.
- *
- * @generated from message postrider.accounts.v1.AdmitResponse
- */
+/** AdmitResponse answers the queries, and grants requests to their workspaces. */
 export type AdmitResponse = Message<"postrider.accounts.v1.AdmitResponse"> & {
-  /**
-   * Same order and length as the queries.
-   *
-   * @generated from field: repeated postrider.accounts.v1.AdmissionGrant grants = 1;
-   */
-  grants: AdmissionGrant[];
+  /** Same order and length as the queries. */
+  answers: AdmissionAnswer[];
+
+  /** Each workspace that a query with a valid key uses, once. */
+  workspaces: WorkspaceGrant[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmitResponse.
- * Use `create(AdmitResponseSchema)` to create a new message.
- */
 export const AdmitResponseSchema: GenMessage<AdmitResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 2);
 
-/**
- * AdmissionGrant is the answer to one query.
- *
- * @generated from message postrider.accounts.v1.AdmissionGrant
- */
-export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
-  /**
-   * Absent when the key is unknown, expired or revoked.
-   *
-   * @generated from field: postrider.accounts.v1.AdmittedKey key = 1;
-   */
+/** AdmissionAnswer is the answer to one query. */
+export type AdmissionAnswer = Message<"postrider.accounts.v1.AdmissionAnswer"> & {
+  /** Absent when the key is unknown, expired or revoked. */
   key?: AdmittedKey | undefined;
-
-  /**
-   * Absent when the key has several workspaces and the query names none, or when the key may not use the named workspace.
-   *
-   * @generated from field: postrider.accounts.v1.AdmittedWorkspace workspace = 2;
-   */
-  workspace?: AdmittedWorkspace | undefined;
-
-  /**
-   * Number of requests that the caller may use now. May exceed `want`, because some requests are prepaid, and may be 0.
-   *
-   * @generated from field: int32 granted = 3;
-   */
-  granted: number;
-
-  /**
-   * Number of requests left in the budget after this grant.
-   *
-   * @generated from field: int32 remaining = 4;
-   */
-  remaining: number;
-
-  /**
-   * Milliseconds until the budget has one more request; 0 while `remaining` is above 0.
-   *
-   * @generated from field: int32 empty_for_ms = 5;
-   */
-  emptyForMs: number;
-
-  /**
-   * Milliseconds for which the caller may reuse this answer (3,000).
-   *
-   * @generated from field: int32 ttl_ms = 6;
-   */
-  ttlMs: number;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmissionGrant.
- * Use `create(AdmissionGrantSchema)` to create a new message.
- */
-export const AdmissionGrantSchema: GenMessage<AdmissionGrant> = /*@__PURE__*/
+export const AdmissionAnswerSchema: GenMessage<AdmissionAnswer> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 3);
 
-/**
- * AdmittedKey is what the gateway needs to know about a key.
- *
- * @generated from message postrider.accounts.v1.AdmittedKey
- */
+/** AdmittedKey is what the gateway needs to know about a key. */
 export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
-  /**
-   * UUID of the key's record.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID of the key's record. */
   id: string;
 
-  /**
-   * Scopes of the key.
-   *
-   * @generated from field: repeated string scopes = 2;
-   */
+  /** Scopes of the key. */
   scopes: string[];
 
-  /**
-   * Number of workspaces that the key may use.
-   *
-   * @generated from field: int32 workspace_count = 3;
-   */
-  workspaceCount: number;
-
-  /**
-   * When the key expires; absent = never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 4;
-   */
+  /** When the key expires; absent = never. */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * UUIDs of the workspaces that the key may use. The caller answers requests that name another workspace by itself.
-   *
-   * @generated from field: repeated string workspace_ids = 5;
+   * UUIDs of all workspaces that the key may use. A request that names another one, or none when the key has several, is
+   * refused by the gateway.
    */
   workspaceIds: string[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmittedKey.
- * Use `create(AdmittedKeySchema)` to create a new message.
- */
 export const AdmittedKeySchema: GenMessage<AdmittedKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 4);
 
-/**
- * AdmittedWorkspace is what the gateway needs to know about a workspace.
- *
- * @generated from message postrider.accounts.v1.AdmittedWorkspace
- */
-export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string id = 1;
-   */
+/** WorkspaceGrant is what the gateway needs to know about a workspace, and how many requests it may admit. */
+export type WorkspaceGrant = Message<"postrider.accounts.v1.WorkspaceGrant"> & {
+  /** UUID. */
   id: string;
 
-  /**
-   * Whether the workspace may write posts.
-   *
-   * @generated from field: bool verified = 2;
-   */
+  /** Whether the workspace may write posts. */
   verified: boolean;
 
-  /**
-   * Requests per minute, which is also the burst.
-   *
-   * @generated from field: int32 requests_per_minute = 3;
-   */
+  /** Requests per minute, which is also the burst. */
   requestsPerMinute: number;
+
+  /**
+   * Number of requests that the caller may admit, for all queries together. It exceeds what they want when the budget is
+   * almost full, and is less when the budget is almost empty.
+   */
+  granted: number;
+
+  /** Number of requests left in the budget after this grant. */
+  remaining: number;
+
+  /** Milliseconds until the budget has one more request; 0 while `remaining` is above 0. */
+  emptyForMs: number;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdmittedWorkspace.
- * Use `create(AdmittedWorkspaceSchema)` to create a new message.
- */
-export const AdmittedWorkspaceSchema: GenMessage<AdmittedWorkspace> = /*@__PURE__*/
+export const WorkspaceGrantSchema: GenMessage<WorkspaceGrant> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 5);
 
 /**
  * AdmissionService resolves the API keys of many requests in one call, and grants requests from the budgets of their
  * workspaces.
- *
- * @generated from service postrider.accounts.v1.AdmissionService
  */
 export const AdmissionService: GenService<{
   /**
    * Admit resolves keys and takes requests from workspace budgets. An invalid key does not fail the batch.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.AdmissionService.Admit
    */
   admit: {
     methodKind: "unary";

@@ -8,79 +8,36 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/api_key.proto.
- */
 export const file_postrider_accounts_v1_api_key: GenFile = /*@__PURE__*/
   fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIusBCgZBcGlLZXkSCgoCaWQYASABKAkSDgoGcHJlZml4GAIgASgJEgwKBG5hbWUYAyABKAkSDgoGc2NvcGVzGAQgAygJEhUKDXdvcmtzcGFjZV9pZHMYBSADKAkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
-/**
- * ApiKey is the record of an API key. The key itself is returned once, at creation; its SHA-256 is stored.
- *
- * @generated from message postrider.accounts.v1.ApiKey
- */
+/** ApiKey is the record of an API key. The key itself is returned once, at creation; its SHA-256 is stored. */
 export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * The first 12 characters of the key, by which people recognize it.
-   *
-   * @generated from field: string prefix = 2;
-   */
+  /** The first 12 characters of the key, by which people recognize it. */
   prefix: string;
 
-  /**
-   * A name that people read.
-   *
-   * @generated from field: string name = 3;
-   */
+  /** A name that people read. */
   name: string;
 
-  /**
-   * Scopes such as `posts:write`, sorted.
-   *
-   * @generated from field: repeated string scopes = 4;
-   */
+  /** Scopes such as `posts:write`, sorted. */
   scopes: string[];
 
-  /**
-   * Workspaces that the key may use.
-   *
-   * @generated from field: repeated string workspace_ids = 5;
-   */
+  /** Workspaces that the key may use. */
   workspaceIds: string[];
 
-  /**
-   * When the key expires; absent = never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 6;
-   */
+  /** When the key expires; absent = never. */
   expiresAt?: Timestamp | undefined;
 
-  /**
-   * When the key was last used, at most a minute old; absent = never.
-   *
-   * @generated from field: google.protobuf.Timestamp last_used_at = 7;
-   */
+  /** When the key was last used, at most a minute old; absent = never. */
   lastUsedAt?: Timestamp | undefined;
 
-  /**
-   * When the key was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 8;
-   */
+  /** When the key was created. */
   createdAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.ApiKey.
- * Use `create(ApiKeySchema)` to create a new message.
- */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key, 0);
 

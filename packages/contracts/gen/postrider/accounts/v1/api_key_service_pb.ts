@@ -10,171 +10,78 @@ import type { ApiKey } from "./api_key_pb.ts";
 import { file_postrider_accounts_v1_api_key } from "./api_key_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/api_key_service.proto.
- */
 export const file_postrider_accounts_v1_api_key_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5IiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiFgoUUmV2b2tlQXBpS2V5UmVzcG9uc2UyzAIKDUFwaUtleVNlcnZpY2USZwoMQ3JlYXRlQXBpS2V5EioucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USaQoLTGlzdEFwaUtleXMSKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFwaUtleXNSZXF1ZXN0GioucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiA5ACARJnCgxSZXZva2VBcGlLZXkSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXZva2VBcGlLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
 
-/**
- * CreateApiKeyRequest describes the key to create.
- *
- * @generated from message postrider.accounts.v1.CreateApiKeyRequest
- */
+/** CreateApiKeyRequest describes the key to create. */
 export type CreateApiKeyRequest = Message<"postrider.accounts.v1.CreateApiKeyRequest"> & {
-  /**
-   * 1 to 200 characters.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** 1 to 200 characters. */
   name: string;
 
-  /**
-   * At least one workspace.
-   *
-   * @generated from field: repeated string workspace_ids = 2;
-   */
+  /** At least one workspace. */
   workspaceIds: string[];
 
-  /**
-   * At least one scope; the word `all` alone means all scopes.
-   *
-   * @generated from field: repeated string scopes = 3;
-   */
+  /** At least one scope; the word `all` alone means all scopes. */
   scopes: string[];
 
-  /**
-   * When the key expires; absent = never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 4;
-   */
+  /** When the key expires; absent = never. */
   expiresAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.CreateApiKeyRequest.
- * Use `create(CreateApiKeyRequestSchema)` to create a new message.
- */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 0);
 
-/**
- * CreateApiKeyResponse carries the key, which is not returned again.
- *
- * @generated from message postrider.accounts.v1.CreateApiKeyResponse
- */
+/** CreateApiKeyResponse carries the key, which is not returned again. */
 export type CreateApiKeyResponse = Message<"postrider.accounts.v1.CreateApiKeyResponse"> & {
-  /**
-   * The full key.
-   *
-   * @generated from field: string key = 1;
-   */
+  /** The full key. */
   key: string;
 
-  /**
-   * The record of the key.
-   *
-   * @generated from field: postrider.accounts.v1.ApiKey api_key = 2;
-   */
+  /** The record of the key. */
   apiKey?: ApiKey | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.CreateApiKeyResponse.
- * Use `create(CreateApiKeyResponseSchema)` to create a new message.
- */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 1);
 
-/**
- * ListApiKeysRequest names a workspace.
- *
- * @generated from message postrider.accounts.v1.ListApiKeysRequest
- */
+/** ListApiKeysRequest names a workspace. */
 export type ListApiKeysRequest = Message<"postrider.accounts.v1.ListApiKeysRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListApiKeysRequest.
- * Use `create(ListApiKeysRequestSchema)` to create a new message.
- */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 2);
 
-/**
- * ListApiKeysResponse carries key records.
- *
- * @generated from message postrider.accounts.v1.ListApiKeysResponse
- */
+/** ListApiKeysResponse carries key records. */
 export type ListApiKeysResponse = Message<"postrider.accounts.v1.ListApiKeysResponse"> & {
-  /**
-   * Newest first, without revoked keys.
-   *
-   * @generated from field: repeated postrider.accounts.v1.ApiKey api_keys = 1;
-   */
+  /** Newest first, without revoked keys. */
   apiKeys: ApiKey[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListApiKeysResponse.
- * Use `create(ListApiKeysResponseSchema)` to create a new message.
- */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 3);
 
-/**
- * RevokeApiKeyRequest names a key.
- *
- * @generated from message postrider.accounts.v1.RevokeApiKeyRequest
- */
+/** RevokeApiKeyRequest names a key. */
 export type RevokeApiKeyRequest = Message<"postrider.accounts.v1.RevokeApiKeyRequest"> & {
-  /**
-   * UUID of the key's record.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID of the key's record. */
   id: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.RevokeApiKeyRequest.
- * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
- */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 4);
 
-/**
- * RevokeApiKeyResponse is empty.
- *
- * @generated from message postrider.accounts.v1.RevokeApiKeyResponse
- */
+/** RevokeApiKeyResponse is empty. */
 export type RevokeApiKeyResponse = Message<"postrider.accounts.v1.RevokeApiKeyResponse"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.RevokeApiKeyResponse.
- * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
- */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 5);
 
-/**
- * ApiKeyService administers API keys. Only the operator's tool calls it.
- *
- * @generated from service postrider.accounts.v1.ApiKeyService
- */
+/** ApiKeyService administers API keys. Only the operator's tool calls it. */
 export const ApiKeyService: GenService<{
   /**
    * CreateApiKey creates a key. Only this answer contains the key itself.
    * Errors: invalid_request for an unknown scope, no workspace, an expiry in the past; not_found for an unknown workspace.
-   *
-   * @generated from rpc postrider.accounts.v1.ApiKeyService.CreateApiKey
    */
   createApiKey: {
     methodKind: "unary";
@@ -184,8 +91,6 @@ export const ApiKeyService: GenService<{
   /**
    * ListApiKeys returns the keys of a workspace, newest first, without revoked keys.
    * Errors: not_found for an unknown workspace.
-   *
-   * @generated from rpc postrider.accounts.v1.ApiKeyService.ListApiKeys
    */
   listApiKeys: {
     methodKind: "unary";
@@ -195,8 +100,6 @@ export const ApiKeyService: GenService<{
   /**
    * RevokeApiKey revokes a key; requests with it fail within 5 s. A repeated call changes nothing.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.ApiKeyService.RevokeApiKey
    */
   revokeApiKey: {
     methodKind: "unary";

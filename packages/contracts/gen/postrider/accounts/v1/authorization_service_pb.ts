@@ -10,393 +10,198 @@ import type { Account } from "./account_pb.ts";
 import { file_postrider_accounts_v1_account } from "./account_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/authorization_service.proto.
- */
 export const file_postrider_accounts_v1_authorization_service: GenFile = /*@__PURE__*/
-  fileDesc("CjFwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXV0aG9yaXphdGlvbl9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiPAoSSXNzdWVUaWNrZXRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCSJeChNJc3N1ZVRpY2tldFJlc3BvbnNlEgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIeChBHZXRUaWNrZXRSZXF1ZXN0EgoKAmlkGAEgASgJIncKEUdldFRpY2tldFJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIUCgdmYWlsdXJlGAIgASgJSACIAQESMAoIYWNjb3VudHMYAyADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudEIKCghfZmFpbHVyZSIjChFGaW5kVGlja2V0UmVxdWVzdBIOCgZ0aWNrZXQYASABKAkiaQoSRmluZFRpY2tldFJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSFgoOd29ya3NwYWNlX25hbWUYAyABKAkSGAoQYXV0aG9yaXplX29yaWdpbhgEIAEoCSI0ChFPcGVuVGlja2V0UmVxdWVzdBIOCgZ0aWNrZXQYASABKAkSDwoHYnJvd3NlchgCIAEoCSI8ChJPcGVuVGlja2V0UmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIVCg1hdXRob3JpemVfdXJsGAIgASgJIlkKGkZpbmlzaEF1dGhvcml6YXRpb25SZXF1ZXN0Eg0KBXN0YXRlGAEgASgJEg8KB2Jyb3dzZXIYAiABKAkSDAoEY29kZRgDIAEoCRINCgVlcnJvchgEIAEoCSKKAQobRmluaXNoQXV0aG9yaXphdGlvblJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSMAoIYWNjb3VudHMYAyADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudBIWCg5taXNzaW5nX3Njb3BlcxgEIAMoCTKqBAoUQXV0aG9yaXphdGlvblNlcnZpY2USZAoLSXNzdWVUaWNrZXQSKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuSXNzdWVUaWNrZXRSZXF1ZXN0GioucG9zdHJpZGVyLmFjY291bnRzLnYxLklzc3VlVGlja2V0UmVzcG9uc2USYwoJR2V0VGlja2V0EicucG9zdHJpZGVyLmFjY291bnRzLnYxLkdldFRpY2tldFJlcXVlc3QaKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuR2V0VGlja2V0UmVzcG9uc2UiA5ACARJmCgpGaW5kVGlja2V0EigucG9zdHJpZGVyLmFjY291bnRzLnYxLkZpbmRUaWNrZXRSZXF1ZXN0GikucG9zdHJpZGVyLmFjY291bnRzLnYxLkZpbmRUaWNrZXRSZXNwb25zZSIDkAIBEmEKCk9wZW5UaWNrZXQSKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuT3BlblRpY2tldFJlcXVlc3QaKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuT3BlblRpY2tldFJlc3BvbnNlEnwKE0ZpbmlzaEF1dGhvcml6YXRpb24SMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluaXNoQXV0aG9yaXphdGlvblJlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluaXNoQXV0aG9yaXphdGlvblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account]);
+  fileDesc("CjFwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXV0aG9yaXphdGlvbl9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiQQoXSXNzdWVDb25uZWN0TGlua1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJImMKGElzc3VlQ29ubmVjdExpbmtSZXNwb25zZRIKCgJpZBgBIAEoCRILCgN1cmwYAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiJQoXR2V0QXV0aG9yaXphdGlvblJlcXVlc3QSCgoCaWQYASABKAkifgoYR2V0QXV0aG9yaXphdGlvblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIUCgdmYWlsdXJlGAIgASgJSACIAQESMAoIYWNjb3VudHMYAyADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudEIKCghfZmFpbHVyZSItChZGaW5kQ29ubmVjdExpbmtSZXF1ZXN0EhMKC2xpbmtfc2VjcmV0GAEgASgJIm4KF0ZpbmRDb25uZWN0TGlua1Jlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSFgoOd29ya3NwYWNlX25hbWUYAyABKAkSGAoQYXV0aG9yaXplX29yaWdpbhgEIAEoCSI+ChZPcGVuQ29ubmVjdExpbmtSZXF1ZXN0EhMKC2xpbmtfc2VjcmV0GAEgASgJEg8KB2Jyb3dzZXIYAiABKAkiQQoXT3BlbkNvbm5lY3RMaW5rUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIVCg1hdXRob3JpemVfdXJsGAIgASgJIlkKGkZpbmlzaEF1dGhvcml6YXRpb25SZXF1ZXN0Eg0KBXN0YXRlGAEgASgJEg8KB2Jyb3dzZXIYAiABKAkSDAoEY29kZRgDIAEoCRINCgVlcnJvchgEIAEoCSKKAQobRmluaXNoQXV0aG9yaXphdGlvblJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSMAoIYWNjb3VudHMYAyADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudBIWCg5taXNzaW5nX3Njb3BlcxgEIAMoCTLsBAoUQXV0aG9yaXphdGlvblNlcnZpY2UScwoQSXNzdWVDb25uZWN0TGluaxIuLnBvc3RyaWRlci5hY2NvdW50cy52MS5Jc3N1ZUNvbm5lY3RMaW5rUmVxdWVzdBovLnBvc3RyaWRlci5hY2NvdW50cy52MS5Jc3N1ZUNvbm5lY3RMaW5rUmVzcG9uc2USeAoQR2V0QXV0aG9yaXphdGlvbhIuLnBvc3RyaWRlci5hY2NvdW50cy52MS5HZXRBdXRob3JpemF0aW9uUmVxdWVzdBovLnBvc3RyaWRlci5hY2NvdW50cy52MS5HZXRBdXRob3JpemF0aW9uUmVzcG9uc2UiA5ACARJ1Cg9GaW5kQ29ubmVjdExpbmsSLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluZENvbm5lY3RMaW5rUmVxdWVzdBouLnBvc3RyaWRlci5hY2NvdW50cy52MS5GaW5kQ29ubmVjdExpbmtSZXNwb25zZSIDkAIBEnAKD09wZW5Db25uZWN0TGluaxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5PcGVuQ29ubmVjdExpbmtSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLk9wZW5Db25uZWN0TGlua1Jlc3BvbnNlEnwKE0ZpbmlzaEF1dGhvcml6YXRpb24SMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluaXNoQXV0aG9yaXphdGlvblJlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluaXNoQXV0aG9yaXphdGlvblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account]);
 
-/**
- * IssueTicketRequest names the workspace and the platform to connect.
- *
- * @generated from message postrider.accounts.v1.IssueTicketRequest
- */
-export type IssueTicketRequest = Message<"postrider.accounts.v1.IssueTicketRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+/** IssueConnectLinkRequest names the workspace and the platform to connect. */
+export type IssueConnectLinkRequest = Message<"postrider.accounts.v1.IssueConnectLinkRequest"> & {
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.IssueTicketRequest.
- * Use `create(IssueTicketRequestSchema)` to create a new message.
- */
-export const IssueTicketRequestSchema: GenMessage<IssueTicketRequest> = /*@__PURE__*/
+export const IssueConnectLinkRequestSchema: GenMessage<IssueConnectLinkRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 0);
 
-/**
- * IssueTicketResponse carries the connect link, which is not returned again.
- *
- * @generated from message postrider.accounts.v1.IssueTicketResponse
- */
-export type IssueTicketResponse = Message<"postrider.accounts.v1.IssueTicketResponse"> & {
-  /**
-   * UUID of the authorization. The id is not a secret, because it does not open the link.
-   *
-   * @generated from field: string id = 1;
-   */
+/** IssueConnectLinkResponse carries the connect link, which is not returned again. */
+export type IssueConnectLinkResponse = Message<"postrider.accounts.v1.IssueConnectLinkResponse"> & {
+  /** UUID of the authorization. The id is not a secret, because it does not open the link. */
   id: string;
 
-  /**
-   * The connect link.
-   *
-   * @generated from field: string url = 2;
-   */
+  /** The connect link. */
   url: string;
 
-  /**
-   * When the authorization expires.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 3;
-   */
+  /** When the authorization expires. */
   expiresAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.IssueTicketResponse.
- * Use `create(IssueTicketResponseSchema)` to create a new message.
- */
-export const IssueTicketResponseSchema: GenMessage<IssueTicketResponse> = /*@__PURE__*/
+export const IssueConnectLinkResponseSchema: GenMessage<IssueConnectLinkResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 1);
 
-/**
- * GetTicketRequest names an authorization.
- *
- * @generated from message postrider.accounts.v1.GetTicketRequest
- */
-export type GetTicketRequest = Message<"postrider.accounts.v1.GetTicketRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string id = 1;
-   */
+/** GetAuthorizationRequest names an authorization. */
+export type GetAuthorizationRequest = Message<"postrider.accounts.v1.GetAuthorizationRequest"> & {
+  /** UUID. */
   id: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetTicketRequest.
- * Use `create(GetTicketRequestSchema)` to create a new message.
- */
-export const GetTicketRequestSchema: GenMessage<GetTicketRequest> = /*@__PURE__*/
+export const GetAuthorizationRequestSchema: GenMessage<GetAuthorizationRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 2);
 
-/**
- * GetTicketResponse carries the status of an authorization.
- *
- * @generated from message postrider.accounts.v1.GetTicketResponse
- */
-export type GetTicketResponse = Message<"postrider.accounts.v1.GetTicketResponse"> & {
-  /**
-   * `waiting`, `connected` or `failed`.
-   *
-   * @generated from field: string status = 1;
-   */
+/** GetAuthorizationResponse carries the status of an authorization. */
+export type GetAuthorizationResponse = Message<"postrider.accounts.v1.GetAuthorizationResponse"> & {
+  /** `waiting`, `connected` or `failed`. */
   status: string;
 
-  /**
-   * Why the authorization failed: an outcome of FinishAuthorization.
-   *
-   * @generated from field: optional string failure = 2;
-   */
+  /** Why the authorization failed: an outcome of FinishAuthorization. */
   failure?: string | undefined;
 
-  /**
-   * The connected accounts.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Account accounts = 3;
-   */
+  /** The connected accounts. */
   accounts: Account[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetTicketResponse.
- * Use `create(GetTicketResponseSchema)` to create a new message.
- */
-export const GetTicketResponseSchema: GenMessage<GetTicketResponse> = /*@__PURE__*/
+export const GetAuthorizationResponseSchema: GenMessage<GetAuthorizationResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 3);
 
-/**
- * FindTicketRequest names a connect link.
- *
- * @generated from message postrider.accounts.v1.FindTicketRequest
- */
-export type FindTicketRequest = Message<"postrider.accounts.v1.FindTicketRequest"> & {
-  /**
-   * The secret of the link.
-   *
-   * @generated from field: string ticket = 1;
-   */
-  ticket: string;
+/** FindConnectLinkRequest names a connect link. */
+export type FindConnectLinkRequest = Message<"postrider.accounts.v1.FindConnectLinkRequest"> & {
+  /** The secret of the link. */
+  linkSecret: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.FindTicketRequest.
- * Use `create(FindTicketRequestSchema)` to create a new message.
- */
-export const FindTicketRequestSchema: GenMessage<FindTicketRequest> = /*@__PURE__*/
+export const FindConnectLinkRequestSchema: GenMessage<FindConnectLinkRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 4);
 
-/**
- * FindTicketResponse says whether the connect link can be opened.
- *
- * @generated from message postrider.accounts.v1.FindTicketResponse
- */
-export type FindTicketResponse = Message<"postrider.accounts.v1.FindTicketResponse"> & {
-  /**
-   * `open`, `unknown`, `used` or `expired`.
-   *
-   * @generated from field: string outcome = 1;
-   */
+/** FindConnectLinkResponse says whether the connect link can be opened. */
+export type FindConnectLinkResponse = Message<"postrider.accounts.v1.FindConnectLinkResponse"> & {
+  /** `open`, `unknown`, `used` or `expired`. */
   outcome: string;
 
-  /**
-   * Platform id. This field and the next ones are empty unless `outcome` is `open`.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. This field and the next ones are empty unless `outcome` is `open`. */
   platform: string;
 
-  /**
-   * Name of the workspace.
-   *
-   * @generated from field: string workspace_name = 3;
-   */
+  /** Name of the workspace. */
   workspaceName: string;
 
-  /**
-   * Origin of the authorization page.
-   *
-   * @generated from field: string authorize_origin = 4;
-   */
+  /** Origin of the authorization page. */
   authorizeOrigin: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.FindTicketResponse.
- * Use `create(FindTicketResponseSchema)` to create a new message.
- */
-export const FindTicketResponseSchema: GenMessage<FindTicketResponse> = /*@__PURE__*/
+export const FindConnectLinkResponseSchema: GenMessage<FindConnectLinkResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 5);
 
-/**
- * OpenTicketRequest carries the secrets of the link and of the browser.
- *
- * @generated from message postrider.accounts.v1.OpenTicketRequest
- */
-export type OpenTicketRequest = Message<"postrider.accounts.v1.OpenTicketRequest"> & {
-  /**
-   * The secret of the link.
-   *
-   * @generated from field: string ticket = 1;
-   */
-  ticket: string;
+/** OpenConnectLinkRequest carries the secrets of the link and of the browser. */
+export type OpenConnectLinkRequest = Message<"postrider.accounts.v1.OpenConnectLinkRequest"> & {
+  /** The secret of the link. */
+  linkSecret: string;
 
-  /**
-   * A secret that only this browser has, and that it sends again to FinishAuthorization.
-   *
-   * @generated from field: string browser = 2;
-   */
+  /** A secret that only this browser has, and that it sends again to FinishAuthorization. */
   browser: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.OpenTicketRequest.
- * Use `create(OpenTicketRequestSchema)` to create a new message.
- */
-export const OpenTicketRequestSchema: GenMessage<OpenTicketRequest> = /*@__PURE__*/
+export const OpenConnectLinkRequestSchema: GenMessage<OpenConnectLinkRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 6);
 
-/**
- * OpenTicketResponse names the authorization page.
- *
- * @generated from message postrider.accounts.v1.OpenTicketResponse
- */
-export type OpenTicketResponse = Message<"postrider.accounts.v1.OpenTicketResponse"> & {
-  /**
-   * `opened`, `unknown`, `used` or `expired`.
-   *
-   * @generated from field: string outcome = 1;
-   */
+/** OpenConnectLinkResponse names the authorization page. */
+export type OpenConnectLinkResponse = Message<"postrider.accounts.v1.OpenConnectLinkResponse"> & {
+  /** `opened`, `unknown`, `used` or `expired`. */
   outcome: string;
 
-  /**
-   * The authorization page; empty unless `outcome` is `opened`.
-   *
-   * @generated from field: string authorize_url = 2;
-   */
+  /** The authorization page; empty unless `outcome` is `opened`. */
   authorizeUrl: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.OpenTicketResponse.
- * Use `create(OpenTicketResponseSchema)` to create a new message.
- */
-export const OpenTicketResponseSchema: GenMessage<OpenTicketResponse> = /*@__PURE__*/
+export const OpenConnectLinkResponseSchema: GenMessage<OpenConnectLinkResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 7);
 
-/**
- * FinishAuthorizationRequest carries the parameters with which the platform sent the browser back.
- *
- * @generated from message postrider.accounts.v1.FinishAuthorizationRequest
- */
+/** FinishAuthorizationRequest carries the parameters with which the platform sent the browser back. */
 export type FinishAuthorizationRequest = Message<"postrider.accounts.v1.FinishAuthorizationRequest"> & {
-  /**
-   * The state, which identifies the authorization.
-   *
-   * @generated from field: string state = 1;
-   */
+  /** The state, which identifies the authorization. */
   state: string;
 
-  /**
-   * The secret that the browser sent when it opened the connect link; empty when the browser has none.
-   *
-   * @generated from field: string browser = 2;
-   */
+  /** The secret that the browser sent when it opened the connect link; empty when the browser has none. */
   browser: string;
 
-  /**
-   * The authorization code; empty when the platform sent none.
-   *
-   * @generated from field: string code = 3;
-   */
+  /** The authorization code; empty when the platform sent none. */
   code: string;
 
-  /**
-   * The error code of the platform; empty when the platform sent none.
-   *
-   * @generated from field: string error = 4;
-   */
+  /** The error code of the platform; empty when the platform sent none. */
   error: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.FinishAuthorizationRequest.
- * Use `create(FinishAuthorizationRequestSchema)` to create a new message.
- */
 export const FinishAuthorizationRequestSchema: GenMessage<FinishAuthorizationRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 8);
 
-/**
- * FinishAuthorizationResponse says how the authorization ended.
- *
- * @generated from message postrider.accounts.v1.FinishAuthorizationResponse
- */
+/** FinishAuthorizationResponse says how the authorization ended. */
 export type FinishAuthorizationResponse = Message<"postrider.accounts.v1.FinishAuthorizationResponse"> & {
   /**
    * `connected`, or the reason why no account was connected: `unknown_state`, `other_browser`, `used`, `expired`,
    * `denied`, `refused`, `permission_missing`, `no_account`, `unavailable`.
-   *
-   * @generated from field: string outcome = 1;
    */
   outcome: string;
 
-  /**
-   * Platform id; empty for the outcomes `unknown_state` and `other_browser`.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id; empty for the outcomes `unknown_state` and `other_browser`. */
   platform: string;
 
-  /**
-   * The connected accounts.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Account accounts = 3;
-   */
+  /** The connected accounts. */
   accounts: Account[];
 
   /**
    * The platform's names of the permissions without which nothing can be published; empty unless `outcome` is
    * `permission_missing`.
-   *
-   * @generated from field: repeated string missing_scopes = 4;
    */
   missingScopes: string[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.FinishAuthorizationResponse.
- * Use `create(FinishAuthorizationResponseSchema)` to create a new message.
- */
 export const FinishAuthorizationResponseSchema: GenMessage<FinishAuthorizationResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_authorization_service, 9);
 
 /**
  * AuthorizationService connects accounts through the authorization pages of the platforms: a connect link is issued and
- * opened once in a browser, and the platform sends the same browser back. In RPC names, a ticket is an authorization.
- *
- * @generated from service postrider.accounts.v1.AuthorizationService
+ * opened once in a browser, and the platform sends the same browser back.
  */
 export const AuthorizationService: GenService<{
   /**
-   * IssueTicket issues a connect link that can be opened once within 10 minutes.
+   * IssueConnectLink issues a connect link that can be opened once within 10 minutes.
    * Errors: not_found for the workspace; invalid_request with `not_configured` or `not_available` for the platform.
-   *
-   * @generated from rpc postrider.accounts.v1.AuthorizationService.IssueTicket
    */
-  issueTicket: {
+  issueConnectLink: {
     methodKind: "unary";
-    input: typeof IssueTicketRequestSchema;
-    output: typeof IssueTicketResponseSchema;
+    input: typeof IssueConnectLinkRequestSchema;
+    output: typeof IssueConnectLinkResponseSchema;
   },
   /**
-   * GetTicket returns the status of an authorization to the client that issued its connect link.
+   * GetAuthorization returns the status of an authorization to the client that issued its connect link.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.AuthorizationService.GetTicket
    */
-  getTicket: {
+  getAuthorization: {
     methodKind: "unary";
-    input: typeof GetTicketRequestSchema;
-    output: typeof GetTicketResponseSchema;
+    input: typeof GetAuthorizationRequestSchema;
+    output: typeof GetAuthorizationResponseSchema;
   },
   /**
-   * FindTicket says whether a connect link can be opened, and changes nothing, so that a link preview does not
+   * FindConnectLink says whether a connect link can be opened, and changes nothing, so that a link preview does not
    * use the link up.
    * Errors: none specific to this RPC; `outcome` says why the link cannot be opened.
-   *
-   * @generated from rpc postrider.accounts.v1.AuthorizationService.FindTicket
    */
-  findTicket: {
+  findConnectLink: {
     methodKind: "unary";
-    input: typeof FindTicketRequestSchema;
-    output: typeof FindTicketResponseSchema;
+    input: typeof FindConnectLinkRequestSchema;
+    output: typeof FindConnectLinkResponseSchema;
   },
   /**
-   * OpenTicket uses a connect link up and returns the authorization page to which the browser has to go.
+   * OpenConnectLink uses a connect link up and returns the authorization page to which the browser has to go.
    * Errors: none specific to this RPC; `outcome` says why the link was rejected.
-   *
-   * @generated from rpc postrider.accounts.v1.AuthorizationService.OpenTicket
    */
-  openTicket: {
+  openConnectLink: {
     methodKind: "unary";
-    input: typeof OpenTicketRequestSchema;
-    output: typeof OpenTicketResponseSchema;
+    input: typeof OpenConnectLinkRequestSchema;
+    output: typeof OpenConnectLinkResponseSchema;
   },
   /**
    * FinishAuthorization takes the parameters with which the platform sent the browser back, and connects the accounts.
    * Errors: none specific to this RPC; `outcome` says why the authorization was rejected.
-   *
-   * @generated from rpc postrider.accounts.v1.AuthorizationService.FinishAuthorization
    */
   finishAuthorization: {
     methodKind: "unary";

@@ -10,264 +10,121 @@ import type { AccountRef } from "./account_service_pb.ts";
 import { file_postrider_accounts_v1_account_service } from "./account_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/credential_service.proto.
- */
 export const file_postrider_accounts_v1_credential_service: GenFile = /*@__PURE__*/
   fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbCIYChZMaXN0U2VhbGluZ0tleXNSZXF1ZXN0IkoKF0xpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlEi8KBGtleXMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VhbGluZ0tleSJWCgpTZWFsaW5nS2V5EgoKAmlkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSDgoGbmV3ZXN0GAMgASgIEhgKEGNyZWRlbnRpYWxfY291bnQYBCABKAMygAMKEUNyZWRlbnRpYWxTZXJ2aWNlEnwKE0JhdGNoR2V0Q3JlZGVudGlhbHMSMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1JlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEnYKEVJlZnJlc2hDcmVkZW50aWFsEi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEnUKD0xpc3RTZWFsaW5nS2V5cxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0U2VhbGluZ0tleXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
 
-/**
- * Credential is what a connector needs to call the platform for an account.
- *
- * @generated from message postrider.accounts.v1.Credential
- */
+/** Credential is what a connector needs to call the platform for an account. */
 export type Credential = Message<"postrider.accounts.v1.Credential"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * `active`, `reconnect_required`, `disconnected` or `unknown`.
-   *
-   * @generated from field: string account_status = 2;
-   */
+  /** `active`, `reconnect_required`, `disconnected` or `unknown`. */
   accountStatus: string;
 
-  /**
-   * The platform's own id of the account.
-   *
-   * @generated from field: string external_id = 3;
-   */
+  /** The platform's own id of the account. */
   externalId: string;
 
-  /**
-   * Handle or name on the platform.
-   *
-   * @generated from field: string username = 4;
-   */
+  /** Handle or name on the platform. */
   username: string;
 
-  /**
-   * Access token or password; empty unless the status is `active`.
-   *
-   * @generated from field: string access_token = 5;
-   */
+  /** Access token or password; empty unless the status is `active`. */
   accessToken: string;
 
-  /**
-   * Further non-secret data that the connector needs, for example the host of a Bluesky repository.
-   *
-   * @generated from field: map<string, string> attributes = 6;
-   */
+  /** Further non-secret data that the connector needs, for example the host of a Bluesky repository. */
   attributes: { [key: string]: string };
 
-  /**
-   * Raised by every write of the credential.
-   *
-   * @generated from field: int64 version = 7;
-   */
+  /** Raised by every write of the credential. */
   version: bigint;
 
-  /**
-   * When the access token expires; absent = it does not expire.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 8;
-   */
+  /** When the access token expires; absent = it does not expire. */
   expiresAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.Credential.
- * Use `create(CredentialSchema)` to create a new message.
- */
 export const CredentialSchema: GenMessage<Credential> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 0);
 
-/**
- * BatchGetCredentialsRequest names accounts.
- *
- * @generated from message postrider.accounts.v1.BatchGetCredentialsRequest
- */
+/** BatchGetCredentialsRequest names accounts. */
 export type BatchGetCredentialsRequest = Message<"postrider.accounts.v1.BatchGetCredentialsRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.accounts.v1.AccountRef refs = 1;
-   */
+  /** At most 500. */
   refs: AccountRef[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetCredentialsRequest.
- * Use `create(BatchGetCredentialsRequestSchema)` to create a new message.
- */
 export const BatchGetCredentialsRequestSchema: GenMessage<BatchGetCredentialsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 1);
 
-/**
- * BatchGetCredentialsResponse carries one credential per ref, in the same order.
- *
- * @generated from message postrider.accounts.v1.BatchGetCredentialsResponse
- */
+/** BatchGetCredentialsResponse carries one credential per ref, in the same order. */
 export type BatchGetCredentialsResponse = Message<"postrider.accounts.v1.BatchGetCredentialsResponse"> & {
-  /**
-   * The credentials.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Credential credentials = 1;
-   */
+  /** The credentials. */
   credentials: Credential[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetCredentialsResponse.
- * Use `create(BatchGetCredentialsResponseSchema)` to create a new message.
- */
 export const BatchGetCredentialsResponseSchema: GenMessage<BatchGetCredentialsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 2);
 
-/**
- * RefreshCredentialRequest names the credential that the platform refused.
- *
- * @generated from message postrider.accounts.v1.RefreshCredentialRequest
- */
+/** RefreshCredentialRequest names the credential that the platform refused. */
 export type RefreshCredentialRequest = Message<"postrider.accounts.v1.RefreshCredentialRequest"> & {
-  /**
-   * The account.
-   *
-   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
-   */
+  /** The account. */
   ref?: AccountRef | undefined;
 
-  /**
-   * Version that the platform refused. A newer credential is returned without a refresh.
-   *
-   * @generated from field: int64 refused_version = 2;
-   */
+  /** Version that the platform refused. A newer credential is returned without a refresh. */
   refusedVersion: bigint;
 };
 
-/**
- * Describes the message postrider.accounts.v1.RefreshCredentialRequest.
- * Use `create(RefreshCredentialRequestSchema)` to create a new message.
- */
 export const RefreshCredentialRequestSchema: GenMessage<RefreshCredentialRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 3);
 
-/**
- * RefreshCredentialResponse carries the current credential.
- *
- * @generated from message postrider.accounts.v1.RefreshCredentialResponse
- */
+/** RefreshCredentialResponse carries the current credential. */
 export type RefreshCredentialResponse = Message<"postrider.accounts.v1.RefreshCredentialResponse"> & {
-  /**
-   * The credential has a newer version than the refused one, or a status that says why the account cannot be used.
-   *
-   * @generated from field: postrider.accounts.v1.Credential credential = 1;
-   */
+  /** The credential has a newer version than the refused one, or a status that says why the account cannot be used. */
   credential?: Credential | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.RefreshCredentialResponse.
- * Use `create(RefreshCredentialResponseSchema)` to create a new message.
- */
 export const RefreshCredentialResponseSchema: GenMessage<RefreshCredentialResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 4);
 
-/**
- * ListSealingKeysRequest has no parameters.
- *
- * @generated from message postrider.accounts.v1.ListSealingKeysRequest
- */
+/** ListSealingKeysRequest has no parameters. */
 export type ListSealingKeysRequest = Message<"postrider.accounts.v1.ListSealingKeysRequest"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListSealingKeysRequest.
- * Use `create(ListSealingKeysRequestSchema)` to create a new message.
- */
 export const ListSealingKeysRequestSchema: GenMessage<ListSealingKeysRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 5);
 
-/**
- * ListSealingKeysResponse carries the keys.
- *
- * @generated from message postrider.accounts.v1.ListSealingKeysResponse
- */
+/** ListSealingKeysResponse carries the keys. */
 export type ListSealingKeysResponse = Message<"postrider.accounts.v1.ListSealingKeysResponse"> & {
-  /**
-   * Configured keys, newest first, then keys that tokens need but that are not configured.
-   *
-   * @generated from field: repeated postrider.accounts.v1.SealingKey keys = 1;
-   */
+  /** Configured keys, newest first, then keys that tokens need but that are not configured. */
   keys: SealingKey[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListSealingKeysResponse.
- * Use `create(ListSealingKeysResponseSchema)` to create a new message.
- */
 export const ListSealingKeysResponseSchema: GenMessage<ListSealingKeysResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 6);
 
-/**
- * SealingKey describes a key that seals tokens, without its secret.
- *
- * @generated from message postrider.accounts.v1.SealingKey
- */
+/** SealingKey describes a key that seals tokens, without its secret. */
 export type SealingKey = Message<"postrider.accounts.v1.SealingKey"> & {
-  /**
-   * Id of the key in `CREDENTIAL_KEYS`.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the key in `CREDENTIAL_KEYS`. */
   id: string;
 
-  /**
-   * Whether this process has the key.
-   *
-   * @generated from field: bool configured = 2;
-   */
+  /** Whether this process has the key. */
   configured: boolean;
 
-  /**
-   * Whether new tokens are sealed with this key.
-   *
-   * @generated from field: bool newest = 3;
-   */
+  /** Whether new tokens are sealed with this key. */
   newest: boolean;
 
-  /**
-   * Number of credentials that are sealed with this key.
-   *
-   * @generated from field: int64 credential_count = 4;
-   */
+  /** Number of credentials that are sealed with this key. */
   credentialCount: bigint;
 };
 
-/**
- * Describes the message postrider.accounts.v1.SealingKey.
- * Use `create(SealingKeySchema)` to create a new message.
- */
 export const SealingKeySchema: GenMessage<SealingKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 7);
 
 /**
  * CredentialService returns decrypted credentials to the delivery service, which keeps them for one step and does not store
  * them.
- *
- * @generated from service postrider.accounts.v1.CredentialService
  */
 export const CredentialService: GenService<{
   /**
    * BatchGetCredentials returns the current credential of each account, and refreshes it when half of its lifetime has
    * passed.
    * Errors: none specific to this RPC; each result has the status of its account.
-   *
-   * @generated from rpc postrider.accounts.v1.CredentialService.BatchGetCredentials
    */
   batchGetCredentials: {
     methodKind: "unary";
@@ -278,8 +135,6 @@ export const CredentialService: GenService<{
    * RefreshCredential asks for a new access token because the platform refused the current one.
    * Errors: unavailable when the token endpoint of the platform does not answer. The status says whether a reconnect is
    * needed.
-   *
-   * @generated from rpc postrider.accounts.v1.CredentialService.RefreshCredential
    */
   refreshCredential: {
     methodKind: "unary";
@@ -289,8 +144,6 @@ export const CredentialService: GenService<{
   /**
    * ListSealingKeys returns how many credentials are sealed with each key, so that an operator can remove unneeded keys.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.CredentialService.ListSealingKeys
    */
   listSealingKeys: {
     methodKind: "unary";

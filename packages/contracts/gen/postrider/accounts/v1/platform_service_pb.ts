@@ -6,94 +6,45 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/platform_service.proto.
- */
 export const file_postrider_accounts_v1_platform_service: GenFile = /*@__PURE__*/
   fileDesc("Cixwb3N0cmlkZXIvYWNjb3VudHMvdjEvcGxhdGZvcm1fc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIhYKFExpc3RQbGF0Zm9ybXNSZXF1ZXN0IlcKFUxpc3RQbGF0Zm9ybXNSZXNwb25zZRI+CglwbGF0Zm9ybXMYASADKAsyKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUGxhdGZvcm1BdmFpbGFiaWxpdHkicwoUUGxhdGZvcm1BdmFpbGFiaWxpdHkSEAoIcGxhdGZvcm0YASABKAkSEQoJYXZhaWxhYmxlGAIgASgIEh8KEnVuYXZhaWxhYmxlX3JlYXNvbhgDIAEoCUgAiAEBQhUKE191bmF2YWlsYWJsZV9yZWFzb24yggEKD1BsYXRmb3JtU2VydmljZRJvCg1MaXN0UGxhdGZvcm1zEisucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RQbGF0Zm9ybXNSZXF1ZXN0GiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RQbGF0Zm9ybXNSZXNwb25zZSIDkAIBYgZwcm90bzM");
 
-/**
- * ListPlatformsRequest has no parameters.
- *
- * @generated from message postrider.accounts.v1.ListPlatformsRequest
- */
+/** ListPlatformsRequest has no parameters. */
 export type ListPlatformsRequest = Message<"postrider.accounts.v1.ListPlatformsRequest"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListPlatformsRequest.
- * Use `create(ListPlatformsRequestSchema)` to create a new message.
- */
 export const ListPlatformsRequestSchema: GenMessage<ListPlatformsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_platform_service, 0);
 
-/**
- * ListPlatformsResponse carries the platforms.
- *
- * @generated from message postrider.accounts.v1.ListPlatformsResponse
- */
+/** ListPlatformsResponse carries the platforms. */
 export type ListPlatformsResponse = Message<"postrider.accounts.v1.ListPlatformsResponse"> & {
-  /**
-   * In the contract's order.
-   *
-   * @generated from field: repeated postrider.accounts.v1.PlatformAvailability platforms = 1;
-   */
+  /** In the contract's order. */
   platforms: PlatformAvailability[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListPlatformsResponse.
- * Use `create(ListPlatformsResponseSchema)` to create a new message.
- */
 export const ListPlatformsResponseSchema: GenMessage<ListPlatformsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_platform_service, 1);
 
-/**
- * PlatformAvailability says whether a platform can be used here.
- *
- * @generated from message postrider.accounts.v1.PlatformAvailability
- */
+/** PlatformAvailability says whether a platform can be used here. */
 export type PlatformAvailability = Message<"postrider.accounts.v1.PlatformAvailability"> & {
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 1;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * False when the operator has not configured the platform's app credentials.
-   *
-   * @generated from field: bool available = 2;
-   */
+  /** False when the operator has not configured the platform's app credentials. */
   available: boolean;
 
-  /**
-   * `not_configured` when the platform is not available.
-   *
-   * @generated from field: optional string unavailable_reason = 3;
-   */
+  /** `not_configured` when the platform is not available. */
   unavailableReason?: string | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.PlatformAvailability.
- * Use `create(PlatformAvailabilitySchema)` to create a new message.
- */
 export const PlatformAvailabilitySchema: GenMessage<PlatformAvailability> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_platform_service, 2);
 
-/**
- * PlatformService lists the platforms that this installation can publish to. Their rules are reference data in the code.
- *
- * @generated from service postrider.accounts.v1.PlatformService
- */
+/** PlatformService lists the platforms that this installation can publish to. Their rules are reference data in the code. */
 export const PlatformService: GenService<{
   /**
    * ListPlatforms returns all seven platforms in the contract's order.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.PlatformService.ListPlatforms
    */
   listPlatforms: {
     methodKind: "unary";

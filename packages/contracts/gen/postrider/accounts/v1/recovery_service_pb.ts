@@ -6,97 +6,52 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/recovery_service.proto.
- */
 export const file_postrider_accounts_v1_recovery_service: GenFile = /*@__PURE__*/
   fileDesc("Cixwb3N0cmlkZXIvYWNjb3VudHMvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIhQKEkdldFJlY292ZXJ5UmVxdWVzdCIrChNHZXRSZWNvdmVyeVJlc3BvbnNlEhQKDGhlbGRfYmVjYXVzZRgBIAEoCSISChBBZG9wdERhdGFSZXF1ZXN0IiQKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgy3AEKD1JlY292ZXJ5U2VydmljZRJpCgtHZXRSZWNvdmVyeRIpLnBvc3RyaWRlci5hY2NvdW50cy52MS5HZXRSZWNvdmVyeVJlcXVlc3QaKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuR2V0UmVjb3ZlcnlSZXNwb25zZSIDkAIBEl4KCUFkb3B0RGF0YRInLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG9wdERhdGFSZXF1ZXN0GigucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkb3B0RGF0YVJlc3BvbnNlYgZwcm90bzM");
 
-/**
- * GetRecoveryRequest has no parameters.
- *
- * @generated from message postrider.accounts.v1.GetRecoveryRequest
- */
+/** GetRecoveryRequest has no parameters. */
 export type GetRecoveryRequest = Message<"postrider.accounts.v1.GetRecoveryRequest"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetRecoveryRequest.
- * Use `create(GetRecoveryRequestSchema)` to create a new message.
- */
 export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_recovery_service, 0);
 
-/**
- * GetRecoveryResponse says whether tokens are held.
- *
- * @generated from message postrider.accounts.v1.GetRecoveryResponse
- */
+/** GetRecoveryResponse says whether tokens are held. */
 export type GetRecoveryResponse = Message<"postrider.accounts.v1.GetRecoveryResponse"> & {
   /**
    * Why tokens are neither refreshed nor revoked: the data belongs to another `system_identifier`, `database` or
    * `deployment`. Empty when tokens are not held.
-   *
-   * @generated from field: string held_because = 1;
    */
   heldBecause: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.GetRecoveryResponse.
- * Use `create(GetRecoveryResponseSchema)` to create a new message.
- */
 export const GetRecoveryResponseSchema: GenMessage<GetRecoveryResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_recovery_service, 1);
 
-/**
- * AdoptDataRequest has no parameters.
- *
- * @generated from message postrider.accounts.v1.AdoptDataRequest
- */
+/** AdoptDataRequest has no parameters. */
 export type AdoptDataRequest = Message<"postrider.accounts.v1.AdoptDataRequest"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdoptDataRequest.
- * Use `create(AdoptDataRequestSchema)` to create a new message.
- */
 export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_recovery_service, 2);
 
-/**
- * AdoptDataResponse says whether the call changed something.
- *
- * @generated from message postrider.accounts.v1.AdoptDataResponse
- */
+/** AdoptDataResponse says whether the call changed something. */
 export type AdoptDataResponse = Message<"postrider.accounts.v1.AdoptDataResponse"> & {
-  /**
-   * False when the data already belonged to this deployment.
-   *
-   * @generated from field: bool adopted = 1;
-   */
+  /** False when the data already belonged to this deployment. */
   adopted: boolean;
 };
 
-/**
- * Describes the message postrider.accounts.v1.AdoptDataResponse.
- * Use `create(AdoptDataResponseSchema)` to create a new message.
- */
 export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_recovery_service, 3);
 
 /**
  * RecoveryService tells an operator whether tokens are held because the data is a copy, and lets an operator adopt the
  * data. The delivery service has an RPC service of the same name, for publishing.
- *
- * @generated from service postrider.accounts.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
    * GetRecovery says whether the data is a copy. The tokens in a copy belong to the original deployment.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.RecoveryService.GetRecovery
    */
   getRecovery: {
     methodKind: "unary";
@@ -107,8 +62,6 @@ export const RecoveryService: GenService<{
    * AdoptData records that the data belongs to this deployment, which refreshes and revokes tokens from then on. A repeated
    * call changes nothing.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.RecoveryService.AdoptData
    */
   adoptData: {
     methodKind: "unary";

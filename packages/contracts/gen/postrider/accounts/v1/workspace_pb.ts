@@ -10,93 +10,42 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/workspace.proto.
- */
 export const file_postrider_accounts_v1_workspace: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEinwEKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKD1dvcmtzcGFjZUxpbWl0cxIgChNyZXF1ZXN0c19wZXJfbWludXRlGAEgASgFSACIAQESGgoNbW9udGhseV9xdW90YRgCIAEoBUgBiAEBEhgKC2RhaWx5X3F1b3RhGAMgASgFSAKIAQFCFgoUX3JlcXVlc3RzX3Blcl9taW51dGVCEAoOX21vbnRobHlfcXVvdGFCDgoMX2RhaWx5X3F1b3RhYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * Workspace is a tenant. Every post, account and media belongs to exactly one workspace.
- *
- * @generated from message postrider.accounts.v1.Workspace
- */
+/** Workspace is a tenant. Every post, account and media belongs to exactly one workspace. */
 export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * A name that people read.
-   *
-   * @generated from field: string name = 2;
-   */
+  /** A name that people read. */
   name: string;
 
-  /**
-   * Unverified workspaces may read but not write posts.
-   *
-   * @generated from field: bool verified = 3;
-   */
+  /** Unverified workspaces may read but not write posts. */
   verified: boolean;
 
-  /**
-   * Limits that differ from the defaults.
-   *
-   * @generated from field: postrider.accounts.v1.WorkspaceLimits limits = 4;
-   */
+  /** Limits that differ from the defaults. */
   limits?: WorkspaceLimits | undefined;
 
-  /**
-   * When the workspace was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 5;
-   */
+  /** When the workspace was created. */
   createdAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.Workspace.
- * Use `create(WorkspaceSchema)` to create a new message.
- */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace, 0);
 
-/**
- * WorkspaceLimits are the limits of one workspace; an absent field means that the default applies.
- *
- * @generated from message postrider.accounts.v1.WorkspaceLimits
- */
+/** WorkspaceLimits are the limits of one workspace; an absent field means that the default applies. */
 export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> & {
-  /**
-   * REST requests per minute, which is also the burst.
-   *
-   * @generated from field: optional int32 requests_per_minute = 1;
-   */
+  /** REST requests per minute, which is also the burst. */
   requestsPerMinute?: number | undefined;
 
-  /**
-   * Publications per calendar month (UTC).
-   *
-   * @generated from field: optional int32 monthly_quota = 2;
-   */
+  /** Publications per calendar month (UTC). */
   monthlyQuota?: number | undefined;
 
-  /**
-   * Publications per day (UTC); replaces all daily limits of the platforms.
-   *
-   * @generated from field: optional int32 daily_quota = 3;
-   */
+  /** Publications per day (UTC); replaces all daily limits of the platforms. */
   dailyQuota?: number | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.WorkspaceLimits.
- * Use `create(WorkspaceLimitsSchema)` to create a new message.
- */
 export const WorkspaceLimitsSchema: GenMessage<WorkspaceLimits> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace, 1);
 

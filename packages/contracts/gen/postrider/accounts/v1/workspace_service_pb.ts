@@ -8,241 +8,108 @@ import type { Workspace, WorkspaceLimits } from "./workspace_pb.ts";
 import { file_postrider_accounts_v1_workspace } from "./workspace_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/accounts/v1/workspace_service.proto.
- */
 export const file_postrider_accounts_v1_workspace_service: GenFile = /*@__PURE__*/
   fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSI4ChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIdmVyaWZpZWQYAiABKAgiTgoXQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2USMwoJd29ya3NwYWNlGAEgASgLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIXChVMaXN0V29ya3NwYWNlc1JlcXVlc3QiTgoWTGlzdFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIoChlCYXRjaEdldFdvcmtzcGFjZXNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJSChpCYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIkChZWZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0EgoKAmlkGAEgASgJIk4KF1ZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2UiXwoZU2V0V29ya3NwYWNlTGltaXRzUmVxdWVzdBIKCgJpZBgBIAEoCRI2CgZsaW1pdHMYAiABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlTGltaXRzIlEKGlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2Uy5QQKEFdvcmtzcGFjZVNlcnZpY2UScAoPQ3JlYXRlV29ya3NwYWNlEi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZVdvcmtzcGFjZVJlcXVlc3QaLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2UScgoOTGlzdFdvcmtzcGFjZXMSLC5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdFdvcmtzcGFjZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VzUmVzcG9uc2UiA5ACARJ+ChJCYXRjaEdldFdvcmtzcGFjZXMSMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRXb3Jrc3BhY2VzUmVxdWVzdBoxLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZSIDkAIBEnAKD1ZlcmlmeVdvcmtzcGFjZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5WZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEnkKElNldFdvcmtzcGFjZUxpbWl0cxIwLnBvc3RyaWRlci5hY2NvdW50cy52MS5TZXRXb3Jrc3BhY2VMaW1pdHNSZXF1ZXN0GjEucG9zdHJpZGVyLmFjY291bnRzLnYxLlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_workspace]);
 
-/**
- * CreateWorkspaceRequest describes the workspace to create.
- *
- * @generated from message postrider.accounts.v1.CreateWorkspaceRequest
- */
+/** CreateWorkspaceRequest describes the workspace to create. */
 export type CreateWorkspaceRequest = Message<"postrider.accounts.v1.CreateWorkspaceRequest"> & {
-  /**
-   * 1 to 200 characters.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** 1 to 200 characters. */
   name: string;
 
-  /**
-   * Whether the workspace may write posts from the start.
-   *
-   * @generated from field: bool verified = 2;
-   */
+  /** Whether the workspace may write posts from the start. */
   verified: boolean;
 };
 
-/**
- * Describes the message postrider.accounts.v1.CreateWorkspaceRequest.
- * Use `create(CreateWorkspaceRequestSchema)` to create a new message.
- */
 export const CreateWorkspaceRequestSchema: GenMessage<CreateWorkspaceRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 0);
 
-/**
- * CreateWorkspaceResponse carries the new workspace.
- *
- * @generated from message postrider.accounts.v1.CreateWorkspaceResponse
- */
+/** CreateWorkspaceResponse carries the new workspace. */
 export type CreateWorkspaceResponse = Message<"postrider.accounts.v1.CreateWorkspaceResponse"> & {
-  /**
-   * The workspace.
-   *
-   * @generated from field: postrider.accounts.v1.Workspace workspace = 1;
-   */
+  /** The workspace. */
   workspace?: Workspace | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.CreateWorkspaceResponse.
- * Use `create(CreateWorkspaceResponseSchema)` to create a new message.
- */
 export const CreateWorkspaceResponseSchema: GenMessage<CreateWorkspaceResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 1);
 
-/**
- * ListWorkspacesRequest has no parameters.
- *
- * @generated from message postrider.accounts.v1.ListWorkspacesRequest
- */
+/** ListWorkspacesRequest has no parameters. */
 export type ListWorkspacesRequest = Message<"postrider.accounts.v1.ListWorkspacesRequest"> & {
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListWorkspacesRequest.
- * Use `create(ListWorkspacesRequestSchema)` to create a new message.
- */
 export const ListWorkspacesRequestSchema: GenMessage<ListWorkspacesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 2);
 
-/**
- * ListWorkspacesResponse carries all workspaces.
- *
- * @generated from message postrider.accounts.v1.ListWorkspacesResponse
- */
+/** ListWorkspacesResponse carries all workspaces. */
 export type ListWorkspacesResponse = Message<"postrider.accounts.v1.ListWorkspacesResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Workspace workspaces = 1;
-   */
+  /** Newest first. */
   workspaces: Workspace[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.ListWorkspacesResponse.
- * Use `create(ListWorkspacesResponseSchema)` to create a new message.
- */
 export const ListWorkspacesResponseSchema: GenMessage<ListWorkspacesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 3);
 
-/**
- * BatchGetWorkspacesRequest names workspaces.
- *
- * @generated from message postrider.accounts.v1.BatchGetWorkspacesRequest
- */
+/** BatchGetWorkspacesRequest names workspaces. */
 export type BatchGetWorkspacesRequest = Message<"postrider.accounts.v1.BatchGetWorkspacesRequest"> & {
-  /**
-   * UUIDs, at most 500.
-   *
-   * @generated from field: repeated string ids = 1;
-   */
+  /** UUIDs, at most 500. */
   ids: string[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetWorkspacesRequest.
- * Use `create(BatchGetWorkspacesRequestSchema)` to create a new message.
- */
 export const BatchGetWorkspacesRequestSchema: GenMessage<BatchGetWorkspacesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 4);
 
-/**
- * BatchGetWorkspacesResponse carries the workspaces that exist, in no particular order.
- *
- * @generated from message postrider.accounts.v1.BatchGetWorkspacesResponse
- */
+/** BatchGetWorkspacesResponse carries the workspaces that exist, in no particular order. */
 export type BatchGetWorkspacesResponse = Message<"postrider.accounts.v1.BatchGetWorkspacesResponse"> & {
-  /**
-   * The workspaces.
-   *
-   * @generated from field: repeated postrider.accounts.v1.Workspace workspaces = 1;
-   */
+  /** The workspaces. */
   workspaces: Workspace[];
 };
 
-/**
- * Describes the message postrider.accounts.v1.BatchGetWorkspacesResponse.
- * Use `create(BatchGetWorkspacesResponseSchema)` to create a new message.
- */
 export const BatchGetWorkspacesResponseSchema: GenMessage<BatchGetWorkspacesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 5);
 
-/**
- * VerifyWorkspaceRequest names a workspace.
- *
- * @generated from message postrider.accounts.v1.VerifyWorkspaceRequest
- */
+/** VerifyWorkspaceRequest names a workspace. */
 export type VerifyWorkspaceRequest = Message<"postrider.accounts.v1.VerifyWorkspaceRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID. */
   id: string;
 };
 
-/**
- * Describes the message postrider.accounts.v1.VerifyWorkspaceRequest.
- * Use `create(VerifyWorkspaceRequestSchema)` to create a new message.
- */
 export const VerifyWorkspaceRequestSchema: GenMessage<VerifyWorkspaceRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 6);
 
-/**
- * VerifyWorkspaceResponse carries the verified workspace.
- *
- * @generated from message postrider.accounts.v1.VerifyWorkspaceResponse
- */
+/** VerifyWorkspaceResponse carries the verified workspace. */
 export type VerifyWorkspaceResponse = Message<"postrider.accounts.v1.VerifyWorkspaceResponse"> & {
-  /**
-   * The workspace.
-   *
-   * @generated from field: postrider.accounts.v1.Workspace workspace = 1;
-   */
+  /** The workspace. */
   workspace?: Workspace | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.VerifyWorkspaceResponse.
- * Use `create(VerifyWorkspaceResponseSchema)` to create a new message.
- */
 export const VerifyWorkspaceResponseSchema: GenMessage<VerifyWorkspaceResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 7);
 
-/**
- * SetWorkspaceLimitsRequest carries the limits to set.
- *
- * @generated from message postrider.accounts.v1.SetWorkspaceLimitsRequest
- */
+/** SetWorkspaceLimitsRequest carries the limits to set. */
 export type SetWorkspaceLimitsRequest = Message<"postrider.accounts.v1.SetWorkspaceLimitsRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID. */
   id: string;
 
-  /**
-   * Present fields are set.
-   *
-   * @generated from field: postrider.accounts.v1.WorkspaceLimits limits = 2;
-   */
+  /** Present fields are set. */
   limits?: WorkspaceLimits | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.SetWorkspaceLimitsRequest.
- * Use `create(SetWorkspaceLimitsRequestSchema)` to create a new message.
- */
 export const SetWorkspaceLimitsRequestSchema: GenMessage<SetWorkspaceLimitsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 8);
 
-/**
- * SetWorkspaceLimitsResponse carries the changed workspace.
- *
- * @generated from message postrider.accounts.v1.SetWorkspaceLimitsResponse
- */
+/** SetWorkspaceLimitsResponse carries the changed workspace. */
 export type SetWorkspaceLimitsResponse = Message<"postrider.accounts.v1.SetWorkspaceLimitsResponse"> & {
-  /**
-   * The workspace.
-   *
-   * @generated from field: postrider.accounts.v1.Workspace workspace = 1;
-   */
+  /** The workspace. */
   workspace?: Workspace | undefined;
 };
 
-/**
- * Describes the message postrider.accounts.v1.SetWorkspaceLimitsResponse.
- * Use `create(SetWorkspaceLimitsResponseSchema)` to create a new message.
- */
 export const SetWorkspaceLimitsResponseSchema: GenMessage<SetWorkspaceLimitsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 9);
 
-/**
- * WorkspaceService administers workspaces. Only the operator's tool and other services call it.
- *
- * @generated from service postrider.accounts.v1.WorkspaceService
- */
+/** WorkspaceService administers workspaces. Only the operator's tool and other services call it. */
 export const WorkspaceService: GenService<{
   /**
    * CreateWorkspace creates a workspace with default limits.
    * Errors: invalid_request for an empty name or a name of more than 200 characters.
-   *
-   * @generated from rpc postrider.accounts.v1.WorkspaceService.CreateWorkspace
    */
   createWorkspace: {
     methodKind: "unary";
@@ -252,8 +119,6 @@ export const WorkspaceService: GenService<{
   /**
    * ListWorkspaces returns every workspace, newest first.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.WorkspaceService.ListWorkspaces
    */
   listWorkspaces: {
     methodKind: "unary";
@@ -263,8 +128,6 @@ export const WorkspaceService: GenService<{
   /**
    * BatchGetWorkspaces returns those of the given workspaces that exist.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.accounts.v1.WorkspaceService.BatchGetWorkspaces
    */
   batchGetWorkspaces: {
     methodKind: "unary";
@@ -274,8 +137,6 @@ export const WorkspaceService: GenService<{
   /**
    * VerifyWorkspace allows a workspace to write posts. A repeated call changes nothing.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.accounts.v1.WorkspaceService.VerifyWorkspace
    */
   verifyWorkspace: {
     methodKind: "unary";
@@ -285,8 +146,6 @@ export const WorkspaceService: GenService<{
   /**
    * SetWorkspaceLimits sets the limits that are present; the others stay as they are. New limits take effect within 5 s.
    * Errors: not_found; invalid_request for a negative number or zero requests a minute.
-   *
-   * @generated from rpc postrider.accounts.v1.WorkspaceService.SetWorkspaceLimits
    */
   setWorkspaceLimits: {
     methodKind: "unary";

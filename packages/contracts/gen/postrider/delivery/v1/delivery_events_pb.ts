@@ -8,269 +8,120 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/delivery_events.proto.
- */
 export const file_postrider_delivery_v1_delivery_events: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvZGVsaXZlcnkvdjEvZGVsaXZlcnlfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEiiwQKDVRhcmdldFVwZGF0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUSDwoHdmVyc2lvbhgFIAEoAxIOCgZzdGF0dXMYBiABKAkSGAoLZXh0ZXJuYWxfaWQYByABKAlIAIgBARIWCglwZXJtYWxpbmsYCCABKAlIAYgBARIwCgxwdWJsaXNoZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmVycm9yX2NvZGUYCiABKAlIAogBARIaCg1lcnJvcl9tZXNzYWdlGAsgASgJSAOIAQESFwoPZXJyb3JfcmV0cnlhYmxlGAwgASgIEjMKD25leHRfYXR0ZW1wdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNYXR0ZW1wdF9jb3VudBgOIAEoBRI1CgdhdHRlbXB0GA8gASgLMiQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkF0dGVtcHRSZWNvcmQSFwoPaGFzX25ld19hZGRyZXNzGBAgASgIQg4KDF9leHRlcm5hbF9pZEIMCgpfcGVybWFsaW5rQg0KC19lcnJvcl9jb2RlQhAKDl9lcnJvcl9tZXNzYWdlIrABCg1BdHRlbXB0UmVjb3JkEg4KBm51bWJlchgBIAEoBRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgEIAEoCRIMCgRjb2RlGAUgASgJEg8KB21lc3NhZ2UYBiABKAki7QEKD0RlbGV0aW9uVXBkYXRlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIRCgl0YXJnZXRfaWQYAyABKAkSEAoIZGVsZXRpb24YBCABKAUSDwoHdmVyc2lvbhgFIAEoAxIOCgZzdGF0dXMYBiABKAkSFwoKZXJyb3JfY29kZRgHIAEoCUgAiAEBEhoKDWVycm9yX21lc3NhZ2UYCCABKAlIAYgBARIXCg9lcnJvcl9yZXRyeWFibGUYCSABKAhCDQoLX2Vycm9yX2NvZGVCEAoOX2Vycm9yX21lc3NhZ2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * TargetUpdated: the state of a target changed. Each update carries the whole state, so the newest one replaces all others.
- *
- * @generated from message postrider.delivery.v1.TargetUpdated
- */
+/** TargetUpdated: the state of a target changed. Each update carries the whole state, so the newest one replaces all others. */
 export type TargetUpdated = Message<"postrider.delivery.v1.TargetUpdated"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 3;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Generation of the task.
-   *
-   * @generated from field: int32 generation = 4;
-   */
+  /** Generation of the task. */
   generation: number;
 
-  /**
-   * Raised by every change of the task; versions are compared within a generation.
-   *
-   * @generated from field: int64 version = 5;
-   */
+  /** Raised by every change of the task; versions are compared within a generation. */
   version: bigint;
 
-  /**
-   * `publishing`, `published` or `failed`.
-   *
-   * @generated from field: string status = 6;
-   */
+  /** `publishing`, `published` or `failed`. */
   status: string;
 
-  /**
-   * The id of the published post on the platform.
-   *
-   * @generated from field: optional string external_id = 7;
-   */
+  /** The id of the published post on the platform. */
   externalId?: string | undefined;
 
-  /**
-   * The address at which readers see the post.
-   *
-   * @generated from field: optional string permalink = 8;
-   */
+  /** The address at which readers see the post. */
   permalink?: string | undefined;
 
-  /**
-   * Database time at which the success was recorded.
-   *
-   * @generated from field: google.protobuf.Timestamp published_at = 9;
-   */
+  /** Database time at which the success was recorded. */
   publishedAt?: Timestamp | undefined;
 
-  /**
-   * Stable code of the last error; absent without an error.
-   *
-   * @generated from field: optional string error_code = 10;
-   */
+  /** Stable code of the last error; absent without an error. */
   errorCode?: string | undefined;
 
-  /**
-   * What the platform answered, shortened and without secrets.
-   *
-   * @generated from field: optional string error_message = 11;
-   */
+  /** What the platform answered, shortened and without secrets. */
   errorMessage?: string | undefined;
 
-  /**
-   * Whether a retry can succeed without a change by a person.
-   *
-   * @generated from field: bool error_retryable = 12;
-   */
+  /** Whether a retry can succeed without a change by a person. */
   errorRetryable: boolean;
 
-  /**
-   * When the next attempt or search on the platform is due; absent when none is due.
-   *
-   * @generated from field: google.protobuf.Timestamp next_attempt_at = 13;
-   */
+  /** When the next attempt or search on the platform is due; absent when none is due. */
   nextAttemptAt?: Timestamp | undefined;
 
-  /**
-   * Attempts so far, over all generations.
-   *
-   * @generated from field: int32 attempt_count = 14;
-   */
+  /** Attempts so far, over all generations. */
   attemptCount: number;
 
-  /**
-   * The attempt that this update reports; absent when it reports no attempt.
-   *
-   * @generated from field: postrider.delivery.v1.AttemptRecord attempt = 15;
-   */
+  /** The attempt that this update reports; absent when it reports no attempt. */
   attempt?: AttemptRecord | undefined;
 
-  /**
-   * Whether this update adds or changes the external id or the permalink of a target that was reported as published before.
-   *
-   * @generated from field: bool has_new_address = 16;
-   */
+  /** Whether this update adds or changes the external id or the permalink of a target that was reported as published before. */
   hasNewAddress: boolean;
 };
 
-/**
- * Describes the message postrider.delivery.v1.TargetUpdated.
- * Use `create(TargetUpdatedSchema)` to create a new message.
- */
 export const TargetUpdatedSchema: GenMessage<TargetUpdated> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_delivery_events, 0);
 
-/**
- * AttemptRecord is one try to publish a target.
- *
- * @generated from message postrider.delivery.v1.AttemptRecord
- */
+/** AttemptRecord is one try to publish a target. */
 export type AttemptRecord = Message<"postrider.delivery.v1.AttemptRecord"> & {
-  /**
-   * Counts from 1, and continues over generations.
-   *
-   * @generated from field: int32 number = 1;
-   */
+  /** Counts from 1, and continues over generations. */
   number: number;
 
-  /**
-   * When the attempt began.
-   *
-   * @generated from field: google.protobuf.Timestamp started_at = 2;
-   */
+  /** When the attempt began. */
   startedAt?: Timestamp | undefined;
 
-  /**
-   * When the attempt ended; absent while it runs.
-   *
-   * @generated from field: google.protobuf.Timestamp finished_at = 3;
-   */
+  /** When the attempt ended; absent while it runs. */
   finishedAt?: Timestamp | undefined;
 
-  /**
-   * `published`, `retry`, `failed` or `unknown`.
-   *
-   * @generated from field: string outcome = 4;
-   */
+  /** `published`, `retry`, `failed` or `unknown`. */
   outcome: string;
 
-  /**
-   * Stable code; empty when published.
-   *
-   * @generated from field: string code = 5;
-   */
+  /** Stable code; empty when published. */
   code: string;
 
-  /**
-   * What the platform answered; may be empty.
-   *
-   * @generated from field: string message = 6;
-   */
+  /** What the platform answered; may be empty. */
   message: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.AttemptRecord.
- * Use `create(AttemptRecordSchema)` to create a new message.
- */
 export const AttemptRecordSchema: GenMessage<AttemptRecord> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_delivery_events, 1);
 
 /**
  * DeletionUpdated: the deletion of a published target changed. Each update carries the whole state, so the newest one
  * replaces all others.
- *
- * @generated from message postrider.delivery.v1.DeletionUpdated
  */
 export type DeletionUpdated = Message<"postrider.delivery.v1.DeletionUpdated"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 3;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Number of the deletion request to which this update belongs.
-   *
-   * @generated from field: int32 deletion = 4;
-   */
+  /** Number of the deletion request to which this update belongs. */
   deletion: number;
 
-  /**
-   * Raised by every change; versions are compared within a deletion.
-   *
-   * @generated from field: int64 version = 5;
-   */
+  /** Raised by every change; versions are compared within a deletion. */
   version: bigint;
 
-  /**
-   * `deleting`, `deleted` or `delete_failed`.
-   *
-   * @generated from field: string status = 6;
-   */
+  /** `deleting`, `deleted` or `delete_failed`. */
   status: string;
 
-  /**
-   * Stable code of the last error; absent without an error.
-   *
-   * @generated from field: optional string error_code = 7;
-   */
+  /** Stable code of the last error; absent without an error. */
   errorCode?: string | undefined;
 
-  /**
-   * What the platform answered, shortened and without secrets.
-   *
-   * @generated from field: optional string error_message = 8;
-   */
+  /** What the platform answered, shortened and without secrets. */
   errorMessage?: string | undefined;
 
-  /**
-   * Whether another request can succeed without a change by a person.
-   *
-   * @generated from field: bool error_retryable = 9;
-   */
+  /** Whether another request can succeed without a change by a person. */
   errorRetryable: boolean;
 };
 
-/**
- * Describes the message postrider.delivery.v1.DeletionUpdated.
- * Use `create(DeletionUpdatedSchema)` to create a new message.
- */
 export const DeletionUpdatedSchema: GenMessage<DeletionUpdated> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_delivery_events, 2);
 

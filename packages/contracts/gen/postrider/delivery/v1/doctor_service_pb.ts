@@ -10,254 +10,113 @@ import type { Finding } from "../../operations/v1/diagnostics_service_pb.ts";
 import { file_postrider_operations_v1_diagnostics_service } from "../../operations/v1/diagnostics_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/doctor_service.proto.
- */
 export const file_postrider_delivery_v1_doctor_service: GenFile = /*@__PURE__*/
   fileDesc("Cipwb3N0cmlkZXIvZGVsaXZlcnkvdjEvZG9jdG9yX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5kZWxpdmVyeS52MSJCChZEaWFnbm9zZUFjY291bnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIk0KF0RpYWdub3NlQWNjb3VudFJlc3BvbnNlEjIKCGZpbmRpbmdzGAEgAygLMiAucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuRmluZGluZyJpChVTdGFydExpdmVDaGVja1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFAoMYWxsb3dfcHVibGljGAMgASgIEhAKCG1lZGlhX2lkGAQgASgJIiQKFlN0YXJ0TGl2ZUNoZWNrUmVzcG9uc2USCgoCaWQYASABKAkiIQoTR2V0TGl2ZUNoZWNrUmVxdWVzdBIKCgJpZBgBIAEoCSJNCg1MaXZlQ2hlY2tTdGVwEgwKBG5hbWUYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBWZvdW5kGAMgASgJEg8KB3Rvb2tfbXMYBCABKAUihgIKFEdldExpdmVDaGVja1Jlc3BvbnNlEjMKBXN0ZXBzGAEgAygLMiQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkxpdmVDaGVja1N0ZXASLAoIZW5kZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWNhbGxlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEdGV4dBgEIAEoCRIYCgtleHRlcm5hbF9pZBgFIAEoCUgAiAEBEhYKCXBlcm1hbGluaxgGIAEoCUgBiAEBQg4KDF9leHRlcm5hbF9pZEIMCgpfcGVybWFsaW5rMt4CCg1Eb2N0b3JTZXJ2aWNlEnAKD0RpYWdub3NlQWNjb3VudBItLnBvc3RyaWRlci5kZWxpdmVyeS52MS5EaWFnbm9zZUFjY291bnRSZXF1ZXN0Gi4ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkRpYWdub3NlQWNjb3VudFJlc3BvbnNlEm0KDlN0YXJ0TGl2ZUNoZWNrEiwucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlN0YXJ0TGl2ZUNoZWNrUmVxdWVzdBotLnBvc3RyaWRlci5kZWxpdmVyeS52MS5TdGFydExpdmVDaGVja1Jlc3BvbnNlEmwKDEdldExpdmVDaGVjaxIqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRMaXZlQ2hlY2tSZXF1ZXN0GisucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldExpdmVDaGVja1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_operations_v1_diagnostics_service]);
 
-/**
- * DiagnoseAccountRequest names the account.
- *
- * @generated from message postrider.delivery.v1.DiagnoseAccountRequest
- */
+/** DiagnoseAccountRequest names the account. */
 export type DiagnoseAccountRequest = Message<"postrider.delivery.v1.DiagnoseAccountRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.DiagnoseAccountRequest.
- * Use `create(DiagnoseAccountRequestSchema)` to create a new message.
- */
 export const DiagnoseAccountRequestSchema: GenMessage<DiagnoseAccountRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 0);
 
-/**
- * DiagnoseAccountResponse carries the findings.
- *
- * @generated from message postrider.delivery.v1.DiagnoseAccountResponse
- */
+/** DiagnoseAccountResponse carries the findings. */
 export type DiagnoseAccountResponse = Message<"postrider.delivery.v1.DiagnoseAccountResponse"> & {
-  /**
-   * In the order of the checks.
-   *
-   * @generated from field: repeated postrider.operations.v1.Finding findings = 1;
-   */
+  /** In the order of the checks. */
   findings: Finding[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.DiagnoseAccountResponse.
- * Use `create(DiagnoseAccountResponseSchema)` to create a new message.
- */
 export const DiagnoseAccountResponseSchema: GenMessage<DiagnoseAccountResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 1);
 
-/**
- * StartLiveCheckRequest names the account and says what may be published.
- *
- * @generated from message postrider.delivery.v1.StartLiveCheckRequest
- */
+/** StartLiveCheckRequest names the account and says what may be published. */
 export type StartLiveCheckRequest = Message<"postrider.delivery.v1.StartLiveCheckRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Whether readers of the account may see the post until it is deleted.
-   *
-   * @generated from field: bool allow_public = 3;
-   */
+  /** Whether readers of the account may see the post until it is deleted. */
   allowPublic: boolean;
 
-  /**
-   * UUID of media of the workspace, which platforms need that take no text posts; empty = none.
-   *
-   * @generated from field: string media_id = 4;
-   */
+  /** UUID of media of the workspace, which platforms need that take no text posts; empty = none. */
   mediaId: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.StartLiveCheckRequest.
- * Use `create(StartLiveCheckRequestSchema)` to create a new message.
- */
 export const StartLiveCheckRequestSchema: GenMessage<StartLiveCheckRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 2);
 
-/**
- * StartLiveCheckResponse names the live check.
- *
- * @generated from message postrider.delivery.v1.StartLiveCheckResponse
- */
+/** StartLiveCheckResponse names the live check. */
 export type StartLiveCheckResponse = Message<"postrider.delivery.v1.StartLiveCheckResponse"> & {
-  /**
-   * UUID of the live check.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID of the live check. */
   id: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.StartLiveCheckResponse.
- * Use `create(StartLiveCheckResponseSchema)` to create a new message.
- */
 export const StartLiveCheckResponseSchema: GenMessage<StartLiveCheckResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 3);
 
-/**
- * GetLiveCheckRequest names the live check.
- *
- * @generated from message postrider.delivery.v1.GetLiveCheckRequest
- */
+/** GetLiveCheckRequest names the live check. */
 export type GetLiveCheckRequest = Message<"postrider.delivery.v1.GetLiveCheckRequest"> & {
-  /**
-   * UUID of the live check.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID of the live check. */
   id: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.GetLiveCheckRequest.
- * Use `create(GetLiveCheckRequestSchema)` to create a new message.
- */
 export const GetLiveCheckRequestSchema: GenMessage<GetLiveCheckRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 4);
 
-/**
- * LiveCheckStep is one step of a live check that has ended.
- *
- * @generated from message postrider.delivery.v1.LiveCheckStep
- */
+/** LiveCheckStep is one step of a live check that has ended. */
 export type LiveCheckStep = Message<"postrider.delivery.v1.LiveCheckStep"> & {
-  /**
-   * What was done, for example `publish`.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** What was done, for example `publish`. */
   name: string;
 
-  /**
-   * `ok`, `warning`, `failed` or `skipped`.
-   *
-   * @generated from field: string status = 2;
-   */
+  /** `ok`, `warning`, `failed` or `skipped`. */
   status: string;
 
-  /**
-   * What the step found, as a sentence without secrets.
-   *
-   * @generated from field: string found = 3;
-   */
+  /** What the step found, as a sentence without secrets. */
   found: string;
 
-  /**
-   * Duration in milliseconds.
-   *
-   * @generated from field: int32 took_ms = 4;
-   */
+  /** Duration in milliseconds. */
   tookMs: number;
 };
 
-/**
- * Describes the message postrider.delivery.v1.LiveCheckStep.
- * Use `create(LiveCheckStepSchema)` to create a new message.
- */
 export const LiveCheckStepSchema: GenMessage<LiveCheckStep> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 5);
 
-/**
- * GetLiveCheckResponse is the state of a live check.
- *
- * @generated from message postrider.delivery.v1.GetLiveCheckResponse
- */
+/** GetLiveCheckResponse is the state of a live check. */
 export type GetLiveCheckResponse = Message<"postrider.delivery.v1.GetLiveCheckResponse"> & {
-  /**
-   * The steps that have ended, in their order.
-   *
-   * @generated from field: repeated postrider.delivery.v1.LiveCheckStep steps = 1;
-   */
+  /** The steps that have ended, in their order. */
   steps: LiveCheckStep[];
 
-  /**
-   * When the live check ended; absent while it runs. After a crash of its process another process ends it about a minute later.
-   *
-   * @generated from field: google.protobuf.Timestamp ended_at = 2;
-   */
+  /** When the live check ended; absent while it runs. After a crash of its process another process ends it about a minute later. */
   endedAt?: Timestamp | undefined;
 
-  /**
-   * When the publishing call began; absent before that, and for posts that stay unpublished.
-   *
-   * @generated from field: google.protobuf.Timestamp called_at = 3;
-   */
+  /** When the publishing call began; absent before that, and for posts that stay unpublished. */
   calledAt?: Timestamp | undefined;
 
-  /**
-   * Text of the post, by which it can be found on the platform.
-   *
-   * @generated from field: string text = 4;
-   */
+  /** Text of the post, by which it can be found on the platform. */
   text: string;
 
-  /**
-   * The platform's id of the post that is left on the platform; absent when none is known.
-   *
-   * @generated from field: optional string external_id = 5;
-   */
+  /** The platform's id of the post that is left on the platform; absent when none is known. */
   externalId?: string | undefined;
 
-  /**
-   * Address of that post; absent when none is known.
-   *
-   * @generated from field: optional string permalink = 6;
-   */
+  /** Address of that post; absent when none is known. */
   permalink?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.GetLiveCheckResponse.
- * Use `create(GetLiveCheckResponseSchema)` to create a new message.
- */
 export const GetLiveCheckResponseSchema: GenMessage<GetLiveCheckResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_doctor_service, 6);
 
-/**
- * DoctorService lets an operator check a connected account on its platform, for `postrider doctor account`.
- *
- * @generated from service postrider.delivery.v1.DoctorService
- */
+/** DoctorService lets an operator check a connected account on its platform, for `postrider doctor account`. */
 export const DoctorService: GenService<{
   /**
    * DiagnoseAccount checks the connection, the permissions, the quotas and what the platform allows. It only reads.
    * Errors: not_found for an account that is unknown or disconnected.
-   *
-   * @generated from rpc postrider.delivery.v1.DoctorService.DiagnoseAccount
    */
   diagnoseAccount: {
     methodKind: "unary";
@@ -268,8 +127,6 @@ export const DoctorService: GenService<{
    * StartLiveCheck starts a round trip with one post: publish, read back, delete. It continues after the answer.
    * Errors: not_found for an account or media that are unknown; invalid_request for a post that readers would see without
    * `allow_public`, and for missing media; conflict while publishing is paused or stopped, or the account cannot be used.
-   *
-   * @generated from rpc postrider.delivery.v1.DoctorService.StartLiveCheck
    */
   startLiveCheck: {
     methodKind: "unary";
@@ -279,8 +136,6 @@ export const DoctorService: GenService<{
   /**
    * GetLiveCheck returns what a live check has done so far, and what it has left on the platform.
    * Errors: not_found for an unknown id.
-   *
-   * @generated from rpc postrider.delivery.v1.DoctorService.GetLiveCheck
    */
   getLiveCheck: {
     methodKind: "unary";

@@ -8,193 +8,88 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/pause_service.proto.
- */
 export const file_postrider_delivery_v1_pause_service: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcGF1c2Vfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxIlIKBVBhdXNlEgwKBGtpbmQYASABKAkSCwoDa2V5GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjMKFlBhdXNlUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiRgoXUGF1c2VQdWJsaXNoaW5nUmVzcG9uc2USKwoFcGF1c2UYASABKAsyHC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUGF1c2UiNAoXUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiKwoYUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEg8KB3Jlc3VtZWQYASABKAgiEwoRTGlzdFBhdXNlc1JlcXVlc3QiQgoSTGlzdFBhdXNlc1Jlc3BvbnNlEiwKBnBhdXNlcxgBIAMoCzIcLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZTLdAgoMUGF1c2VTZXJ2aWNlEnAKD1BhdXNlUHVibGlzaGluZxItLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZVB1Ymxpc2hpbmdSZXF1ZXN0Gi4ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlBhdXNlUHVibGlzaGluZ1Jlc3BvbnNlEnMKEFJlc3VtZVB1Ymxpc2hpbmcSLi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QaLy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEmYKCkxpc3RQYXVzZXMSKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1JlcXVlc3QaKS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * Pause is a scope whose publishing is paused.
- *
- * @generated from message postrider.delivery.v1.Pause
- */
+/** Pause is a scope whose publishing is paused. */
 export type Pause = Message<"postrider.delivery.v1.Pause"> & {
-  /**
-   * `platform`, `account` or `workspace`.
-   *
-   * @generated from field: string kind = 1;
-   */
+  /** `platform`, `account` or `workspace`. */
   kind: string;
 
-  /**
-   * Platform id, or UUID of the account or workspace.
-   *
-   * @generated from field: string key = 2;
-   */
+  /** Platform id, or UUID of the account or workspace. */
   key: string;
 
-  /**
-   * When the pause began.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 3;
-   */
+  /** When the pause began. */
   createdAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.Pause.
- * Use `create(PauseSchema)` to create a new message.
- */
 export const PauseSchema: GenMessage<Pause> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 0);
 
-/**
- * PausePublishingRequest names the scope.
- *
- * @generated from message postrider.delivery.v1.PausePublishingRequest
- */
+/** PausePublishingRequest names the scope. */
 export type PausePublishingRequest = Message<"postrider.delivery.v1.PausePublishingRequest"> & {
-  /**
-   * `platform`, `account` or `workspace`.
-   *
-   * @generated from field: string kind = 1;
-   */
+  /** `platform`, `account` or `workspace`. */
   kind: string;
 
-  /**
-   * Platform id or UUID.
-   *
-   * @generated from field: string key = 2;
-   */
+  /** Platform id or UUID. */
   key: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.PausePublishingRequest.
- * Use `create(PausePublishingRequestSchema)` to create a new message.
- */
 export const PausePublishingRequestSchema: GenMessage<PausePublishingRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 1);
 
-/**
- * PausePublishingResponse carries the pause.
- *
- * @generated from message postrider.delivery.v1.PausePublishingResponse
- */
+/** PausePublishingResponse carries the pause. */
 export type PausePublishingResponse = Message<"postrider.delivery.v1.PausePublishingResponse"> & {
-  /**
-   * The pause.
-   *
-   * @generated from field: postrider.delivery.v1.Pause pause = 1;
-   */
+  /** The pause. */
   pause?: Pause | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.PausePublishingResponse.
- * Use `create(PausePublishingResponseSchema)` to create a new message.
- */
 export const PausePublishingResponseSchema: GenMessage<PausePublishingResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 2);
 
-/**
- * ResumePublishingRequest names the scope.
- *
- * @generated from message postrider.delivery.v1.ResumePublishingRequest
- */
+/** ResumePublishingRequest names the scope. */
 export type ResumePublishingRequest = Message<"postrider.delivery.v1.ResumePublishingRequest"> & {
-  /**
-   * `platform`, `account` or `workspace`.
-   *
-   * @generated from field: string kind = 1;
-   */
+  /** `platform`, `account` or `workspace`. */
   kind: string;
 
-  /**
-   * Platform id or UUID.
-   *
-   * @generated from field: string key = 2;
-   */
+  /** Platform id or UUID. */
   key: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResumePublishingRequest.
- * Use `create(ResumePublishingRequestSchema)` to create a new message.
- */
 export const ResumePublishingRequestSchema: GenMessage<ResumePublishingRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 3);
 
-/**
- * ResumePublishingResponse says whether there was a pause.
- *
- * @generated from message postrider.delivery.v1.ResumePublishingResponse
- */
+/** ResumePublishingResponse says whether there was a pause. */
 export type ResumePublishingResponse = Message<"postrider.delivery.v1.ResumePublishingResponse"> & {
-  /**
-   * False when nothing was paused.
-   *
-   * @generated from field: bool resumed = 1;
-   */
+  /** False when nothing was paused. */
   resumed: boolean;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResumePublishingResponse.
- * Use `create(ResumePublishingResponseSchema)` to create a new message.
- */
 export const ResumePublishingResponseSchema: GenMessage<ResumePublishingResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 4);
 
-/**
- * ListPausesRequest has no parameters.
- *
- * @generated from message postrider.delivery.v1.ListPausesRequest
- */
+/** ListPausesRequest has no parameters. */
 export type ListPausesRequest = Message<"postrider.delivery.v1.ListPausesRequest"> & {
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListPausesRequest.
- * Use `create(ListPausesRequestSchema)` to create a new message.
- */
 export const ListPausesRequestSchema: GenMessage<ListPausesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 5);
 
-/**
- * ListPausesResponse carries the pauses.
- *
- * @generated from message postrider.delivery.v1.ListPausesResponse
- */
+/** ListPausesResponse carries the pauses. */
 export type ListPausesResponse = Message<"postrider.delivery.v1.ListPausesResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated postrider.delivery.v1.Pause pauses = 1;
-   */
+  /** Newest first. */
   pauses: Pause[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListPausesResponse.
- * Use `create(ListPausesResponseSchema)` to create a new message.
- */
 export const ListPausesResponseSchema: GenMessage<ListPausesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_pause_service, 6);
 
-/**
- * PauseService lets an operator pause publishing. Pauses are read whenever a task is claimed.
- *
- * @generated from service postrider.delivery.v1.PauseService
- */
+/** PauseService lets an operator pause publishing. Pauses are read whenever a task is claimed. */
 export const PauseService: GenService<{
   /**
    * PausePublishing keeps new tasks of the scope from starting until ResumePublishing is called. A repeated call changes
    * nothing.
    * Errors: invalid_request for an unknown kind or an empty key.
-   *
-   * @generated from rpc postrider.delivery.v1.PauseService.PausePublishing
    */
   pausePublishing: {
     methodKind: "unary";
@@ -204,8 +99,6 @@ export const PauseService: GenService<{
   /**
    * ResumePublishing ends a pause. A repeated call changes nothing.
    * Errors: invalid_request for an unknown kind or an empty key.
-   *
-   * @generated from rpc postrider.delivery.v1.PauseService.ResumePublishing
    */
   resumePublishing: {
     methodKind: "unary";
@@ -215,8 +108,6 @@ export const PauseService: GenService<{
   /**
    * ListPauses returns all pauses.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.delivery.v1.PauseService.ListPauses
    */
   listPauses: {
     methodKind: "unary";

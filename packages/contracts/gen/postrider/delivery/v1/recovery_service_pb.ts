@@ -8,297 +8,144 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/recovery_service.proto.
- */
 export const file_postrider_delivery_v1_recovery_service: GenFile = /*@__PURE__*/
   fileDesc("Cixwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxImUKCURhdGFQbGFjZRIZChFzeXN0ZW1faWRlbnRpZmllchgBIAEoCRIUCgxkYXRhYmFzZV9vaWQYAiABKAMSEAoIdGltZWxpbmUYAyABKAUSFQoNZGVwbG95bWVudF9pZBgEIAEoCSKGAwoIUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEjEKB2JlbG9uZ3MYAiABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEi4KBGxpZXMYAyABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEjQKC3Jlc3RvcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCmRhdGFfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESFAoMb3Blbl90YXJnZXRzGAYgASgFEh0KFXRydXN0X3JlZnVzZWRfYmVjYXVzZRgHIAEoCRIzCgp0cnVzdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBQg4KDF9yZXN0b3JlZF9hdEINCgtfZGF0YV91bnRpbEINCgtfdHJ1c3RlZF9hdCIUChJHZXRSZWNvdmVyeVJlcXVlc3QiSAoTR2V0UmVjb3ZlcnlSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSISChBBZG9wdERhdGFSZXF1ZXN0IlcKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgSMQoIcmVjb3ZlcnkYAiABKAsyHy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVjb3ZlcnkiFQoTTWFya1Jlc3RvcmVkUmVxdWVzdCJJChRNYXJrUmVzdG9yZWRSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSJGChNUcnVzdFJlc3RvcmVSZXF1ZXN0Ei8KC3Jlc3RvcmVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJJChRUcnVzdFJlc3RvcmVSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeTKuAwoPUmVjb3ZlcnlTZXJ2aWNlEmkKC0dldFJlY292ZXJ5EikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFJlY292ZXJ5UmVxdWVzdBoqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRSZWNvdmVyeVJlc3BvbnNlIgOQAgESXgoJQWRvcHREYXRhEicucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkFkb3B0RGF0YVJlcXVlc3QaKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQWRvcHREYXRhUmVzcG9uc2USZwoMTWFya1Jlc3RvcmVkEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLk1hcmtSZXN0b3JlZFJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTWFya1Jlc3RvcmVkUmVzcG9uc2USZwoMVHJ1c3RSZXN0b3JlEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlRydXN0UmVzdG9yZVJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVHJ1c3RSZXN0b3JlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * DataPlace identifies the database and the deployment in which data is, or to which data belongs.
- *
- * @generated from message postrider.delivery.v1.DataPlace
- */
+/** DataPlace identifies the database and the deployment in which data is, or to which data belongs. */
 export type DataPlace = Message<"postrider.delivery.v1.DataPlace"> & {
-  /**
-   * Identifier of the Postgres cluster.
-   *
-   * @generated from field: string system_identifier = 1;
-   */
+  /** Identifier of the Postgres cluster. */
   systemIdentifier: string;
 
-  /**
-   * Object id of the database in the cluster.
-   *
-   * @generated from field: int64 database_oid = 2;
-   */
+  /** Object id of the database in the cluster. */
   databaseOid: bigint;
 
-  /**
-   * Timeline of the write-ahead log.
-   *
-   * @generated from field: int32 timeline = 3;
-   */
+  /** Timeline of the write-ahead log. */
   timeline: number;
 
-  /**
-   * Name of the deployment.
-   *
-   * @generated from field: string deployment_id = 4;
-   */
+  /** Name of the deployment. */
   deploymentId: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.DataPlace.
- * Use `create(DataPlaceSchema)` to create a new message.
- */
 export const DataPlaceSchema: GenMessage<DataPlace> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 0);
 
-/**
- * Recovery describes the origin of the data.
- *
- * @generated from message postrider.delivery.v1.Recovery
- */
+/** Recovery describes the origin of the data. */
 export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   /**
    * Why nothing is published or deleted: the data belongs to another `system_identifier`, `database` or `deployment`. Empty
    * when publishing is not held.
-   *
-   * @generated from field: string held_because = 1;
    */
   heldBecause: string;
 
-  /**
-   * Where the data belongs.
-   *
-   * @generated from field: postrider.delivery.v1.DataPlace belongs = 2;
-   */
+  /** Where the data belongs. */
   belongs?: DataPlace | undefined;
 
-  /**
-   * Where the data is now, and the deployment of the process that answers.
-   *
-   * @generated from field: postrider.delivery.v1.DataPlace lies = 3;
-   */
+  /** Where the data is now, and the deployment of the process that answers. */
   lies?: DataPlace | undefined;
 
   /**
    * When the data was last restored or adopted. Targets that were due before, or became due shortly after, are searched
    * before they are sent.
-   *
-   * @generated from field: optional google.protobuf.Timestamp restored_at = 4;
    */
   restoredAt?: Timestamp | undefined;
 
-  /**
-   * The restored data contains no calls after this time. Absent when the time is unknown.
-   *
-   * @generated from field: optional google.protobuf.Timestamp data_until = 5;
-   */
+  /** The restored data contains no calls after this time. Absent when the time is unknown. */
   dataUntil?: Timestamp | undefined;
 
-  /**
-   * Number of targets that have an unknown outcome because of a restore.
-   *
-   * @generated from field: int32 open_targets = 6;
-   */
+  /** Number of targets that have an unknown outcome because of a restore. */
   openTargets: number;
 
   /**
    * Why TrustRestore is refused: `held`, `unnoticed`, `not_restored`, `already_trusted`, `data_lost` or
    * `too_old`. Empty when the latest restore can be declared lossless.
-   *
-   * @generated from field: string trust_refused_because = 7;
    */
   trustRefusedBecause: string;
 
-  /**
-   * The restore that was declared lossless last.
-   *
-   * @generated from field: optional google.protobuf.Timestamp trusted_at = 8;
-   */
+  /** The restore that was declared lossless last. */
   trustedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.Recovery.
- * Use `create(RecoverySchema)` to create a new message.
- */
 export const RecoverySchema: GenMessage<Recovery> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 1);
 
-/**
- * GetRecoveryRequest has no parameters.
- *
- * @generated from message postrider.delivery.v1.GetRecoveryRequest
- */
+/** GetRecoveryRequest has no parameters. */
 export type GetRecoveryRequest = Message<"postrider.delivery.v1.GetRecoveryRequest"> & {
 };
 
-/**
- * Describes the message postrider.delivery.v1.GetRecoveryRequest.
- * Use `create(GetRecoveryRequestSchema)` to create a new message.
- */
 export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 2);
 
-/**
- * GetRecoveryResponse carries the origin of the data.
- *
- * @generated from message postrider.delivery.v1.GetRecoveryResponse
- */
+/** GetRecoveryResponse carries the origin of the data. */
 export type GetRecoveryResponse = Message<"postrider.delivery.v1.GetRecoveryResponse"> & {
-  /**
-   * The current state.
-   *
-   * @generated from field: postrider.delivery.v1.Recovery recovery = 1;
-   */
+  /** The current state. */
   recovery?: Recovery | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.GetRecoveryResponse.
- * Use `create(GetRecoveryResponseSchema)` to create a new message.
- */
 export const GetRecoveryResponseSchema: GenMessage<GetRecoveryResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 3);
 
-/**
- * AdoptDataRequest has no parameters.
- *
- * @generated from message postrider.delivery.v1.AdoptDataRequest
- */
+/** AdoptDataRequest has no parameters. */
 export type AdoptDataRequest = Message<"postrider.delivery.v1.AdoptDataRequest"> & {
 };
 
-/**
- * Describes the message postrider.delivery.v1.AdoptDataRequest.
- * Use `create(AdoptDataRequestSchema)` to create a new message.
- */
 export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 4);
 
-/**
- * AdoptDataResponse says whether the call changed something.
- *
- * @generated from message postrider.delivery.v1.AdoptDataResponse
- */
+/** AdoptDataResponse says whether the call changed something. */
 export type AdoptDataResponse = Message<"postrider.delivery.v1.AdoptDataResponse"> & {
-  /**
-   * False when the data already belonged to this deployment.
-   *
-   * @generated from field: bool adopted = 1;
-   */
+  /** False when the data already belonged to this deployment. */
   adopted: boolean;
 
-  /**
-   * The state afterwards.
-   *
-   * @generated from field: postrider.delivery.v1.Recovery recovery = 2;
-   */
+  /** The state afterwards. */
   recovery?: Recovery | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.AdoptDataResponse.
- * Use `create(AdoptDataResponseSchema)` to create a new message.
- */
 export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 5);
 
-/**
- * MarkRestoredRequest has no parameters.
- *
- * @generated from message postrider.delivery.v1.MarkRestoredRequest
- */
+/** MarkRestoredRequest has no parameters. */
 export type MarkRestoredRequest = Message<"postrider.delivery.v1.MarkRestoredRequest"> & {
 };
 
-/**
- * Describes the message postrider.delivery.v1.MarkRestoredRequest.
- * Use `create(MarkRestoredRequestSchema)` to create a new message.
- */
 export const MarkRestoredRequestSchema: GenMessage<MarkRestoredRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 6);
 
-/**
- * MarkRestoredResponse carries the origin of the data.
- *
- * @generated from message postrider.delivery.v1.MarkRestoredResponse
- */
+/** MarkRestoredResponse carries the origin of the data. */
 export type MarkRestoredResponse = Message<"postrider.delivery.v1.MarkRestoredResponse"> & {
-  /**
-   * The state afterwards.
-   *
-   * @generated from field: postrider.delivery.v1.Recovery recovery = 1;
-   */
+  /** The state afterwards. */
   recovery?: Recovery | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.MarkRestoredResponse.
- * Use `create(MarkRestoredResponseSchema)` to create a new message.
- */
 export const MarkRestoredResponseSchema: GenMessage<MarkRestoredResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 7);
 
-/**
- * TrustRestoreRequest names the restore that lost no commit.
- *
- * @generated from message postrider.delivery.v1.TrustRestoreRequest
- */
+/** TrustRestoreRequest names the restore that lost no commit. */
 export type TrustRestoreRequest = Message<"postrider.delivery.v1.TrustRestoreRequest"> & {
-  /**
-   * The `restored_at` of the restore. A restore that was recorded in the meantime is thus not trusted by mistake.
-   *
-   * @generated from field: google.protobuf.Timestamp restored_at = 1;
-   */
+  /** The `restored_at` of the restore. A restore that was recorded in the meantime is thus not trusted by mistake. */
   restoredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.TrustRestoreRequest.
- * Use `create(TrustRestoreRequestSchema)` to create a new message.
- */
 export const TrustRestoreRequestSchema: GenMessage<TrustRestoreRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 8);
 
-/**
- * TrustRestoreResponse carries the origin of the data.
- *
- * @generated from message postrider.delivery.v1.TrustRestoreResponse
- */
+/** TrustRestoreResponse carries the origin of the data. */
 export type TrustRestoreResponse = Message<"postrider.delivery.v1.TrustRestoreResponse"> & {
-  /**
-   * The state afterwards.
-   *
-   * @generated from field: postrider.delivery.v1.Recovery recovery = 1;
-   */
+  /** The state afterwards. */
   recovery?: Recovery | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.TrustRestoreResponse.
- * Use `create(TrustRestoreResponseSchema)` to create a new message.
- */
 export const TrustRestoreResponseSchema: GenMessage<TrustRestoreResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 9);
 
 /**
  * RecoveryService tells an operator whether publishing is held because the data is a copy, and lets an operator adopt data
  * or mark it as restored.
- *
- * @generated from service postrider.delivery.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
    * GetRecovery says where the data belongs, where it is now, and how many targets have an unknown
    * outcome because of a restore.
    * Errors: unavailable until a process has read where the data belongs.
-   *
-   * @generated from rpc postrider.delivery.v1.RecoveryService.GetRecovery
    */
   getRecovery: {
     methodKind: "unary";
@@ -309,8 +156,6 @@ export const RecoveryService: GenService<{
    * AdoptData records that the data belongs to this deployment, and publishing resumes. Targets that were due before, or
    * become due shortly after, are searched on their platforms before they are sent. A repeated call changes nothing.
    * Errors: unavailable until a process has read where the data belongs.
-   *
-   * @generated from rpc postrider.delivery.v1.RecoveryService.AdoptData
    */
   adoptData: {
     methodKind: "unary";
@@ -321,8 +166,6 @@ export const RecoveryService: GenService<{
    * MarkRestored records that the data was restored: targets that were due before now, or become due shortly after, are
    * searched on their platforms before they are sent. Each call marks the data again.
    * Errors: unavailable until a process has read where the data belongs.
-   *
-   * @generated from rpc postrider.delivery.v1.RecoveryService.MarkRestored
    */
   markRestored: {
     methodKind: "unary";
@@ -335,8 +178,6 @@ export const RecoveryService: GenService<{
    * `outcome_unknown` because of it. A repeated call changes nothing.
    * Errors: invalid_request without a time; invalid_transition when `trust_refused_because` gives a reason, or when the time
    * is not that of the latest restore; unavailable until a process has read where the data belongs.
-   *
-   * @generated from rpc postrider.delivery.v1.RecoveryService.TrustRestore
    */
   trustRestore: {
     methodKind: "unary";

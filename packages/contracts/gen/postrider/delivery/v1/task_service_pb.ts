@@ -12,271 +12,128 @@ import type { TargetRef } from "../../posts/v1/target_service_pb.ts";
 import { file_postrider_posts_v1_target_service } from "../../posts/v1/target_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/task_service.proto.
- */
 export const file_postrider_delivery_v1_task_service: GenFile = /*@__PURE__*/
   fileDesc("Cihwb3N0cmlkZXIvZGVsaXZlcnkvdjEvdGFza19zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEigQEKG0JhdGNoR2V0VGFyZ2V0U3RhdGVzUmVxdWVzdBIrCgRyZWZzGAEgAygLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldFJlZhI1CglkZWxldGlvbnMYAiADKAsyIi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGVsZXRpb25SZWYisQIKHEJhdGNoR2V0VGFyZ2V0U3RhdGVzUmVzcG9uc2USNQoHdXBkYXRlcxgBIAMoCzIkLnBvc3RyaWRlci5kZWxpdmVyeS52MS5UYXJnZXRVcGRhdGVkEi4KB3Vua25vd24YAiADKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0UmVmEjkKCWRlbGV0aW9ucxgDIAMoCzImLnBvc3RyaWRlci5kZWxpdmVyeS52MS5EZWxldGlvblVwZGF0ZWQSPQoRdW5rbm93bl9kZWxldGlvbnMYBCADKAsyIi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGVsZXRpb25SZWYSMAoJY2FuY2VsbGVkGAUgAygLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldFJlZiJICgtEZWxldGlvblJlZhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEhAKCGRlbGV0aW9uGAMgASgFImAKFENhbmNlbFRhcmdldHNSZXF1ZXN0Eg8KB3Bvc3RfaWQYASABKAkSNwoHdGFyZ2V0cxgCIAMoCzImLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxsZWRUYXJnZXQiYwoPQ2FuY2VsbGVkVGFyZ2V0EioKA3JlZhgBIAEoCzIdLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRSZWYSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCSJMChVDYW5jZWxUYXJnZXRzUmVzcG9uc2USMwoFZW5kZWQYASADKAsyJC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVGFyZ2V0VXBkYXRlZCJXChRSZXNvbHZlVGFyZ2V0UmVxdWVzdBIRCgl0YXJnZXRfaWQYASABKAkSGgoNcHVibGlzaGVkX3VybBgCIAEoCUgAiAEBQhAKDl9wdWJsaXNoZWRfdXJsIk0KFVJlc29sdmVUYXJnZXRSZXNwb25zZRI0CgZ1cGRhdGUYASABKAsyJC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVGFyZ2V0VXBkYXRlZDLsAgoLVGFza1NlcnZpY2UShAEKFEJhdGNoR2V0VGFyZ2V0U3RhdGVzEjIucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkJhdGNoR2V0VGFyZ2V0U3RhdGVzUmVxdWVzdBozLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFRhcmdldFN0YXRlc1Jlc3BvbnNlIgOQAgESagoNQ2FuY2VsVGFyZ2V0cxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxUYXJnZXRzUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxUYXJnZXRzUmVzcG9uc2USagoNUmVzb2x2ZVRhcmdldBIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXNvbHZlVGFyZ2V0UmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXNvbHZlVGFyZ2V0UmVzcG9uc2ViBnByb3RvMw", [file_postrider_delivery_v1_delivery_events, file_postrider_posts_v1_target_service]);
 
-/**
- * BatchGetTargetStatesRequest names targets.
- *
- * @generated from message postrider.delivery.v1.BatchGetTargetStatesRequest
- */
+/** BatchGetTargetStatesRequest names targets. */
 export type BatchGetTargetStatesRequest = Message<"postrider.delivery.v1.BatchGetTargetStatesRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.posts.v1.TargetRef refs = 1;
-   */
+  /** At most 500. */
   refs: TargetRef[];
 
-  /**
-   * Deletions to look up as well, at most 500.
-   *
-   * @generated from field: repeated postrider.delivery.v1.DeletionRef deletions = 2;
-   */
+  /** Deletions to look up as well, at most 500. */
   deletions: DeletionRef[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.BatchGetTargetStatesRequest.
- * Use `create(BatchGetTargetStatesRequestSchema)` to create a new message.
- */
 export const BatchGetTargetStatesRequestSchema: GenMessage<BatchGetTargetStatesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 0);
 
-/**
- * BatchGetTargetStatesResponse carries the states that the delivery service knows.
- *
- * @generated from message postrider.delivery.v1.BatchGetTargetStatesResponse
- */
+/** BatchGetTargetStatesResponse carries the states that the delivery service knows. */
 export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchGetTargetStatesResponse"> & {
-  /**
-   * The latest update of each known target, in no particular order.
-   *
-   * @generated from field: repeated postrider.delivery.v1.TargetUpdated updates = 1;
-   */
+  /** The latest update of each known target, in no particular order. */
   updates: TargetUpdated[];
 
-  /**
-   * Targets without a task at their generation, or with a task that was dropped: nothing is sent for them.
-   *
-   * @generated from field: repeated postrider.posts.v1.TargetRef unknown = 2;
-   */
+  /** Targets without a task at their generation, or with a task that was dropped: nothing is sent for them. */
   unknown: TargetRef[];
 
-  /**
-   * The latest update of each known deletion, in no particular order.
-   *
-   * @generated from field: repeated postrider.delivery.v1.DeletionUpdated deletions = 3;
-   */
+  /** The latest update of each known deletion, in no particular order. */
   deletions: DeletionUpdated[];
 
-  /**
-   * Deletions that the delivery service does not know.
-   *
-   * @generated from field: repeated postrider.delivery.v1.DeletionRef unknown_deletions = 4;
-   */
+  /** Deletions that the delivery service does not know. */
   unknownDeletions: DeletionRef[];
 
   /**
    * The entries of `unknown` that CancelTargets has cancelled. A request at the same generation is ignored; a request at
    * a higher generation starts a task.
-   *
-   * @generated from field: repeated postrider.posts.v1.TargetRef cancelled = 5;
    */
   cancelled: TargetRef[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.BatchGetTargetStatesResponse.
- * Use `create(BatchGetTargetStatesResponseSchema)` to create a new message.
- */
 export const BatchGetTargetStatesResponseSchema: GenMessage<BatchGetTargetStatesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 1);
 
-/**
- * DeletionRef is a request to delete a published target.
- *
- * @generated from message postrider.delivery.v1.DeletionRef
- */
+/** DeletionRef is a request to delete a published target. */
 export type DeletionRef = Message<"postrider.delivery.v1.DeletionRef"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 2;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Raised by each request to delete.
-   *
-   * @generated from field: int32 deletion = 3;
-   */
+  /** Raised by each request to delete. */
   deletion: number;
 };
 
-/**
- * Describes the message postrider.delivery.v1.DeletionRef.
- * Use `create(DeletionRefSchema)` to create a new message.
- */
 export const DeletionRefSchema: GenMessage<DeletionRef> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 2);
 
-/**
- * CancelTargetsRequest names the targets of one post.
- *
- * @generated from message postrider.delivery.v1.CancelTargetsRequest
- */
+/** CancelTargetsRequest names the targets of one post. */
 export type CancelTargetsRequest = Message<"postrider.delivery.v1.CancelTargetsRequest"> & {
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 1;
-   */
+  /** UUID of the post. */
   postId: string;
 
   /**
    * At most 100. Targets that the delivery service does not know yet are recorded, so that a late event does not start
    * them.
-   *
-   * @generated from field: repeated postrider.delivery.v1.CancelledTarget targets = 2;
    */
   targets: CancelledTarget[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.CancelTargetsRequest.
- * Use `create(CancelTargetsRequestSchema)` to create a new message.
- */
 export const CancelTargetsRequestSchema: GenMessage<CancelTargetsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 3);
 
-/**
- * CancelledTarget is a target that must not be sent.
- *
- * @generated from message postrider.delivery.v1.CancelledTarget
- */
+/** CancelledTarget is a target that must not be sent. */
 export type CancelledTarget = Message<"postrider.delivery.v1.CancelledTarget"> & {
-  /**
-   * The target at its generation.
-   *
-   * @generated from field: postrider.posts.v1.TargetRef ref = 1;
-   */
+  /** The target at its generation. */
   ref?: TargetRef | undefined;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.CancelledTarget.
- * Use `create(CancelledTargetSchema)` to create a new message.
- */
 export const CancelledTargetSchema: GenMessage<CancelledTarget> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 4);
 
-/**
- * CancelTargetsResponse carries the targets that were already published or had already failed.
- *
- * @generated from message postrider.delivery.v1.CancelTargetsResponse
- */
+/** CancelTargetsResponse carries the targets that were already published or had already failed. */
 export type CancelTargetsResponse = Message<"postrider.delivery.v1.CancelTargetsResponse"> & {
-  /**
-   * The state of the targets that had ended before; they are not cancelled.
-   *
-   * @generated from field: repeated postrider.delivery.v1.TargetUpdated ended = 1;
-   */
+  /** The state of the targets that had ended before; they are not cancelled. */
   ended: TargetUpdated[];
 };
 
-/**
- * Describes the message postrider.delivery.v1.CancelTargetsResponse.
- * Use `create(CancelTargetsResponseSchema)` to create a new message.
- */
 export const CancelTargetsResponseSchema: GenMessage<CancelTargetsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 5);
 
-/**
- * ResolveTargetRequest says what an operator found on the platform.
- *
- * @generated from message postrider.delivery.v1.ResolveTargetRequest
- */
+/** ResolveTargetRequest says what an operator found on the platform. */
 export type ResolveTargetRequest = Message<"postrider.delivery.v1.ResolveTargetRequest"> & {
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 1;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Address at which the post was found; absent = the post is not on the platform, and the target can be retried.
-   *
-   * @generated from field: optional string published_url = 2;
-   */
+  /** Address at which the post was found; absent = the post is not on the platform, and the target can be retried. */
   publishedUrl?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResolveTargetRequest.
- * Use `create(ResolveTargetRequestSchema)` to create a new message.
- */
 export const ResolveTargetRequestSchema: GenMessage<ResolveTargetRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 6);
 
-/**
- * ResolveTargetResponse carries the new state.
- *
- * @generated from message postrider.delivery.v1.ResolveTargetResponse
- */
+/** ResolveTargetResponse carries the new state. */
 export type ResolveTargetResponse = Message<"postrider.delivery.v1.ResolveTargetResponse"> & {
-  /**
-   * The new state.
-   *
-   * @generated from field: postrider.delivery.v1.TargetUpdated update = 1;
-   */
+  /** The new state. */
   update?: TargetUpdated | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResolveTargetResponse.
- * Use `create(ResolveTargetResponseSchema)` to create a new message.
- */
 export const ResolveTargetResponseSchema: GenMessage<ResolveTargetResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 7);
 
 /**
  * TaskService answers the periodic check (sweep) of the posts service, cancels targets, and records what an operator found
  * out about unknown outcomes.
- *
- * @generated from service postrider.delivery.v1.TaskService
  */
 export const TaskService: GenService<{
   /**
    * BatchGetTargetStates returns the state of targets in the form of the delivery service's events.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.delivery.v1.TaskService.BatchGetTargetStates
    */
   batchGetTargetStates: {
     methodKind: "unary";
@@ -288,8 +145,6 @@ export const TaskService: GenService<{
    * nothing.
    * Errors: post_publishing when the publishing call of a target, which makes the post visible, has begun and its outcome
    * is unknown; then nothing changes.
-   *
-   * @generated from rpc postrider.delivery.v1.TaskService.CancelTargets
    */
   cancelTargets: {
     methodKind: "unary";
@@ -299,8 +154,6 @@ export const TaskService: GenService<{
   /**
    * ResolveTarget records what an operator found out about an unknown outcome.
    * Errors: not_found; invalid_transition when the outcome is not unknown.
-   *
-   * @generated from rpc postrider.delivery.v1.TaskService.ResolveTarget
    */
   resolveTarget: {
     methodKind: "unary";

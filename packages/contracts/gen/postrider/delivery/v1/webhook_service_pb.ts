@@ -8,781 +8,342 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/delivery/v1/webhook_service.proto.
- */
 export const file_postrider_delivery_v1_webhook_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvZGVsaXZlcnkvdjEvd2ViaG9va19zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEi0gIKB1dlYmhvb2sSCgoCaWQYASABKAkSCwoDdXJsGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEg4KBmV2ZW50cxgEIAMoCRIOCgZzdGF0dXMYBSABKAkSHAoPZGlzYWJsZWRfcmVhc29uGAYgASgJSACIAQESDwoHc2lnbmluZxgHIAEoCRIXCgpwdWJsaWNfa2V5GAggASgJSAGIAQESGwoObWF4X3Blcl9zZWNvbmQYCSABKAVIAogBARIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEISChBfZGlzYWJsZWRfcmVhc29uQg0KC19wdWJsaWNfa2V5QhEKD19tYXhfcGVyX3NlY29uZCJKChNMaXN0V2ViaG9va3NSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRIOCgZjdXJzb3IYAyABKAkicgoUTGlzdFdlYmhvb2tzUmVzcG9uc2USMAoId2ViaG9va3MYASADKAsyHi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuV2ViaG9vaxIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciKfAQoUQ3JlYXRlV2ViaG9va1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgsKA3VybBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIOCgZldmVudHMYBCADKAkSDwoHc2lnbmluZxgFIAEoCRIbCg5tYXhfcGVyX3NlY29uZBgGIAEoBUgAiAEBQhEKD19tYXhfcGVyX3NlY29uZCJoChVDcmVhdGVXZWJob29rUmVzcG9uc2USLwoHd2ViaG9vaxgBIAEoCzIeLnBvc3RyaWRlci5kZWxpdmVyeS52MS5XZWJob29rEhMKBnNlY3JldBgCIAEoCUgAiAEBQgkKB19zZWNyZXQimgIKFFVwZGF0ZVdlYmhvb2tSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIQCgN1cmwYAyABKAlIAIgBARIYCgtkZXNjcmlwdGlvbhgEIAEoCUgBiAEBEg4KBmV2ZW50cxgFIAMoCRITCgZzdGF0dXMYBiABKAlIAogBARIbCg5tYXhfcGVyX3NlY29uZBgHIAEoBUgDiAEBEjwKDXJvdGF0ZV9zZWNyZXQYCCABKAsyJS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuU2VjcmV0Um90YXRpb25CBgoEX3VybEIOCgxfZGVzY3JpcHRpb25CCQoHX3N0YXR1c0IRCg9fbWF4X3Blcl9zZWNvbmQiJQoOU2VjcmV0Um90YXRpb24SEwoLZ3JhY2VfaG91cnMYASABKAUiaAoVVXBkYXRlV2ViaG9va1Jlc3BvbnNlEi8KB3dlYmhvb2sYASABKAsyHi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuV2ViaG9vaxITCgZzZWNyZXQYAiABKAlIAIgBAUIJCgdfc2VjcmV0IjgKFFJldm9rZVdlYmhvb2tSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSIXChVSZXZva2VXZWJob29rUmVzcG9uc2UiiwEKHExpc3RXZWJob29rRGVsaXZlcmllc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCndlYmhvb2tfaWQYAiABKAkSDQoFbGltaXQYAyABKAUSDgoGY3Vyc29yGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpldmVudF90eXBlGAYgASgJIoUBCh1MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXNwb25zZRI6CgpkZWxpdmVyaWVzGAEgAygLMiYucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLldlYmhvb2tEZWxpdmVyeRIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciLIAgoPV2ViaG9va0RlbGl2ZXJ5EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDgoGc3RhdHVzGAQgASgJEhUKDWF0dGVtcHRfY291bnQYBSABKAUSMwoPbmV4dF9hdHRlbXB0X2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgdwYXlsb2FkGAggASgJSACIAQESNwoIYXR0ZW1wdHMYCSADKAsyJS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuV2ViaG9va0F0dGVtcHQSEgoFZXJyb3IYCiABKAlIAYgBAUIKCghfcGF5bG9hZEIICgZfZXJyb3Ii9AMKDldlYmhvb2tBdHRlbXB0Eg4KBm51bWJlchgBIAEoBRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgDIAEoBRIYCgtzdGF0dXNfY29kZRgEIAEoBUgAiAEBEhIKBWVycm9yGAUgASgJSAGIAQESUgoPcmVxdWVzdF9oZWFkZXJzGAYgAygLMjkucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLldlYmhvb2tBdHRlbXB0LlJlcXVlc3RIZWFkZXJzRW50cnkSVAoQcmVzcG9uc2VfaGVhZGVycxgHIAMoCzI6LnBvc3RyaWRlci5kZWxpdmVyeS52MS5XZWJob29rQXR0ZW1wdC5SZXNwb25zZUhlYWRlcnNFbnRyeRIaCg1yZXNwb25zZV9ib2R5GAggASgJSAKIAQEaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjYKFFJlc3BvbnNlSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX3N0YXR1c19jb2RlQggKBl9lcnJvckIQCg5fcmVzcG9uc2VfYm9keSJcChtSZXRyeVdlYmhvb2tEZWxpdmVyeVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCndlYmhvb2tfaWQYAiABKAkSEwoLZGVsaXZlcnlfaWQYAyABKAkiWAocUmV0cnlXZWJob29rRGVsaXZlcnlSZXNwb25zZRI4CghkZWxpdmVyeRgBIAEoCzImLnBvc3RyaWRlci5kZWxpdmVyeS52MS5XZWJob29rRGVsaXZlcnkiLAobUmVzZWFsV2ViaG9va1NlY3JldHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJImYKHFJlc2VhbFdlYmhvb2tTZWNyZXRzUmVzcG9uc2USDQoFYWZ0ZXIYASABKAkSEQoJcmVtYWluaW5nGAIgASgDEhAKCHJlc2VhbGVkGAMgASgFEhIKCnVucmVhZGFibGUYBCABKAUyzgYKDldlYmhvb2tTZXJ2aWNlEmwKDExpc3RXZWJob29rcxIqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5MaXN0V2ViaG9va3NSZXF1ZXN0GisucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIgOQAgESagoNQ3JlYXRlV2ViaG9vaxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DcmVhdGVXZWJob29rUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DcmVhdGVXZWJob29rUmVzcG9uc2USagoNVXBkYXRlV2ViaG9vaxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5VcGRhdGVXZWJob29rUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5VcGRhdGVXZWJob29rUmVzcG9uc2USagoNUmV2b2tlV2ViaG9vaxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXZva2VXZWJob29rUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXZva2VXZWJob29rUmVzcG9uc2UShwEKFUxpc3RXZWJob29rRGVsaXZlcmllcxIzLnBvc3RyaWRlci5kZWxpdmVyeS52MS5MaXN0V2ViaG9va0RlbGl2ZXJpZXNSZXF1ZXN0GjQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkxpc3RXZWJob29rRGVsaXZlcmllc1Jlc3BvbnNlIgOQAgESfwoUUmV0cnlXZWJob29rRGVsaXZlcnkSMi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmV0cnlXZWJob29rRGVsaXZlcnlSZXF1ZXN0GjMucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlJldHJ5V2ViaG9va0RlbGl2ZXJ5UmVzcG9uc2USfwoUUmVzZWFsV2ViaG9va1NlY3JldHMSMi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzZWFsV2ViaG9va1NlY3JldHNSZXF1ZXN0GjMucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlJlc2VhbFdlYmhvb2tTZWNyZXRzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * Webhook is a subscription of a customer's endpoint to events.
- *
- * @generated from message postrider.delivery.v1.Webhook
- */
+/** Webhook is a subscription of a customer's endpoint to events. */
 export type Webhook = Message<"postrider.delivery.v1.Webhook"> & {
-  /**
-   * Id of the webhook subscription, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the webhook subscription, a UUIDv7. */
   id: string;
 
-  /**
-   * Address of the customer's endpoint.
-   *
-   * @generated from field: string url = 2;
-   */
+  /** Address of the customer's endpoint. */
   url: string;
 
-  /**
-   * Description of the webhook subscription for people.
-   *
-   * @generated from field: string description = 3;
-   */
+  /** Description of the webhook subscription for people. */
   description: string;
 
-  /**
-   * Event filters: full event types, `group.*` or `*`.
-   *
-   * @generated from field: repeated string events = 4;
-   */
+  /** Event filters: full event types, `group.*` or `*`. */
   events: string[];
 
-  /**
-   * Status of the webhook subscription: `active`, `paused`, `disabled` or `revoked`.
-   *
-   * @generated from field: string status = 5;
-   */
+  /** Status of the webhook subscription: `active`, `paused`, `disabled` or `revoked`. */
   status: string;
 
-  /**
-   * Why the webhook subscription is disabled: `gone` or `failing`; absent unless the status is `disabled`.
-   *
-   * @generated from field: optional string disabled_reason = 6;
-   */
+  /** Why the webhook subscription is disabled: `gone` or `failing`; absent unless the status is `disabled`. */
   disabledReason?: string | undefined;
 
-  /**
-   * How deliveries are signed: `hmac-sha256` or `ed25519`.
-   *
-   * @generated from field: string signing = 7;
-   */
+  /** How deliveries are signed: `hmac-sha256` or `ed25519`. */
   signing: string;
 
-  /**
-   * Public key `whpk_…` that verifies Ed25519 signatures; absent with HMAC.
-   *
-   * @generated from field: optional string public_key = 8;
-   */
+  /** Public key `whpk_…` that verifies Ed25519 signatures; absent with HMAC. */
   publicKey?: string | undefined;
 
-  /**
-   * Maximum number of deliveries per second; absent = no maximum.
-   *
-   * @generated from field: optional int32 max_per_second = 9;
-   */
+  /** Maximum number of deliveries per second; absent = no maximum. */
   maxPerSecond?: number | undefined;
 
-  /**
-   * When the webhook subscription was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 10;
-   */
+  /** When the webhook subscription was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the webhook subscription last changed.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 11;
-   */
+  /** When the webhook subscription last changed. */
   updatedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.Webhook.
- * Use `create(WebhookSchema)` to create a new message.
- */
 export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 0);
 
-/**
- * ListWebhooksRequest asks for a page of webhook subscriptions.
- *
- * @generated from message postrider.delivery.v1.ListWebhooksRequest
- */
+/** ListWebhooksRequest asks for a page of webhook subscriptions. */
 export type ListWebhooksRequest = Message<"postrider.delivery.v1.ListWebhooksRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Maximum number of webhook subscriptions on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 2;
-   */
+  /** Maximum number of webhook subscriptions on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 3;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListWebhooksRequest.
- * Use `create(ListWebhooksRequestSchema)` to create a new message.
- */
 export const ListWebhooksRequestSchema: GenMessage<ListWebhooksRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 1);
 
-/**
- * ListWebhooksResponse carries a page of webhook subscriptions.
- *
- * @generated from message postrider.delivery.v1.ListWebhooksResponse
- */
+/** ListWebhooksResponse carries a page of webhook subscriptions. */
 export type ListWebhooksResponse = Message<"postrider.delivery.v1.ListWebhooksResponse"> & {
-  /**
-   * Webhook subscriptions, newest first.
-   *
-   * @generated from field: repeated postrider.delivery.v1.Webhook webhooks = 1;
-   */
+  /** Webhook subscriptions, newest first. */
   webhooks: Webhook[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListWebhooksResponse.
- * Use `create(ListWebhooksResponseSchema)` to create a new message.
- */
 export const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 2);
 
-/**
- * CreateWebhookRequest describes a new webhook subscription.
- *
- * @generated from message postrider.delivery.v1.CreateWebhookRequest
- */
+/** CreateWebhookRequest describes a new webhook subscription. */
 export type CreateWebhookRequest = Message<"postrider.delivery.v1.CreateWebhookRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Address of the customer's endpoint.
-   *
-   * @generated from field: string url = 2;
-   */
+  /** Address of the customer's endpoint. */
   url: string;
 
-  /**
-   * Description of the webhook subscription for people.
-   *
-   * @generated from field: string description = 3;
-   */
+  /** Description of the webhook subscription for people. */
   description: string;
 
-  /**
-   * Event filters: 1 to 50 full event types, `group.*` or `*`.
-   *
-   * @generated from field: repeated string events = 4;
-   */
+  /** Event filters: 1 to 50 full event types, `group.*` or `*`. */
   events: string[];
 
-  /**
-   * How deliveries are signed: `hmac-sha256` or `ed25519`.
-   *
-   * @generated from field: string signing = 5;
-   */
+  /** How deliveries are signed: `hmac-sha256` or `ed25519`. */
   signing: string;
 
-  /**
-   * Maximum number of deliveries per second, 1 to 100; absent = no maximum.
-   *
-   * @generated from field: optional int32 max_per_second = 6;
-   */
+  /** Maximum number of deliveries per second, 1 to 100; absent = no maximum. */
   maxPerSecond?: number | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.CreateWebhookRequest.
- * Use `create(CreateWebhookRequestSchema)` to create a new message.
- */
 export const CreateWebhookRequestSchema: GenMessage<CreateWebhookRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 3);
 
-/**
- * CreateWebhookResponse carries the new webhook subscription.
- *
- * @generated from message postrider.delivery.v1.CreateWebhookResponse
- */
+/** CreateWebhookResponse carries the new webhook subscription. */
 export type CreateWebhookResponse = Message<"postrider.delivery.v1.CreateWebhookResponse"> & {
-  /**
-   * The new webhook subscription.
-   *
-   * @generated from field: postrider.delivery.v1.Webhook webhook = 1;
-   */
+  /** The new webhook subscription. */
   webhook?: Webhook | undefined;
 
-  /**
-   * Signing secret `whsec_…`; absent with Ed25519.
-   *
-   * @generated from field: optional string secret = 2;
-   */
+  /** Signing secret `whsec_…`; absent with Ed25519. */
   secret?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.CreateWebhookResponse.
- * Use `create(CreateWebhookResponseSchema)` to create a new message.
- */
 export const CreateWebhookResponseSchema: GenMessage<CreateWebhookResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 4);
 
-/**
- * UpdateWebhookRequest names the fields of a webhook subscription to change. Absent fields stay.
- *
- * @generated from message postrider.delivery.v1.UpdateWebhookRequest
- */
+/** UpdateWebhookRequest names the fields of a webhook subscription to change. Absent fields stay. */
 export type UpdateWebhookRequest = Message<"postrider.delivery.v1.UpdateWebhookRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the webhook subscription.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the webhook subscription. */
   id: string;
 
-  /**
-   * New address of the customer's endpoint.
-   *
-   * @generated from field: optional string url = 3;
-   */
+  /** New address of the customer's endpoint. */
   url?: string | undefined;
 
-  /**
-   * New description of the webhook subscription for people.
-   *
-   * @generated from field: optional string description = 4;
-   */
+  /** New description of the webhook subscription for people. */
   description?: string | undefined;
 
-  /**
-   * New event filters; empty = unchanged.
-   *
-   * @generated from field: repeated string events = 5;
-   */
+  /** New event filters; empty = unchanged. */
   events: string[];
 
-  /**
-   * New status of the webhook subscription: `active` or `paused`.
-   *
-   * @generated from field: optional string status = 6;
-   */
+  /** New status of the webhook subscription: `active` or `paused`. */
   status?: string | undefined;
 
-  /**
-   * New maximum number of deliveries per second, 1 to 100; 0 = no maximum.
-   *
-   * @generated from field: optional int32 max_per_second = 7;
-   */
+  /** New maximum number of deliveries per second, 1 to 100; 0 = no maximum. */
   maxPerSecond?: number | undefined;
 
-  /**
-   * Asks for a new signing secret; absent = no rotation.
-   *
-   * @generated from field: postrider.delivery.v1.SecretRotation rotate_secret = 8;
-   */
+  /** Asks for a new signing secret; absent = no rotation. */
   rotateSecret?: SecretRotation | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.UpdateWebhookRequest.
- * Use `create(UpdateWebhookRequestSchema)` to create a new message.
- */
 export const UpdateWebhookRequestSchema: GenMessage<UpdateWebhookRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 5);
 
-/**
- * SecretRotation asks for a new signing secret.
- *
- * @generated from message postrider.delivery.v1.SecretRotation
- */
+/** SecretRotation asks for a new signing secret. */
 export type SecretRotation = Message<"postrider.delivery.v1.SecretRotation"> & {
-  /**
-   * For how many hours the older signing secrets still sign, 0 to 168.
-   *
-   * @generated from field: int32 grace_hours = 1;
-   */
+  /** For how many hours the older signing secrets still sign, 0 to 168. */
   graceHours: number;
 };
 
-/**
- * Describes the message postrider.delivery.v1.SecretRotation.
- * Use `create(SecretRotationSchema)` to create a new message.
- */
 export const SecretRotationSchema: GenMessage<SecretRotation> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 6);
 
-/**
- * UpdateWebhookResponse carries the webhook subscription as it is now.
- *
- * @generated from message postrider.delivery.v1.UpdateWebhookResponse
- */
+/** UpdateWebhookResponse carries the webhook subscription as it is now. */
 export type UpdateWebhookResponse = Message<"postrider.delivery.v1.UpdateWebhookResponse"> & {
-  /**
-   * The webhook subscription as it is now.
-   *
-   * @generated from field: postrider.delivery.v1.Webhook webhook = 1;
-   */
+  /** The webhook subscription as it is now. */
   webhook?: Webhook | undefined;
 
-  /**
-   * The new signing secret; present only after a rotation.
-   *
-   * @generated from field: optional string secret = 2;
-   */
+  /** The new signing secret; present only after a rotation. */
   secret?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.UpdateWebhookResponse.
- * Use `create(UpdateWebhookResponseSchema)` to create a new message.
- */
 export const UpdateWebhookResponseSchema: GenMessage<UpdateWebhookResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 7);
 
-/**
- * RevokeWebhookRequest names a webhook subscription.
- *
- * @generated from message postrider.delivery.v1.RevokeWebhookRequest
- */
+/** RevokeWebhookRequest names a webhook subscription. */
 export type RevokeWebhookRequest = Message<"postrider.delivery.v1.RevokeWebhookRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the webhook subscription.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the webhook subscription. */
   id: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.RevokeWebhookRequest.
- * Use `create(RevokeWebhookRequestSchema)` to create a new message.
- */
 export const RevokeWebhookRequestSchema: GenMessage<RevokeWebhookRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 8);
 
-/**
- * RevokeWebhookResponse is empty.
- *
- * @generated from message postrider.delivery.v1.RevokeWebhookResponse
- */
+/** RevokeWebhookResponse is empty. */
 export type RevokeWebhookResponse = Message<"postrider.delivery.v1.RevokeWebhookResponse"> & {
 };
 
-/**
- * Describes the message postrider.delivery.v1.RevokeWebhookResponse.
- * Use `create(RevokeWebhookResponseSchema)` to create a new message.
- */
 export const RevokeWebhookResponseSchema: GenMessage<RevokeWebhookResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 9);
 
-/**
- * ListWebhookDeliveriesRequest asks for a page of a webhook subscription's deliveries.
- *
- * @generated from message postrider.delivery.v1.ListWebhookDeliveriesRequest
- */
+/** ListWebhookDeliveriesRequest asks for a page of a webhook subscription's deliveries. */
 export type ListWebhookDeliveriesRequest = Message<"postrider.delivery.v1.ListWebhookDeliveriesRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the webhook subscription.
-   *
-   * @generated from field: string webhook_id = 2;
-   */
+  /** UUID of the webhook subscription. */
   webhookId: string;
 
-  /**
-   * Maximum number of deliveries on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 3;
-   */
+  /** Maximum number of deliveries on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 4;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 
-  /**
-   * Only deliveries with this status; empty = deliveries of every status.
-   *
-   * @generated from field: string status = 5;
-   */
+  /** Only deliveries with this status; empty = deliveries of every status. */
   status: string;
 
-  /**
-   * Only deliveries of this event type; empty = deliveries of every event type.
-   *
-   * @generated from field: string event_type = 6;
-   */
+  /** Only deliveries of this event type; empty = deliveries of every event type. */
   eventType: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListWebhookDeliveriesRequest.
- * Use `create(ListWebhookDeliveriesRequestSchema)` to create a new message.
- */
 export const ListWebhookDeliveriesRequestSchema: GenMessage<ListWebhookDeliveriesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 10);
 
-/**
- * ListWebhookDeliveriesResponse carries a page of webhook deliveries.
- *
- * @generated from message postrider.delivery.v1.ListWebhookDeliveriesResponse
- */
+/** ListWebhookDeliveriesResponse carries a page of webhook deliveries. */
 export type ListWebhookDeliveriesResponse = Message<"postrider.delivery.v1.ListWebhookDeliveriesResponse"> & {
-  /**
-   * Webhook deliveries, newest first.
-   *
-   * @generated from field: repeated postrider.delivery.v1.WebhookDelivery deliveries = 1;
-   */
+  /** Webhook deliveries, newest first. */
   deliveries: WebhookDelivery[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ListWebhookDeliveriesResponse.
- * Use `create(ListWebhookDeliveriesResponseSchema)` to create a new message.
- */
 export const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveriesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 11);
 
-/**
- * WebhookDelivery is one event that is sent to one subscription.
- *
- * @generated from message postrider.delivery.v1.WebhookDelivery
- */
+/** WebhookDelivery is one event that is sent to one subscription. */
 export type WebhookDelivery = Message<"postrider.delivery.v1.WebhookDelivery"> & {
-  /**
-   * Id of the webhook delivery, a UUIDv7 with the time of the event.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the webhook delivery, a UUIDv7 with the time of the event. */
   id: string;
 
-  /**
-   * Id of the event, a UUIDv7 with the time of the event, sent in the header `webhook-id`.
-   *
-   * @generated from field: string event_id = 2;
-   */
+  /** Id of the event, a UUIDv7 with the time of the event, sent in the header `webhook-id`. */
   eventId: string;
 
-  /**
-   * Event type, for example `post.published`.
-   *
-   * @generated from field: string event_type = 3;
-   */
+  /** Event type, for example `post.published`. */
   eventType: string;
 
-  /**
-   * Status of the webhook delivery: `pending`, `delivering`, `succeeded`, `failed` or `cancelled`.
-   *
-   * @generated from field: string status = 4;
-   */
+  /** Status of the webhook delivery: `pending`, `delivering`, `succeeded`, `failed` or `cancelled`. */
   status: string;
 
-  /**
-   * Number of attempts that have ended.
-   *
-   * @generated from field: int32 attempt_count = 5;
-   */
+  /** Number of attempts that have ended. */
   attemptCount: number;
 
-  /**
-   * When the next attempt of the webhook delivery is due; absent when none is.
-   *
-   * @generated from field: google.protobuf.Timestamp next_attempt_at = 6;
-   */
+  /** When the next attempt of the webhook delivery is due; absent when none is. */
   nextAttemptAt?: Timestamp | undefined;
 
-  /**
-   * When the event was assigned to the webhook subscription.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 7;
-   */
+  /** When the event was assigned to the webhook subscription. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * The JSON body that is sent; absent while it is not written yet.
-   *
-   * @generated from field: optional string payload = 8;
-   */
+  /** The JSON body that is sent; absent while it is not written yet. */
   payload?: string | undefined;
 
-  /**
-   * The attempts of the webhook delivery, in the order of their numbers.
-   *
-   * @generated from field: repeated postrider.delivery.v1.WebhookAttempt attempts = 9;
-   */
+  /** The attempts of the webhook delivery, in the order of their numbers. */
   attempts: WebhookAttempt[];
 
-  /**
-   * Why the webhook delivery failed without an attempt: `backlog_full`; absent for all other deliveries.
-   *
-   * @generated from field: optional string error = 10;
-   */
+  /** Why the webhook delivery failed without an attempt: `backlog_full`; absent for all other deliveries. */
   error?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.WebhookDelivery.
- * Use `create(WebhookDeliverySchema)` to create a new message.
- */
 export const WebhookDeliverySchema: GenMessage<WebhookDelivery> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 12);
 
-/**
- * WebhookAttempt is one request to the endpoint of a webhook subscription.
- *
- * @generated from message postrider.delivery.v1.WebhookAttempt
- */
+/** WebhookAttempt is one request to the endpoint of a webhook subscription. */
 export type WebhookAttempt = Message<"postrider.delivery.v1.WebhookAttempt"> & {
-  /**
-   * Number of the attempt; the first one has 1.
-   *
-   * @generated from field: int32 number = 1;
-   */
+  /** Number of the attempt; the first one has 1. */
   number: number;
 
-  /**
-   * When the webhook attempt began.
-   *
-   * @generated from field: google.protobuf.Timestamp started_at = 2;
-   */
+  /** When the webhook attempt began. */
   startedAt?: Timestamp | undefined;
 
-  /**
-   * Milliseconds until the webhook attempt ended.
-   *
-   * @generated from field: int32 duration_ms = 3;
-   */
+  /** Milliseconds until the webhook attempt ended. */
   durationMs: number;
 
-  /**
-   * HTTP status of the response; absent without a response.
-   *
-   * @generated from field: optional int32 status_code = 4;
-   */
+  /** HTTP status of the response; absent without a response. */
   statusCode?: number | undefined;
 
-  /**
-   * Stable error code of the attempt; absent after a success. See `WebhookError` in the code.
-   *
-   * @generated from field: optional string error = 5;
-   */
+  /** Stable error code of the attempt; absent after a success. See `WebhookError` in the code. */
   error?: string | undefined;
 
-  /**
-   * Headers of the request, with names in lower case.
-   *
-   * @generated from field: map<string, string> request_headers = 6;
-   */
+  /** Headers of the request, with names in lower case. */
   requestHeaders: { [key: string]: string };
 
-  /**
-   * Headers of the response, with names in lower case; empty without a response.
-   *
-   * @generated from field: map<string, string> response_headers = 7;
-   */
+  /** Headers of the response, with names in lower case; empty without a response. */
   responseHeaders: { [key: string]: string };
 
-  /**
-   * Body of the response, at most 16 KiB as UTF-8, and 2 KiB of a 2xx response; absent without a response.
-   *
-   * @generated from field: optional string response_body = 8;
-   */
+  /** Body of the response, at most 16 KiB as UTF-8, and 2 KiB of a 2xx response; absent without a response. */
   responseBody?: string | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.WebhookAttempt.
- * Use `create(WebhookAttemptSchema)` to create a new message.
- */
 export const WebhookAttemptSchema: GenMessage<WebhookAttempt> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 13);
 
-/**
- * RetryWebhookDeliveryRequest names a webhook delivery.
- *
- * @generated from message postrider.delivery.v1.RetryWebhookDeliveryRequest
- */
+/** RetryWebhookDeliveryRequest names a webhook delivery. */
 export type RetryWebhookDeliveryRequest = Message<"postrider.delivery.v1.RetryWebhookDeliveryRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the webhook subscription.
-   *
-   * @generated from field: string webhook_id = 2;
-   */
+  /** UUID of the webhook subscription. */
   webhookId: string;
 
-  /**
-   * UUID of the webhook delivery.
-   *
-   * @generated from field: string delivery_id = 3;
-   */
+  /** UUID of the webhook delivery. */
   deliveryId: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.RetryWebhookDeliveryRequest.
- * Use `create(RetryWebhookDeliveryRequestSchema)` to create a new message.
- */
 export const RetryWebhookDeliveryRequestSchema: GenMessage<RetryWebhookDeliveryRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 14);
 
-/**
- * RetryWebhookDeliveryResponse carries the webhook delivery as it is now.
- *
- * @generated from message postrider.delivery.v1.RetryWebhookDeliveryResponse
- */
+/** RetryWebhookDeliveryResponse carries the webhook delivery as it is now. */
 export type RetryWebhookDeliveryResponse = Message<"postrider.delivery.v1.RetryWebhookDeliveryResponse"> & {
-  /**
-   * The webhook delivery as it is now.
-   *
-   * @generated from field: postrider.delivery.v1.WebhookDelivery delivery = 1;
-   */
+  /** The webhook delivery as it is now. */
   delivery?: WebhookDelivery | undefined;
 };
 
-/**
- * Describes the message postrider.delivery.v1.RetryWebhookDeliveryResponse.
- * Use `create(RetryWebhookDeliveryResponseSchema)` to create a new message.
- */
 export const RetryWebhookDeliveryResponseSchema: GenMessage<RetryWebhookDeliveryResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 15);
 
-/**
- * ResealWebhookSecretsRequest asks for one page of a round.
- *
- * @generated from message postrider.delivery.v1.ResealWebhookSecretsRequest
- */
+/** ResealWebhookSecretsRequest asks for one page of a round. */
 export type ResealWebhookSecretsRequest = Message<"postrider.delivery.v1.ResealWebhookSecretsRequest"> & {
-  /**
-   * `after` of the previous page; empty = the first page of a round.
-   *
-   * @generated from field: string after = 1;
-   */
+  /** `after` of the previous page; empty = the first page of a round. */
   after: string;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResealWebhookSecretsRequest.
- * Use `create(ResealWebhookSecretsRequestSchema)` to create a new message.
- */
 export const ResealWebhookSecretsRequestSchema: GenMessage<ResealWebhookSecretsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 16);
 
-/**
- * ResealWebhookSecretsResponse says what the page changed.
- *
- * @generated from message postrider.delivery.v1.ResealWebhookSecretsResponse
- */
+/** ResealWebhookSecretsResponse says what the page changed. */
 export type ResealWebhookSecretsResponse = Message<"postrider.delivery.v1.ResealWebhookSecretsResponse"> & {
-  /**
-   * Argument for the next page; empty = the round has ended.
-   *
-   * @generated from field: string after = 1;
-   */
+  /** Argument for the next page; empty = the round has ended. */
   after: string;
 
-  /**
-   * Number of signing secrets that are not encrypted with the newest key, after this page.
-   *
-   * @generated from field: int64 remaining = 2;
-   */
+  /** Number of signing secrets that are not encrypted with the newest key, after this page. */
   remaining: bigint;
 
-  /**
-   * Number of signing secrets that this page encrypted with the newest key.
-   *
-   * @generated from field: int32 resealed = 3;
-   */
+  /** Number of signing secrets that this page encrypted with the newest key. */
   resealed: number;
 
   /**
    * Number of signing secrets of this page that cannot be decrypted: their key is not configured, or they were changed in the
    * database.
-   *
-   * @generated from field: int32 unreadable = 4;
    */
   unreadable: number;
 };
 
-/**
- * Describes the message postrider.delivery.v1.ResealWebhookSecretsResponse.
- * Use `create(ResealWebhookSecretsResponseSchema)` to create a new message.
- */
 export const ResealWebhookSecretsResponseSchema: GenMessage<ResealWebhookSecretsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 17);
 
-/**
- * WebhookService administers webhook subscriptions and reads their deliveries.
- *
- * @generated from service postrider.delivery.v1.WebhookService
- */
+/** WebhookService administers webhook subscriptions and reads their deliveries. */
 export const WebhookService: GenService<{
   /**
    * ListWebhooks returns a page of the webhook subscriptions that are not revoked, newest first.
    * Errors: invalid_request for an invalid cursor.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.ListWebhooks
    */
   listWebhooks: {
     methodKind: "unary";
@@ -794,8 +355,6 @@ export const WebhookService: GenService<{
    * the one to a rotation contain the secret.
    * Errors: validation_failed with address_not_allowed or too_many_subscriptions, invalid_request for an unknown event
    * type.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.CreateWebhook
    */
   createWebhook: {
     methodKind: "unary";
@@ -806,8 +365,6 @@ export const WebhookService: GenService<{
    * UpdateWebhook replaces the given fields of a webhook subscription, pauses or resumes it, or rotates its secret.
    * Errors: not_found, validation_failed with address_not_allowed, invalid_request, invalid_transition for a revoked
    * subscription.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.UpdateWebhook
    */
   updateWebhook: {
     methodKind: "unary";
@@ -818,8 +375,6 @@ export const WebhookService: GenService<{
    * RevokeWebhook revokes a webhook subscription, also one that is already revoked. Its pending deliveries are never
    * sent.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.RevokeWebhook
    */
   revokeWebhook: {
     methodKind: "unary";
@@ -830,8 +385,6 @@ export const WebhookService: GenService<{
    * ListWebhookDeliveries returns a page of the deliveries of a webhook subscription, also of a revoked one, newest
    * first. A page ends early at about 2 MiB.
    * Errors: not_found, invalid_request for an invalid cursor.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.ListWebhookDeliveries
    */
   listWebhookDeliveries: {
     methodKind: "unary";
@@ -842,8 +395,6 @@ export const WebhookService: GenService<{
    * RetryWebhookDelivery makes a new attempt of a failed webhook delivery.
    * Errors: not_found, delivery_not_failed, invalid_transition for a subscription that is not active, validation_failed with
    * too_many_waiting_deliveries.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.RetryWebhookDelivery
    */
   retryWebhookDelivery: {
     methodKind: "unary";
@@ -854,8 +405,6 @@ export const WebhookService: GenService<{
    * ResealWebhookSecrets encrypts a page of the signing secrets of webhooks with the newest key. Repeated with the answered
    * `after` until that is empty, it makes a round.
    * Errors: invalid_request for an invalid `after`.
-   *
-   * @generated from rpc postrider.delivery.v1.WebhookService.ResealWebhookSecrets
    */
   resealWebhookSecrets: {
     methodKind: "unary";

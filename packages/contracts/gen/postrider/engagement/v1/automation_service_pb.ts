@@ -12,1094 +12,473 @@ import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/engagement/v1/automation_service.proto.
- */
 export const file_postrider_engagement_v1_automation_service: GenFile = /*@__PURE__*/
   fileDesc("CjBwb3N0cmlkZXIvZW5nYWdlbWVudC92MS9hdXRvbWF0aW9uX3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5lbmdhZ2VtZW50LnYxIqwCCg5BdXRvbWF0aW9uUnVsZRIKCgJpZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSMAoFbWVkaWEYBCABKAsyIS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5NZWRpYUlkcxIQCghrZXl3b3JkcxgFIAMoCRINCgVtYXRjaBgGIAEoCRIYChBleGNsdWRlX2tleXdvcmRzGAcgAygJEg8KB21lc3NhZ2UYCCABKAkSDgoGc3RhdHVzGAkgASgJEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhcKCE1lZGlhSWRzEgsKA2lkcxgBIAMoCSIZCghLZXl3b3JkcxINCgV3b3JkcxgBIAMoCSJRChpMaXN0QXV0b21hdGlvblJ1bGVzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSDgoGY3Vyc29yGAMgASgJIn8KG0xpc3RBdXRvbWF0aW9uUnVsZXNSZXNwb25zZRI2CgVydWxlcxgBIAMoCzInLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkF1dG9tYXRpb25SdWxlEhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIo4CChtDcmVhdGVBdXRvbWF0aW9uUnVsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIwCgVtZWRpYRgEIAEoCzIhLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLk1lZGlhSWRzEhAKCGtleXdvcmRzGAUgAygJEg0KBW1hdGNoGAYgASgJEhgKEGV4Y2x1ZGVfa2V5d29yZHMYByADKAkSDwoHbWVzc2FnZRgIIAEoCRI5CgtpZGVtcG90ZW5jeRgJIAEoCzIkLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLklkZW1wb3RlbmN5ImcKHENyZWF0ZUF1dG9tYXRpb25SdWxlUmVzcG9uc2USNQoEcnVsZRgBIAEoCzInLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkF1dG9tYXRpb25SdWxlEhAKCHJlcGxheWVkGAIgASgIIvcCChtVcGRhdGVBdXRvbWF0aW9uUnVsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBEjAKBW1lZGlhGAQgASgLMiEucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuTWVkaWFJZHMSEQoJYWxsX21lZGlhGAUgASgIEjMKCGtleXdvcmRzGAYgASgLMiEucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuS2V5d29yZHMSEgoFbWF0Y2gYByABKAlIAYgBARI7ChBleGNsdWRlX2tleXdvcmRzGAggASgLMiEucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuS2V5d29yZHMSFAoHbWVzc2FnZRgJIAEoCUgCiAEBEhMKBnN0YXR1cxgKIAEoCUgDiAEBQgcKBV9uYW1lQggKBl9tYXRjaEIKCghfbWVzc2FnZUIJCgdfc3RhdHVzIlUKHFVwZGF0ZUF1dG9tYXRpb25SdWxlUmVzcG9uc2USNQoEcnVsZRgBIAEoCzInLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkF1dG9tYXRpb25SdWxlIpECCg1BdXRvbWF0aW9uUnVuEgoKAmlkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEgoKY29tbWVudF9pZBgDIAEoCRIQCghtZWRpYV9pZBgEIAEoCRI2CgZhdXRob3IYBSABKAsyJi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5Db21tZW50QXV0aG9yEg4KBnN0YXR1cxgGIAEoCRITCgZyZWFzb24YByABKAlIAIgBARIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx3b3Jrc3BhY2VfaWQYCSABKAkSDwoHdmVyc2lvbhgKIAEoA0IJCgdfcmVhc29uInEKGUxpc3RBdXRvbWF0aW9uUnVuc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSDgoGc3RhdHVzGAMgASgJEg0KBWxpbWl0GAQgASgFEg4KBmN1cnNvchgFIAEoCSJ8ChpMaXN0QXV0b21hdGlvblJ1bnNSZXNwb25zZRI0CgRydW5zGAEgAygLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQXV0b21hdGlvblJ1bhIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciJyCgxCYWNrZmlsbEl0ZW0SMQoHY29tbWVudBgBIAEoCzIgLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkNvbW1lbnQSDwoHb3V0Y29tZRgCIAEoCRITCgZyZWFzb24YAyABKAlIAIgBAUIJCgdfcmVhc29uImEKFlByZXZpZXdCYWNrZmlsbFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEAoIbWVkaWFfaWQYAyABKAkSDgoGY3Vyc29yGAQgASgJInkKF1ByZXZpZXdCYWNrZmlsbFJlc3BvbnNlEjQKBWl0ZW1zGAEgAygLMiUucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQmFja2ZpbGxJdGVtEhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIuIBCghCYWNrZmlsbBIKCgJpZBgBIAEoCRIPCgdydWxlX2lkGAIgASgJEhAKCG1lZGlhX2lkGAMgASgJEg4KBnN0YXR1cxgEIAEoCRI3CgZjb3VudHMYBSABKAsyJy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5CYWNrZmlsbENvdW50cxIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJVCg5CYWNrZmlsbENvdW50cxIPCgdzY2FubmVkGAEgASgDEg8KB21hdGNoZWQYAiABKAMSEAoIcHJlcGFyZWQYAyABKAMSDwoHc2tpcHBlZBgEIAEoAyJLChRMaXN0QmFja2ZpbGxzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSDgoGY3Vyc29yGAMgASgJIncKFUxpc3RCYWNrZmlsbHNSZXNwb25zZRI0CgliYWNrZmlsbHMYASADKAsyIS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5CYWNrZmlsbBIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciKLAQoVQ3JlYXRlQmFja2ZpbGxSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdydWxlX2lkGAIgASgJEhAKCG1lZGlhX2lkGAMgASgJEjkKC2lkZW1wb3RlbmN5GAQgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiwQEKFkNyZWF0ZUJhY2tmaWxsUmVzcG9uc2USMwoIYmFja2ZpbGwYASABKAsyIS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5CYWNrZmlsbBI2CgdyZXN1bHRzGAIgAygLMiUucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQmFja2ZpbGxJdGVtEhgKC25leHRfY3Vyc29yGAMgASgJSACIAQESEAoIcmVwbGF5ZWQYBCABKAhCDgoMX25leHRfY3Vyc29yIl4KEkdldEJhY2tmaWxsUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEwoLYmFja2ZpbGxfaWQYAiABKAkSDQoFbGltaXQYAyABKAUSDgoGY3Vyc29yGAQgASgJIqwBChNHZXRCYWNrZmlsbFJlc3BvbnNlEjMKCGJhY2tmaWxsGAEgASgLMiEucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQmFja2ZpbGwSNgoHcmVzdWx0cxgCIAMoCzIlLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkJhY2tmaWxsSXRlbRIYCgtuZXh0X2N1cnNvchgDIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvciJSChVVcGRhdGVCYWNrZmlsbFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhMKC2JhY2tmaWxsX2lkGAIgASgJEg4KBmFjdGlvbhgDIAEoCSKvAQoWVXBkYXRlQmFja2ZpbGxSZXNwb25zZRIzCghiYWNrZmlsbBgBIAEoCzIhLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkJhY2tmaWxsEjYKB3Jlc3VsdHMYAiADKAsyJS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5CYWNrZmlsbEl0ZW0SGAoLbmV4dF9jdXJzb3IYAyABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3Iy8QgKEUF1dG9tYXRpb25TZXJ2aWNlEoUBChNMaXN0QXV0b21hdGlvblJ1bGVzEjMucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuTGlzdEF1dG9tYXRpb25SdWxlc1JlcXVlc3QaNC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5MaXN0QXV0b21hdGlvblJ1bGVzUmVzcG9uc2UiA5ACARKDAQoUQ3JlYXRlQXV0b21hdGlvblJ1bGUSNC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5DcmVhdGVBdXRvbWF0aW9uUnVsZVJlcXVlc3QaNS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5DcmVhdGVBdXRvbWF0aW9uUnVsZVJlc3BvbnNlEoMBChRVcGRhdGVBdXRvbWF0aW9uUnVsZRI0LnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlVwZGF0ZUF1dG9tYXRpb25SdWxlUmVxdWVzdBo1LnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlVwZGF0ZUF1dG9tYXRpb25SdWxlUmVzcG9uc2USggEKEkxpc3RBdXRvbWF0aW9uUnVucxIyLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkxpc3RBdXRvbWF0aW9uUnVuc1JlcXVlc3QaMy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5MaXN0QXV0b21hdGlvblJ1bnNSZXNwb25zZSIDkAIBEnkKD1ByZXZpZXdCYWNrZmlsbBIvLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlByZXZpZXdCYWNrZmlsbFJlcXVlc3QaMC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5QcmV2aWV3QmFja2ZpbGxSZXNwb25zZSIDkAIBEnMKDUxpc3RCYWNrZmlsbHMSLS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5MaXN0QmFja2ZpbGxzUmVxdWVzdBouLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkxpc3RCYWNrZmlsbHNSZXNwb25zZSIDkAIBEnEKDkNyZWF0ZUJhY2tmaWxsEi4ucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQ3JlYXRlQmFja2ZpbGxSZXF1ZXN0Gi8ucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQ3JlYXRlQmFja2ZpbGxSZXNwb25zZRJtCgtHZXRCYWNrZmlsbBIrLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkdldEJhY2tmaWxsUmVxdWVzdBosLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkdldEJhY2tmaWxsUmVzcG9uc2UiA5ACARJxCg5VcGRhdGVCYWNrZmlsbBIuLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlVwZGF0ZUJhY2tmaWxsUmVxdWVzdBovLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlVwZGF0ZUJhY2tmaWxsUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_engagement_v1_comment_service, file_postrider_operations_v1_idempotency]);
 
-/**
- * AutomationRule says which comments get which private reply.
- *
- * @generated from message postrider.engagement.v1.AutomationRule
- */
+/** AutomationRule says which comments get which private reply. */
 export type AutomationRule = Message<"postrider.engagement.v1.AutomationRule"> & {
-  /**
-   * Id of the rule, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the rule, a UUIDv7. */
   id: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Name for people.
-   *
-   * @generated from field: string name = 3;
-   */
+  /** Name for people. */
   name: string;
 
-  /**
-   * The media whose comments the rule reads; absent = all media of the account.
-   *
-   * @generated from field: postrider.engagement.v1.MediaIds media = 4;
-   */
+  /** The media whose comments the rule reads; absent = all media of the account. */
   media?: MediaIds | undefined;
 
-  /**
-   * Words or phrases to look for, 1 to 50.
-   *
-   * @generated from field: repeated string keywords = 5;
-   */
+  /** Words or phrases to look for, 1 to 50. */
   keywords: string[];
 
-  /**
-   * `any`, `all` or `exact`.
-   *
-   * @generated from field: string match = 6;
-   */
+  /** `any`, `all` or `exact`. */
   match: string;
 
-  /**
-   * A comment that contains one of these gets no private reply.
-   *
-   * @generated from field: repeated string exclude_keywords = 7;
-   */
+  /** A comment that contains one of these gets no private reply. */
   excludeKeywords: string[];
 
-  /**
-   * Text of the private reply, at most 1,000 bytes.
-   *
-   * @generated from field: string message = 8;
-   */
+  /** Text of the private reply, at most 1,000 bytes. */
   message: string;
 
-  /**
-   * `draft`, `active`, `paused` or `revoked`.
-   *
-   * @generated from field: string status = 9;
-   */
+  /** `draft`, `active`, `paused` or `revoked`. */
   status: string;
 
-  /**
-   * When the rule was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 10;
-   */
+  /** When the rule was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the rule last changed.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 11;
-   */
+  /** When the rule last changed. */
   updatedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.AutomationRule.
- * Use `create(AutomationRuleSchema)` to create a new message.
- */
 export const AutomationRuleSchema: GenMessage<AutomationRule> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 0);
 
-/**
- * MediaIds is a list of media, which may be empty.
- *
- * @generated from message postrider.engagement.v1.MediaIds
- */
+/** MediaIds is a list of media, which may be empty. */
 export type MediaIds = Message<"postrider.engagement.v1.MediaIds"> & {
-  /**
-   * The platform's ids of media.
-   *
-   * @generated from field: repeated string ids = 1;
-   */
+  /** The platform's ids of media. */
   ids: string[];
 };
 
-/**
- * Describes the message postrider.engagement.v1.MediaIds.
- * Use `create(MediaIdsSchema)` to create a new message.
- */
 export const MediaIdsSchema: GenMessage<MediaIds> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 1);
 
-/**
- * Keywords is a list of words or phrases, which may be empty.
- *
- * @generated from message postrider.engagement.v1.Keywords
- */
+/** Keywords is a list of words or phrases, which may be empty. */
 export type Keywords = Message<"postrider.engagement.v1.Keywords"> & {
-  /**
-   * Words or phrases.
-   *
-   * @generated from field: repeated string words = 1;
-   */
+  /** Words or phrases. */
   words: string[];
 };
 
-/**
- * Describes the message postrider.engagement.v1.Keywords.
- * Use `create(KeywordsSchema)` to create a new message.
- */
 export const KeywordsSchema: GenMessage<Keywords> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 2);
 
-/**
- * ListAutomationRulesRequest asks for a page of rules.
- *
- * @generated from message postrider.engagement.v1.ListAutomationRulesRequest
- */
+/** ListAutomationRulesRequest asks for a page of rules. */
 export type ListAutomationRulesRequest = Message<"postrider.engagement.v1.ListAutomationRulesRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Maximum number of rules on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 2;
-   */
+  /** Maximum number of rules on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 3;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListAutomationRulesRequest.
- * Use `create(ListAutomationRulesRequestSchema)` to create a new message.
- */
 export const ListAutomationRulesRequestSchema: GenMessage<ListAutomationRulesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 3);
 
-/**
- * ListAutomationRulesResponse carries a page of rules.
- *
- * @generated from message postrider.engagement.v1.ListAutomationRulesResponse
- */
+/** ListAutomationRulesResponse carries a page of rules. */
 export type ListAutomationRulesResponse = Message<"postrider.engagement.v1.ListAutomationRulesResponse"> & {
-  /**
-   * Rules, newest first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.AutomationRule rules = 1;
-   */
+  /** Rules, newest first. */
   rules: AutomationRule[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListAutomationRulesResponse.
- * Use `create(ListAutomationRulesResponseSchema)` to create a new message.
- */
 export const ListAutomationRulesResponseSchema: GenMessage<ListAutomationRulesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 4);
 
-/**
- * CreateAutomationRuleRequest describes a new rule.
- *
- * @generated from message postrider.engagement.v1.CreateAutomationRuleRequest
- */
+/** CreateAutomationRuleRequest describes a new rule. */
 export type CreateAutomationRuleRequest = Message<"postrider.engagement.v1.CreateAutomationRuleRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Name for people.
-   *
-   * @generated from field: string name = 3;
-   */
+  /** Name for people. */
   name: string;
 
-  /**
-   * The media whose comments the rule reads; absent = all media of the account.
-   *
-   * @generated from field: postrider.engagement.v1.MediaIds media = 4;
-   */
+  /** The media whose comments the rule reads; absent = all media of the account. */
   media?: MediaIds | undefined;
 
-  /**
-   * Words or phrases to look for, 1 to 50.
-   *
-   * @generated from field: repeated string keywords = 5;
-   */
+  /** Words or phrases to look for, 1 to 50. */
   keywords: string[];
 
-  /**
-   * `any`, `all` or `exact`.
-   *
-   * @generated from field: string match = 6;
-   */
+  /** `any`, `all` or `exact`. */
   match: string;
 
-  /**
-   * Words or phrases that exclude a comment.
-   *
-   * @generated from field: repeated string exclude_keywords = 7;
-   */
+  /** Words or phrases that exclude a comment. */
   excludeKeywords: string[];
 
-  /**
-   * Text of the private reply, at most 1,000 bytes.
-   *
-   * @generated from field: string message = 8;
-   */
+  /** Text of the private reply, at most 1,000 bytes. */
   message: string;
 
-  /**
-   * Absent = every call creates a new rule.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 9;
-   */
+  /** Absent = every call creates a new rule. */
   idempotency?: Idempotency | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CreateAutomationRuleRequest.
- * Use `create(CreateAutomationRuleRequestSchema)` to create a new message.
- */
 export const CreateAutomationRuleRequestSchema: GenMessage<CreateAutomationRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 5);
 
-/**
- * CreateAutomationRuleResponse carries the new rule.
- *
- * @generated from message postrider.engagement.v1.CreateAutomationRuleResponse
- */
+/** CreateAutomationRuleResponse carries the new rule. */
 export type CreateAutomationRuleResponse = Message<"postrider.engagement.v1.CreateAutomationRuleResponse"> & {
-  /**
-   * The rule as it was when it was created.
-   *
-   * @generated from field: postrider.engagement.v1.AutomationRule rule = 1;
-   */
+  /** The rule as it was when it was created. */
   rule?: AutomationRule | undefined;
 
-  /**
-   * True if an earlier request with the same idempotency key created the rule.
-   *
-   * @generated from field: bool replayed = 2;
-   */
+  /** True if an earlier request with the same idempotency key created the rule. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CreateAutomationRuleResponse.
- * Use `create(CreateAutomationRuleResponseSchema)` to create a new message.
- */
 export const CreateAutomationRuleResponseSchema: GenMessage<CreateAutomationRuleResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 6);
 
-/**
- * UpdateAutomationRuleRequest carries the fields to replace; absent fields stay as they are.
- *
- * @generated from message postrider.engagement.v1.UpdateAutomationRuleRequest
- */
+/** UpdateAutomationRuleRequest carries the fields to replace; absent fields stay as they are. */
 export type UpdateAutomationRuleRequest = Message<"postrider.engagement.v1.UpdateAutomationRuleRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** UUID of the rule. */
   ruleId: string;
 
-  /**
-   * Name for people.
-   *
-   * @generated from field: optional string name = 3;
-   */
+  /** Name for people. */
   name?: string | undefined;
 
-  /**
-   * Replaces the media; ignored if `all_media` is true.
-   *
-   * @generated from field: postrider.engagement.v1.MediaIds media = 4;
-   */
+  /** Replaces the media; ignored if `all_media` is true. */
   media?: MediaIds | undefined;
 
-  /**
-   * Makes the rule read all media of the account.
-   *
-   * @generated from field: bool all_media = 5;
-   */
+  /** Makes the rule read all media of the account. */
   allMedia: boolean;
 
-  /**
-   * Replaces the keywords.
-   *
-   * @generated from field: postrider.engagement.v1.Keywords keywords = 6;
-   */
+  /** Replaces the keywords. */
   keywords?: Keywords | undefined;
 
-  /**
-   * `any`, `all` or `exact`.
-   *
-   * @generated from field: optional string match = 7;
-   */
+  /** `any`, `all` or `exact`. */
   match?: string | undefined;
 
-  /**
-   * Replaces the words that exclude a comment.
-   *
-   * @generated from field: postrider.engagement.v1.Keywords exclude_keywords = 8;
-   */
+  /** Replaces the words that exclude a comment. */
   excludeKeywords?: Keywords | undefined;
 
-  /**
-   * Text of the private reply.
-   *
-   * @generated from field: optional string message = 9;
-   */
+  /** Text of the private reply. */
   message?: string | undefined;
 
-  /**
-   * New status: `active`, `paused` or `revoked`.
-   *
-   * @generated from field: optional string status = 10;
-   */
+  /** New status: `active`, `paused` or `revoked`. */
   status?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.UpdateAutomationRuleRequest.
- * Use `create(UpdateAutomationRuleRequestSchema)` to create a new message.
- */
 export const UpdateAutomationRuleRequestSchema: GenMessage<UpdateAutomationRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 7);
 
-/**
- * UpdateAutomationRuleResponse carries the rule.
- *
- * @generated from message postrider.engagement.v1.UpdateAutomationRuleResponse
- */
+/** UpdateAutomationRuleResponse carries the rule. */
 export type UpdateAutomationRuleResponse = Message<"postrider.engagement.v1.UpdateAutomationRuleResponse"> & {
-  /**
-   * The rule as it is now.
-   *
-   * @generated from field: postrider.engagement.v1.AutomationRule rule = 1;
-   */
+  /** The rule as it is now. */
   rule?: AutomationRule | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.UpdateAutomationRuleResponse.
- * Use `create(UpdateAutomationRuleResponseSchema)` to create a new message.
- */
 export const UpdateAutomationRuleResponseSchema: GenMessage<UpdateAutomationRuleResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 8);
 
-/**
- * AutomationRun is what became of one comment under one rule.
- *
- * @generated from message postrider.engagement.v1.AutomationRun
- */
+/** AutomationRun is what became of one comment under one rule. */
 export type AutomationRun = Message<"postrider.engagement.v1.AutomationRun"> & {
-  /**
-   * Id of the run, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the run, a UUIDv7. */
   id: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** UUID of the rule. */
   ruleId: string;
 
-  /**
-   * The platform's id of the comment.
-   *
-   * @generated from field: string comment_id = 3;
-   */
+  /** The platform's id of the comment. */
   commentId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 4;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * Who wrote the comment; absent when the platform does not say.
-   *
-   * @generated from field: postrider.engagement.v1.CommentAuthor author = 5;
-   */
+  /** Who wrote the comment; absent when the platform does not say. */
   author?: CommentAuthor | undefined;
 
-  /**
-   * `prepared`, `sent`, `skipped` or `failed`.
-   *
-   * @generated from field: string status = 6;
-   */
+  /** `prepared`, `sent`, `skipped` or `failed`. */
   status: string;
 
-  /**
-   * Why the run is not `sent`; absent if it is sent or still waits to be sent.
-   *
-   * @generated from field: optional string reason = 7;
-   */
+  /** Why the run is not `sent`; absent if it is sent or still waits to be sent. */
   reason?: string | undefined;
 
-  /**
-   * When the run was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 8;
-   */
+  /** When the run was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 9;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Raised by every change.
-   *
-   * @generated from field: int64 version = 10;
-   */
+  /** Raised by every change. */
   version: bigint;
 };
 
-/**
- * Describes the message postrider.engagement.v1.AutomationRun.
- * Use `create(AutomationRunSchema)` to create a new message.
- */
 export const AutomationRunSchema: GenMessage<AutomationRun> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 9);
 
-/**
- * ListAutomationRunsRequest asks for a page of runs.
- *
- * @generated from message postrider.engagement.v1.ListAutomationRunsRequest
- */
+/** ListAutomationRunsRequest asks for a page of runs. */
 export type ListAutomationRunsRequest = Message<"postrider.engagement.v1.ListAutomationRunsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Only runs of this rule; empty = of all rules.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** Only runs of this rule; empty = of all rules. */
   ruleId: string;
 
-  /**
-   * Only runs with this status; empty = with any.
-   *
-   * @generated from field: string status = 3;
-   */
+  /** Only runs with this status; empty = with any. */
   status: string;
 
-  /**
-   * Maximum number of runs on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 4;
-   */
+  /** Maximum number of runs on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 5;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListAutomationRunsRequest.
- * Use `create(ListAutomationRunsRequestSchema)` to create a new message.
- */
 export const ListAutomationRunsRequestSchema: GenMessage<ListAutomationRunsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 10);
 
-/**
- * ListAutomationRunsResponse carries a page of runs.
- *
- * @generated from message postrider.engagement.v1.ListAutomationRunsResponse
- */
+/** ListAutomationRunsResponse carries a page of runs. */
 export type ListAutomationRunsResponse = Message<"postrider.engagement.v1.ListAutomationRunsResponse"> & {
-  /**
-   * Runs, newest first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.AutomationRun runs = 1;
-   */
+  /** Runs, newest first. */
   runs: AutomationRun[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListAutomationRunsResponse.
- * Use `create(ListAutomationRunsResponseSchema)` to create a new message.
- */
 export const ListAutomationRunsResponseSchema: GenMessage<ListAutomationRunsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 11);
 
-/**
- * BackfillItem says what a rule would do with a past comment.
- *
- * @generated from message postrider.engagement.v1.BackfillItem
- */
+/** BackfillItem says what a rule would do with a past comment. */
 export type BackfillItem = Message<"postrider.engagement.v1.BackfillItem"> & {
-  /**
-   * The comment.
-   *
-   * @generated from field: postrider.engagement.v1.Comment comment = 1;
-   */
+  /** The comment. */
   comment?: Comment | undefined;
 
-  /**
-   * In a preview `prepare`, `skip` or `no_match`; in a job `prepared`, `skipped` or `no_match`.
-   *
-   * @generated from field: string outcome = 2;
-   */
+  /** In a preview `prepare`, `skip` or `no_match`; in a job `prepared`, `skipped` or `no_match`. */
   outcome: string;
 
-  /**
-   * Why the comment is skipped; absent otherwise.
-   *
-   * @generated from field: optional string reason = 3;
-   */
+  /** Why the comment is skipped; absent otherwise. */
   reason?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.BackfillItem.
- * Use `create(BackfillItemSchema)` to create a new message.
- */
 export const BackfillItemSchema: GenMessage<BackfillItem> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 12);
 
-/**
- * PreviewBackfillRequest names a rule, media and a page.
- *
- * @generated from message postrider.engagement.v1.PreviewBackfillRequest
- */
+/** PreviewBackfillRequest names a rule, media and a page. */
 export type PreviewBackfillRequest = Message<"postrider.engagement.v1.PreviewBackfillRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** UUID of the rule. */
   ruleId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 4;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.PreviewBackfillRequest.
- * Use `create(PreviewBackfillRequestSchema)` to create a new message.
- */
 export const PreviewBackfillRequestSchema: GenMessage<PreviewBackfillRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 13);
 
-/**
- * PreviewBackfillResponse carries a page of past comments.
- *
- * @generated from message postrider.engagement.v1.PreviewBackfillResponse
- */
+/** PreviewBackfillResponse carries a page of past comments. */
 export type PreviewBackfillResponse = Message<"postrider.engagement.v1.PreviewBackfillResponse"> & {
-  /**
-   * Comments, newest first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.BackfillItem items = 1;
-   */
+  /** Comments, newest first. */
   items: BackfillItem[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.PreviewBackfillResponse.
- * Use `create(PreviewBackfillResponseSchema)` to create a new message.
- */
 export const PreviewBackfillResponseSchema: GenMessage<PreviewBackfillResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 14);
 
-/**
- * Backfill is a job that tries a rule on past comments, page by page.
- *
- * @generated from message postrider.engagement.v1.Backfill
- */
+/** Backfill is a job that tries a rule on past comments, page by page. */
 export type Backfill = Message<"postrider.engagement.v1.Backfill"> & {
-  /**
-   * Id of the job, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the job, a UUIDv7. */
   id: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** UUID of the rule. */
   ruleId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * `preparing`, `ready`, `paused`, `completed` or `failed`.
-   *
-   * @generated from field: string status = 4;
-   */
+  /** `preparing`, `ready`, `paused`, `completed` or `failed`. */
   status: string;
 
-  /**
-   * Number of comments read; `matched` = `prepared` + `skipped`.
-   *
-   * @generated from field: postrider.engagement.v1.BackfillCounts counts = 5;
-   */
+  /** Number of comments read; `matched` = `prepared` + `skipped`. */
   counts?: BackfillCounts | undefined;
 
-  /**
-   * When the job was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 6;
-   */
+  /** When the job was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the job last changed.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 7;
-   */
+  /** When the job last changed. */
   updatedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.Backfill.
- * Use `create(BackfillSchema)` to create a new message.
- */
 export const BackfillSchema: GenMessage<Backfill> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 15);
 
-/**
- * BackfillCounts counts the comments of a job.
- *
- * @generated from message postrider.engagement.v1.BackfillCounts
- */
+/** BackfillCounts counts the comments of a job. */
 export type BackfillCounts = Message<"postrider.engagement.v1.BackfillCounts"> & {
-  /**
-   * Comments read.
-   *
-   * @generated from field: int64 scanned = 1;
-   */
+  /** Comments read. */
   scanned: bigint;
 
-  /**
-   * Comments with a keyword.
-   *
-   * @generated from field: int64 matched = 2;
-   */
+  /** Comments with a keyword. */
   matched: bigint;
 
-  /**
-   * Comments that would get a private reply.
-   *
-   * @generated from field: int64 prepared = 3;
-   */
+  /** Comments that would get a private reply. */
   prepared: bigint;
 
-  /**
-   * Comments with a keyword that would get none.
-   *
-   * @generated from field: int64 skipped = 4;
-   */
+  /** Comments with a keyword that would get none. */
   skipped: bigint;
 };
 
-/**
- * Describes the message postrider.engagement.v1.BackfillCounts.
- * Use `create(BackfillCountsSchema)` to create a new message.
- */
 export const BackfillCountsSchema: GenMessage<BackfillCounts> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 16);
 
-/**
- * ListBackfillsRequest asks for a page of jobs.
- *
- * @generated from message postrider.engagement.v1.ListBackfillsRequest
- */
+/** ListBackfillsRequest asks for a page of jobs. */
 export type ListBackfillsRequest = Message<"postrider.engagement.v1.ListBackfillsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Maximum number of jobs on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 2;
-   */
+  /** Maximum number of jobs on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 3;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListBackfillsRequest.
- * Use `create(ListBackfillsRequestSchema)` to create a new message.
- */
 export const ListBackfillsRequestSchema: GenMessage<ListBackfillsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 17);
 
-/**
- * ListBackfillsResponse carries a page of jobs.
- *
- * @generated from message postrider.engagement.v1.ListBackfillsResponse
- */
+/** ListBackfillsResponse carries a page of jobs. */
 export type ListBackfillsResponse = Message<"postrider.engagement.v1.ListBackfillsResponse"> & {
-  /**
-   * Jobs, newest first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.Backfill backfills = 1;
-   */
+  /** Jobs, newest first. */
   backfills: Backfill[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListBackfillsResponse.
- * Use `create(ListBackfillsResponseSchema)` to create a new message.
- */
 export const ListBackfillsResponseSchema: GenMessage<ListBackfillsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 18);
 
-/**
- * CreateBackfillRequest names a rule and media.
- *
- * @generated from message postrider.engagement.v1.CreateBackfillRequest
- */
+/** CreateBackfillRequest names a rule and media. */
 export type CreateBackfillRequest = Message<"postrider.engagement.v1.CreateBackfillRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string rule_id = 2;
-   */
+  /** UUID of the rule. */
   ruleId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * Absent = every call creates a new job.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 4;
-   */
+  /** Absent = every call creates a new job. */
   idempotency?: Idempotency | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CreateBackfillRequest.
- * Use `create(CreateBackfillRequestSchema)` to create a new message.
- */
 export const CreateBackfillRequestSchema: GenMessage<CreateBackfillRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 19);
 
-/**
- * CreateBackfillResponse carries the new job.
- *
- * @generated from message postrider.engagement.v1.CreateBackfillResponse
- */
+/** CreateBackfillResponse carries the new job. */
 export type CreateBackfillResponse = Message<"postrider.engagement.v1.CreateBackfillResponse"> & {
-  /**
-   * The job after its first page.
-   *
-   * @generated from field: postrider.engagement.v1.Backfill backfill = 1;
-   */
+  /** The job after its first page. */
   backfill?: Backfill | undefined;
 
-  /**
-   * Results of the first page, newest comment first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.BackfillItem results = 2;
-   */
+  /** Results of the first page, newest comment first. */
   results: BackfillItem[];
 
-  /**
-   * Cursor of the next page of results; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 3;
-   */
+  /** Cursor of the next page of results; absent on the last page. */
   nextCursor?: string | undefined;
 
-  /**
-   * True if an earlier request with the same idempotency key created the job.
-   *
-   * @generated from field: bool replayed = 4;
-   */
+  /** True if an earlier request with the same idempotency key created the job. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CreateBackfillResponse.
- * Use `create(CreateBackfillResponseSchema)` to create a new message.
- */
 export const CreateBackfillResponseSchema: GenMessage<CreateBackfillResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 20);
 
-/**
- * GetBackfillRequest names a job and a page of its results.
- *
- * @generated from message postrider.engagement.v1.GetBackfillRequest
- */
+/** GetBackfillRequest names a job and a page of its results. */
 export type GetBackfillRequest = Message<"postrider.engagement.v1.GetBackfillRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the job.
-   *
-   * @generated from field: string backfill_id = 2;
-   */
+  /** UUID of the job. */
   backfillId: string;
 
-  /**
-   * Maximum number of results on the page, 1 to 100; 0 = 20.
-   *
-   * @generated from field: int32 limit = 3;
-   */
+  /** Maximum number of results on the page, 1 to 100; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 4;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.GetBackfillRequest.
- * Use `create(GetBackfillRequestSchema)` to create a new message.
- */
 export const GetBackfillRequestSchema: GenMessage<GetBackfillRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 21);
 
-/**
- * GetBackfillResponse carries a job.
- *
- * @generated from message postrider.engagement.v1.GetBackfillResponse
- */
+/** GetBackfillResponse carries a job. */
 export type GetBackfillResponse = Message<"postrider.engagement.v1.GetBackfillResponse"> & {
-  /**
-   * The job.
-   *
-   * @generated from field: postrider.engagement.v1.Backfill backfill = 1;
-   */
+  /** The job. */
   backfill?: Backfill | undefined;
 
-  /**
-   * A page of results, newest comment first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.BackfillItem results = 2;
-   */
+  /** A page of results, newest comment first. */
   results: BackfillItem[];
 
-  /**
-   * Cursor of the next page of results; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 3;
-   */
+  /** Cursor of the next page of results; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.GetBackfillResponse.
- * Use `create(GetBackfillResponseSchema)` to create a new message.
- */
 export const GetBackfillResponseSchema: GenMessage<GetBackfillResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 22);
 
-/**
- * UpdateBackfillRequest names a job and what to do.
- *
- * @generated from message postrider.engagement.v1.UpdateBackfillRequest
- */
+/** UpdateBackfillRequest names a job and what to do. */
 export type UpdateBackfillRequest = Message<"postrider.engagement.v1.UpdateBackfillRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the job.
-   *
-   * @generated from field: string backfill_id = 2;
-   */
+  /** UUID of the job. */
   backfillId: string;
 
-  /**
-   * `prepare_next_page`, `pause` or `resume`.
-   *
-   * @generated from field: string action = 3;
-   */
+  /** `prepare_next_page`, `pause` or `resume`. */
   action: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.UpdateBackfillRequest.
- * Use `create(UpdateBackfillRequestSchema)` to create a new message.
- */
 export const UpdateBackfillRequestSchema: GenMessage<UpdateBackfillRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 23);
 
-/**
- * UpdateBackfillResponse carries the job afterwards.
- *
- * @generated from message postrider.engagement.v1.UpdateBackfillResponse
- */
+/** UpdateBackfillResponse carries the job afterwards. */
 export type UpdateBackfillResponse = Message<"postrider.engagement.v1.UpdateBackfillResponse"> & {
-  /**
-   * The job as it is now.
-   *
-   * @generated from field: postrider.engagement.v1.Backfill backfill = 1;
-   */
+  /** The job as it is now. */
   backfill?: Backfill | undefined;
 
-  /**
-   * The newest page of results, newest comment first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.BackfillItem results = 2;
-   */
+  /** The newest page of results, newest comment first. */
   results: BackfillItem[];
 
-  /**
-   * Cursor of the next page of results; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 3;
-   */
+  /** Cursor of the next page of results; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.UpdateBackfillResponse.
- * Use `create(UpdateBackfillResponseSchema)` to create a new message.
- */
 export const UpdateBackfillResponseSchema: GenMessage<UpdateBackfillResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_automation_service, 24);
 
-/**
- * AutomationService administers rules that answer comments with private replies, and tries rules on past comments.
- *
- * @generated from service postrider.engagement.v1.AutomationService
- */
+/** AutomationService administers rules that answer comments with private replies, and tries rules on past comments. */
 export const AutomationService: GenService<{
   /**
    * ListAutomationRules returns a page of the rules that are not revoked, newest first.
    * Errors: invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.ListAutomationRules
    */
   listAutomationRules: {
     methodKind: "unary";
@@ -1110,8 +489,6 @@ export const AutomationService: GenService<{
    * CreateAutomationRule creates a draft rule.
    * Errors: not_found for an unknown or disconnected account; validation_failed with platform_unsupported; invalid_request;
    * idempotency_key_reused.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.CreateAutomationRule
    */
   createAutomationRule: {
     methodKind: "unary";
@@ -1121,8 +498,6 @@ export const AutomationService: GenService<{
   /**
    * UpdateAutomationRule replaces the given fields of a rule, or changes its status.
    * Errors: not_found; invalid_request; invalid_transition.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.UpdateAutomationRule
    */
   updateAutomationRule: {
     methodKind: "unary";
@@ -1132,8 +507,6 @@ export const AutomationService: GenService<{
   /**
    * ListAutomationRuns returns a page of runs, newest first.
    * Errors: not_found for an unknown rule; invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.ListAutomationRuns
    */
   listAutomationRuns: {
     methodKind: "unary";
@@ -1145,8 +518,6 @@ export const AutomationService: GenService<{
    * nothing and sends nothing.
    * Errors: not_found for an unknown rule and for media that the account does not own; account_reconnect_required;
    * unavailable; upstream_timeout; invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.PreviewBackfill
    */
   previewBackfill: {
     methodKind: "unary";
@@ -1156,8 +527,6 @@ export const AutomationService: GenService<{
   /**
    * ListBackfills returns a page of preparation jobs without their results, newest first.
    * Errors: invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.ListBackfills
    */
   listBackfills: {
     methodKind: "unary";
@@ -1167,8 +536,6 @@ export const AutomationService: GenService<{
   /**
    * CreateBackfill creates a preparation job and prepares its first page. It never sends anything.
    * Errors: as PreviewBackfill; idempotency_key_reused.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.CreateBackfill
    */
   createBackfill: {
     methodKind: "unary";
@@ -1178,8 +545,6 @@ export const AutomationService: GenService<{
   /**
    * GetBackfill returns a preparation job with a page of its results.
    * Errors: not_found; invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.GetBackfill
    */
   getBackfill: {
     methodKind: "unary";
@@ -1189,8 +554,6 @@ export const AutomationService: GenService<{
   /**
    * UpdateBackfill prepares the next page of a job, pauses the job or resumes it.
    * Errors: not_found; invalid_transition; and as PreviewBackfill.
-   *
-   * @generated from rpc postrider.engagement.v1.AutomationService.UpdateBackfill
    */
   updateBackfill: {
     methodKind: "unary";

@@ -10,466 +10,205 @@ import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/engagement/v1/comment_service.proto.
- */
 export const file_postrider_engagement_v1_comment_service: GenFile = /*@__PURE__*/
   fileDesc("Ci1wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9jb21tZW50X3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5lbmdhZ2VtZW50LnYxIu0BCgdDb21tZW50EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSNgoGYXV0aG9yGAMgASgLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQ29tbWVudEF1dGhvchIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCgpsaWtlX2NvdW50GAUgASgDSACIAQESGAoLcmVwbHlfY291bnQYBiABKANIAYgBARIOCgZoaWRkZW4YByABKAhCDQoLX2xpa2VfY291bnRCDgoMX3JlcGx5X2NvdW50IksKDUNvbW1lbnRBdXRob3ISDwoCaWQYASABKAlIAIgBARIVCgh1c2VybmFtZRgCIAEoCUgBiAEBQgUKA19pZEILCglfdXNlcm5hbWUicAoTTGlzdENvbW1lbnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRINCgVsaW1pdBgEIAEoBRIOCgZjdXJzb3IYBSABKAkidAoUTGlzdENvbW1lbnRzUmVzcG9uc2USMgoIY29tbWVudHMYASADKAsyIC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5Db21tZW50EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yItMCCg1Db21tZW50QWN0aW9uEgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIbWVkaWFfaWQYAyABKAkSEgoKY29tbWVudF9pZBgEIAEoCRIMCgR0eXBlGAUgASgJEhEKBHRleHQYBiABKAlIAIgBARIOCgZzdGF0dXMYByABKAkSOgoFZXJyb3IYCCABKAsyKy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5Db21tZW50QWN0aW9uRXJyb3ISLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtzcGFjZV9pZBgLIAEoCRIPCgd2ZXJzaW9uGAwgASgDQgcKBV90ZXh0IkYKEkNvbW1lbnRBY3Rpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEQoJcmV0cnlhYmxlGAMgASgIItIBChtSZXF1ZXN0Q29tbWVudEFjdGlvblJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIbWVkaWFfaWQYAyABKAkSEgoKY29tbWVudF9pZBgEIAEoCRIMCgR0eXBlGAUgASgJEhEKBHRleHQYBiABKAlIAIgBARI5CgtpZGVtcG90ZW5jeRgHIAEoCzIkLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLklkZW1wb3RlbmN5QgcKBV90ZXh0ImgKHFJlcXVlc3RDb21tZW50QWN0aW9uUmVzcG9uc2USNgoGYWN0aW9uGAEgASgLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuQ29tbWVudEFjdGlvbhIQCghyZXBsYXllZBgCIAEoCCJCChdHZXRDb21tZW50QWN0aW9uUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEQoJYWN0aW9uX2lkGAIgASgJIlIKGEdldENvbW1lbnRBY3Rpb25SZXNwb25zZRI2CgZhY3Rpb24YASABKAsyJi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5Db21tZW50QWN0aW9uMoYDCg5Db21tZW50U2VydmljZRJwCgxMaXN0Q29tbWVudHMSLC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5MaXN0Q29tbWVudHNSZXF1ZXN0Gi0ucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuTGlzdENvbW1lbnRzUmVzcG9uc2UiA5ACARKDAQoUUmVxdWVzdENvbW1lbnRBY3Rpb24SNC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZXF1ZXN0Q29tbWVudEFjdGlvblJlcXVlc3QaNS5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZXF1ZXN0Q29tbWVudEFjdGlvblJlc3BvbnNlEnwKEEdldENvbW1lbnRBY3Rpb24SMC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5HZXRDb21tZW50QWN0aW9uUmVxdWVzdBoxLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLkdldENvbW1lbnRBY3Rpb25SZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency]);
 
-/**
- * Comment is a reader's comment, as the platform shows it.
- *
- * @generated from message postrider.engagement.v1.Comment
- */
+/** Comment is a reader's comment, as the platform shows it. */
 export type Comment = Message<"postrider.engagement.v1.Comment"> & {
-  /**
-   * The platform's id of the comment.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** The platform's id of the comment. */
   id: string;
 
-  /**
-   * Text of the comment.
-   *
-   * @generated from field: string text = 2;
-   */
+  /** Text of the comment. */
   text: string;
 
-  /**
-   * Who wrote the comment; absent when the platform does not say.
-   *
-   * @generated from field: postrider.engagement.v1.CommentAuthor author = 3;
-   */
+  /** Who wrote the comment; absent when the platform does not say. */
   author?: CommentAuthor | undefined;
 
-  /**
-   * When the comment was written.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 4;
-   */
+  /** When the comment was written. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * Number of likes; absent when the platform does not say.
-   *
-   * @generated from field: optional int64 like_count = 5;
-   */
+  /** Number of likes; absent when the platform does not say. */
   likeCount?: bigint | undefined;
 
-  /**
-   * Number of replies; absent when the platform does not say.
-   *
-   * @generated from field: optional int64 reply_count = 6;
-   */
+  /** Number of replies; absent when the platform does not say. */
   replyCount?: bigint | undefined;
 
-  /**
-   * Whether the comment is hidden from other readers.
-   *
-   * @generated from field: bool hidden = 7;
-   */
+  /** Whether the comment is hidden from other readers. */
   hidden: boolean;
 };
 
-/**
- * Describes the message postrider.engagement.v1.Comment.
- * Use `create(CommentSchema)` to create a new message.
- */
 export const CommentSchema: GenMessage<Comment> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 0);
 
-/**
- * CommentAuthor is the person who wrote a comment. The platform may leave out either field.
- *
- * @generated from message postrider.engagement.v1.CommentAuthor
- */
+/** CommentAuthor is the person who wrote a comment. The platform may leave out either field. */
 export type CommentAuthor = Message<"postrider.engagement.v1.CommentAuthor"> & {
-  /**
-   * The platform's id of the person, as this account sees it.
-   *
-   * @generated from field: optional string id = 1;
-   */
+  /** The platform's id of the person, as this account sees it. */
   id?: string | undefined;
 
-  /**
-   * Name on the platform.
-   *
-   * @generated from field: optional string username = 2;
-   */
+  /** Name on the platform. */
   username?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CommentAuthor.
- * Use `create(CommentAuthorSchema)` to create a new message.
- */
 export const CommentAuthorSchema: GenMessage<CommentAuthor> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 1);
 
-/**
- * ListCommentsRequest names media and a page.
- *
- * @generated from message postrider.engagement.v1.ListCommentsRequest
- */
+/** ListCommentsRequest names media and a page. */
 export type ListCommentsRequest = Message<"postrider.engagement.v1.ListCommentsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * Maximum number of comments on the page, 1 to 50; 0 = 20.
-   *
-   * @generated from field: int32 limit = 4;
-   */
+  /** Maximum number of comments on the page, 1 to 50; 0 = 20. */
   limit: number;
 
-  /**
-   * Cursor from the previous page; empty for the first page.
-   *
-   * @generated from field: string cursor = 5;
-   */
+  /** Cursor from the previous page; empty for the first page. */
   cursor: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListCommentsRequest.
- * Use `create(ListCommentsRequestSchema)` to create a new message.
- */
 export const ListCommentsRequestSchema: GenMessage<ListCommentsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 2);
 
-/**
- * ListCommentsResponse carries a page of comments.
- *
- * @generated from message postrider.engagement.v1.ListCommentsResponse
- */
+/** ListCommentsResponse carries a page of comments. */
 export type ListCommentsResponse = Message<"postrider.engagement.v1.ListCommentsResponse"> & {
-  /**
-   * Comments, newest first.
-   *
-   * @generated from field: repeated postrider.engagement.v1.Comment comments = 1;
-   */
+  /** Comments, newest first. */
   comments: Comment[];
 
-  /**
-   * Cursor of the next page; absent on the last page.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Cursor of the next page; absent on the last page. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.ListCommentsResponse.
- * Use `create(ListCommentsResponseSchema)` to create a new message.
- */
 export const ListCommentsResponseSchema: GenMessage<ListCommentsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 3);
 
-/**
- * CommentAction is an action that a client requested on a comment.
- *
- * @generated from message postrider.engagement.v1.CommentAction
- */
+/** CommentAction is an action that a client requested on a comment. */
 export type CommentAction = Message<"postrider.engagement.v1.CommentAction"> & {
-  /**
-   * Id of the action, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the action, a UUIDv7. */
   id: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * The platform's id of the comment.
-   *
-   * @generated from field: string comment_id = 4;
-   */
+  /** The platform's id of the comment. */
   commentId: string;
 
-  /**
-   * `reply`, `hide` or `unhide`.
-   *
-   * @generated from field: string type = 5;
-   */
+  /** `reply`, `hide` or `unhide`. */
   type: string;
 
-  /**
-   * Text of the reply; absent for the other types.
-   *
-   * @generated from field: optional string text = 6;
-   */
+  /** Text of the reply; absent for the other types. */
   text?: string | undefined;
 
-  /**
-   * `pending`, `succeeded` or `failed`.
-   *
-   * @generated from field: string status = 7;
-   */
+  /** `pending`, `succeeded` or `failed`. */
   status: string;
 
-  /**
-   * Why the action failed; absent unless the status is `failed`.
-   *
-   * @generated from field: postrider.engagement.v1.CommentActionError error = 8;
-   */
+  /** Why the action failed; absent unless the status is `failed`. */
   error?: CommentActionError | undefined;
 
-  /**
-   * When the action was requested.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 9;
-   */
+  /** When the action was requested. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the action ended; absent while it is pending.
-   *
-   * @generated from field: google.protobuf.Timestamp finished_at = 10;
-   */
+  /** When the action ended; absent while it is pending. */
   finishedAt?: Timestamp | undefined;
 
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 11;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Raised by every change.
-   *
-   * @generated from field: int64 version = 12;
-   */
+  /** Raised by every change. */
   version: bigint;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CommentAction.
- * Use `create(CommentActionSchema)` to create a new message.
- */
 export const CommentActionSchema: GenMessage<CommentAction> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 4);
 
-/**
- * CommentActionError says why an action failed.
- *
- * @generated from message postrider.engagement.v1.CommentActionError
- */
+/** CommentActionError says why an action failed. */
 export type CommentActionError = Message<"postrider.engagement.v1.CommentActionError"> & {
-  /**
-   * One of the error codes of targets.
-   *
-   * @generated from field: string code = 1;
-   */
+  /** One of the error codes of targets. */
   code: string;
 
-  /**
-   * What the platform answered, shortened and without secrets; may be empty.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** What the platform answered, shortened and without secrets; may be empty. */
   message: string;
 
-  /**
-   * Whether the same action, requested again, can succeed without a change by a person.
-   *
-   * @generated from field: bool retryable = 3;
-   */
+  /** Whether the same action, requested again, can succeed without a change by a person. */
   retryable: boolean;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CommentActionError.
- * Use `create(CommentActionErrorSchema)` to create a new message.
- */
 export const CommentActionErrorSchema: GenMessage<CommentActionError> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 5);
 
-/**
- * RequestCommentActionRequest describes an action.
- *
- * @generated from message postrider.engagement.v1.RequestCommentActionRequest
- */
+/** RequestCommentActionRequest describes an action. */
 export type RequestCommentActionRequest = Message<"postrider.engagement.v1.RequestCommentActionRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * The platform's id of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** The platform's id of the media. */
   mediaId: string;
 
-  /**
-   * The platform's id of the comment.
-   *
-   * @generated from field: string comment_id = 4;
-   */
+  /** The platform's id of the comment. */
   commentId: string;
 
-  /**
-   * `reply`, `hide` or `unhide`.
-   *
-   * @generated from field: string type = 5;
-   */
+  /** `reply`, `hide` or `unhide`. */
   type: string;
 
-  /**
-   * Text of the reply; absent for the other types.
-   *
-   * @generated from field: optional string text = 6;
-   */
+  /** Text of the reply; absent for the other types. */
   text?: string | undefined;
 
-  /**
-   * Absent = every call requests a new action.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 7;
-   */
+  /** Absent = every call requests a new action. */
   idempotency?: Idempotency | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.RequestCommentActionRequest.
- * Use `create(RequestCommentActionRequestSchema)` to create a new message.
- */
 export const RequestCommentActionRequestSchema: GenMessage<RequestCommentActionRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 6);
 
-/**
- * RequestCommentActionResponse carries the action.
- *
- * @generated from message postrider.engagement.v1.RequestCommentActionResponse
- */
+/** RequestCommentActionResponse carries the action. */
 export type RequestCommentActionResponse = Message<"postrider.engagement.v1.RequestCommentActionResponse"> & {
-  /**
-   * The action as it was when it was requested.
-   *
-   * @generated from field: postrider.engagement.v1.CommentAction action = 1;
-   */
+  /** The action as it was when it was requested. */
   action?: CommentAction | undefined;
 
-  /**
-   * True if an earlier request with the same idempotency key requested the action.
-   *
-   * @generated from field: bool replayed = 2;
-   */
+  /** True if an earlier request with the same idempotency key requested the action. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.engagement.v1.RequestCommentActionResponse.
- * Use `create(RequestCommentActionResponseSchema)` to create a new message.
- */
 export const RequestCommentActionResponseSchema: GenMessage<RequestCommentActionResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 7);
 
-/**
- * GetCommentActionRequest names an action.
- *
- * @generated from message postrider.engagement.v1.GetCommentActionRequest
- */
+/** GetCommentActionRequest names an action. */
 export type GetCommentActionRequest = Message<"postrider.engagement.v1.GetCommentActionRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the action.
-   *
-   * @generated from field: string action_id = 2;
-   */
+  /** UUID of the action. */
   actionId: string;
 };
 
-/**
- * Describes the message postrider.engagement.v1.GetCommentActionRequest.
- * Use `create(GetCommentActionRequestSchema)` to create a new message.
- */
 export const GetCommentActionRequestSchema: GenMessage<GetCommentActionRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 8);
 
-/**
- * GetCommentActionResponse carries the action.
- *
- * @generated from message postrider.engagement.v1.GetCommentActionResponse
- */
+/** GetCommentActionResponse carries the action. */
 export type GetCommentActionResponse = Message<"postrider.engagement.v1.GetCommentActionResponse"> & {
-  /**
-   * The action as it is now.
-   *
-   * @generated from field: postrider.engagement.v1.CommentAction action = 1;
-   */
+  /** The action as it is now. */
   action?: CommentAction | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.GetCommentActionResponse.
- * Use `create(GetCommentActionResponseSchema)` to create a new message.
- */
 export const GetCommentActionResponseSchema: GenMessage<GetCommentActionResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_comment_service, 9);
 
-/**
- * CommentService reads readers' comments on the media of connected accounts, and carries out actions on them.
- *
- * @generated from service postrider.engagement.v1.CommentService
- */
+/** CommentService reads readers' comments on the media of connected accounts, and carries out actions on them. */
 export const CommentService: GenService<{
   /**
    * ListComments reads a page of top-level comments from the platform, newest first, hidden ones included if the platform
    * lists them.
    * Errors: not_found for an unknown or disconnected account, a platform without comments, and media that the account does
    * not own; account_reconnect_required; unavailable; upstream_timeout; invalid_cursor.
-   *
-   * @generated from rpc postrider.engagement.v1.CommentService.ListComments
    */
   listComments: {
     methodKind: "unary";
@@ -480,8 +219,6 @@ export const CommentService: GenService<{
    * RequestCommentAction records an action and answers before the platform is called.
    * Errors: as ListComments; not_found also for an unknown comment; validation_failed when the platform does not offer the
    * action; idempotency_key_reused.
-   *
-   * @generated from rpc postrider.engagement.v1.CommentService.RequestCommentAction
    */
   requestCommentAction: {
     methodKind: "unary";
@@ -491,8 +228,6 @@ export const CommentService: GenService<{
   /**
    * GetCommentAction returns an action and its result.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.engagement.v1.CommentService.GetCommentAction
    */
   getCommentAction: {
     methodKind: "unary";

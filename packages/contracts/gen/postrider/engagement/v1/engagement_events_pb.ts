@@ -10,135 +10,60 @@ import type { TargetMetrics } from "./metrics_service_pb.ts";
 import { file_postrider_engagement_v1_metrics_service } from "./metrics_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/engagement/v1/engagement_events.proto.
- */
 export const file_postrider_engagement_v1_engagement_events: GenFile = /*@__PURE__*/
   fileDesc("Ci9wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9lbmdhZ2VtZW50X2V2ZW50cy5wcm90bxIXcG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEiiwEKFlRhcmdldE1ldHJpY3NSZWZyZXNoZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEjcKB21ldHJpY3MYBCABKAsyJi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5UYXJnZXRNZXRyaWNzIoMBChZDb21tZW50QWN0aW9uQ29tcGxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIRCglhY3Rpb25faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIvCgtvY2N1cnJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigAEKFkF1dG9tYXRpb25SdW5Db21wbGV0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service]);
 
-/**
- * TargetMetricsRefreshed: newer metrics of a published target are stored.
- *
- * @generated from message postrider.engagement.v1.TargetMetricsRefreshed
- */
+/** TargetMetricsRefreshed: newer metrics of a published target are stored. */
 export type TargetMetricsRefreshed = Message<"postrider.engagement.v1.TargetMetricsRefreshed"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 3;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * The metrics. Those with the newest `refreshed_at` replace all others.
-   *
-   * @generated from field: postrider.engagement.v1.TargetMetrics metrics = 4;
-   */
+  /** The metrics. Those with the newest `refreshed_at` replace all others. */
   metrics?: TargetMetrics | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.TargetMetricsRefreshed.
- * Use `create(TargetMetricsRefreshedSchema)` to create a new message.
- */
 export const TargetMetricsRefreshedSchema: GenMessage<TargetMetricsRefreshed> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_engagement_events, 0);
 
-/**
- * CommentActionCompleted: an action on a comment ended.
- *
- * @generated from message postrider.engagement.v1.CommentActionCompleted
- */
+/** CommentActionCompleted: an action on a comment ended. */
 export type CommentActionCompleted = Message<"postrider.engagement.v1.CommentActionCompleted"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the action.
-   *
-   * @generated from field: string action_id = 2;
-   */
+  /** UUID of the action. */
   actionId: string;
 
-  /**
-   * Version of the action.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the action. */
   version: bigint;
 
-  /**
-   * When the action ended.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the action ended. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.CommentActionCompleted.
- * Use `create(CommentActionCompletedSchema)` to create a new message.
- */
 export const CommentActionCompletedSchema: GenMessage<CommentActionCompleted> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_engagement_events, 1);
 
-/**
- * AutomationRunCompleted: a run of a rule ended.
- *
- * @generated from message postrider.engagement.v1.AutomationRunCompleted
- */
+/** AutomationRunCompleted: a run of a rule ended. */
 export type AutomationRunCompleted = Message<"postrider.engagement.v1.AutomationRunCompleted"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the run.
-   *
-   * @generated from field: string run_id = 2;
-   */
+  /** UUID of the run. */
   runId: string;
 
-  /**
-   * Version of the run.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the run. */
   version: bigint;
 
-  /**
-   * When the run ended.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the run ended. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.AutomationRunCompleted.
- * Use `create(AutomationRunCompletedSchema)` to create a new message.
- */
 export const AutomationRunCompletedSchema: GenMessage<AutomationRunCompleted> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_engagement_events, 2);
 

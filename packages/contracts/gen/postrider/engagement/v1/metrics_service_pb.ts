@@ -8,227 +8,102 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/engagement/v1/metrics_service.proto.
- */
 export const file_postrider_engagement_v1_metrics_service: GenFile = /*@__PURE__*/
   fileDesc("Ci1wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9tZXRyaWNzX3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5lbmdhZ2VtZW50LnYxIqcCCg1UYXJnZXRNZXRyaWNzEhIKBXZpZXdzGAEgASgDSACIAQESGAoLaW1wcmVzc2lvbnMYAiABKANIAYgBARISCgVyZWFjaBgDIAEoA0gCiAEBEhIKBWxpa2VzGAQgASgDSAOIAQESFQoIY29tbWVudHMYBSABKANIBIgBARITCgZzaGFyZXMYBiABKANIBYgBARISCgVzYXZlcxgHIAEoA0gGiAEBEjAKDHJlZnJlc2hlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGX3ZpZXdzQg4KDF9pbXByZXNzaW9uc0IICgZfcmVhY2hCCAoGX2xpa2VzQgsKCV9jb21tZW50c0IJCgdfc2hhcmVzQggKBl9zYXZlcyJSChVSZWZyZXNoTWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEgoKdGFyZ2V0X2lkcxgDIAMoCSLHAQoWUmVmcmVzaE1ldHJpY3NSZXNwb25zZRIQCghlbGlnaWJsZRgBIAEoBRINCgVyZWFkeRgCIAEoBRIRCglub3RfZm91bmQYAyABKAUSDQoFZXJyb3IYBCABKAUSEAoIZGVmZXJyZWQYBSABKAUSDQoFc3RhbGUYBiABKAUSDgoGZmFpbGVkGAcgASgFEjkKB3RhcmdldHMYCCADKAsyKC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoZWRUYXJnZXQiXQoPUmVmcmVzaGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRI3CgdtZXRyaWNzGAIgASgLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuVGFyZ2V0TWV0cmljczKDAQoOTWV0cmljc1NlcnZpY2UScQoOUmVmcmVzaE1ldHJpY3MSLi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1JlcXVlc3QaLy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * TargetMetrics are the counters of one published post. A counter that the platform does not give is absent.
- *
- * @generated from message postrider.engagement.v1.TargetMetrics
- */
+/** TargetMetrics are the counters of one published post. A counter that the platform does not give is absent. */
 export type TargetMetrics = Message<"postrider.engagement.v1.TargetMetrics"> & {
-  /**
-   * Number of times the post was played or shown, as the platform counts views.
-   *
-   * @generated from field: optional int64 views = 1;
-   */
+  /** Number of times the post was played or shown, as the platform counts views. */
   views?: bigint | undefined;
 
-  /**
-   * Number of times the post was on a screen.
-   *
-   * @generated from field: optional int64 impressions = 2;
-   */
+  /** Number of times the post was on a screen. */
   impressions?: bigint | undefined;
 
-  /**
-   * Number of people who saw the post.
-   *
-   * @generated from field: optional int64 reach = 3;
-   */
+  /** Number of people who saw the post. */
   reach?: bigint | undefined;
 
-  /**
-   * Number of likes or reactions.
-   *
-   * @generated from field: optional int64 likes = 4;
-   */
+  /** Number of likes or reactions. */
   likes?: bigint | undefined;
 
-  /**
-   * Number of comments or replies.
-   *
-   * @generated from field: optional int64 comments = 5;
-   */
+  /** Number of comments or replies. */
   comments?: bigint | undefined;
 
-  /**
-   * Number of shares, reposts and quotes together.
-   *
-   * @generated from field: optional int64 shares = 6;
-   */
+  /** Number of shares, reposts and quotes together. */
   shares?: bigint | undefined;
 
-  /**
-   * Number of times the post was saved or bookmarked.
-   *
-   * @generated from field: optional int64 saves = 7;
-   */
+  /** Number of times the post was saved or bookmarked. */
   saves?: bigint | undefined;
 
-  /**
-   * When the platform was asked, by the clock of the database.
-   *
-   * @generated from field: google.protobuf.Timestamp refreshed_at = 8;
-   */
+  /** When the platform was asked, by the clock of the database. */
   refreshedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.TargetMetrics.
- * Use `create(TargetMetricsSchema)` to create a new message.
- */
 export const TargetMetricsSchema: GenMessage<TargetMetrics> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_metrics_service, 0);
 
-/**
- * RefreshMetricsRequest names the targets of one post.
- *
- * @generated from message postrider.engagement.v1.RefreshMetricsRequest
- */
+/** RefreshMetricsRequest names the targets of one post. */
 export type RefreshMetricsRequest = Message<"postrider.engagement.v1.RefreshMetricsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * UUIDs of the targets that the post shows as published, at most 100.
-   *
-   * @generated from field: repeated string target_ids = 3;
-   */
+  /** UUIDs of the targets that the post shows as published, at most 100. */
   targetIds: string[];
 };
 
-/**
- * Describes the message postrider.engagement.v1.RefreshMetricsRequest.
- * Use `create(RefreshMetricsRequestSchema)` to create a new message.
- */
 export const RefreshMetricsRequestSchema: GenMessage<RefreshMetricsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_metrics_service, 1);
 
-/**
- * RefreshMetricsResponse says what became of each target; `eligible` is the sum of the other counters.
- *
- * @generated from message postrider.engagement.v1.RefreshMetricsResponse
- */
+/** RefreshMetricsResponse says what became of each target; `eligible` is the sum of the other counters. */
 export type RefreshMetricsResponse = Message<"postrider.engagement.v1.RefreshMetricsResponse"> & {
-  /**
-   * Published targets on platforms with metrics.
-   *
-   * @generated from field: int32 eligible = 1;
-   */
+  /** Published targets on platforms with metrics. */
   eligible: number;
 
-  /**
-   * Targets whose platform answered.
-   *
-   * @generated from field: int32 ready = 2;
-   */
+  /** Targets whose platform answered. */
   ready: number;
 
-  /**
-   * Targets whose post is no longer on the platform.
-   *
-   * @generated from field: int32 not_found = 3;
-   */
+  /** Targets whose post is no longer on the platform. */
   notFound: number;
 
-  /**
-   * Targets whose platform refused.
-   *
-   * @generated from field: int32 error = 4;
-   */
+  /** Targets whose platform refused. */
   error: number;
 
-  /**
-   * Targets that were asked for by hand less than 5 minutes ago, are rate limited, or had no answer in time.
-   *
-   * @generated from field: int32 deferred = 5;
-   */
+  /** Targets that were asked for by hand less than 5 minutes ago, are rate limited, or had no answer in time. */
   deferred: number;
 
-  /**
-   * Targets for which newer metrics are stored than the platform answered.
-   *
-   * @generated from field: int32 stale = 6;
-   */
+  /** Targets for which newer metrics are stored than the platform answered. */
   stale: number;
 
-  /**
-   * Targets for which the call failed otherwise.
-   *
-   * @generated from field: int32 failed = 7;
-   */
+  /** Targets for which the call failed otherwise. */
   failed: number;
 
-  /**
-   * The stored metrics of all eligible targets that have any.
-   *
-   * @generated from field: repeated postrider.engagement.v1.RefreshedTarget targets = 8;
-   */
+  /** The stored metrics of all eligible targets that have any. */
   targets: RefreshedTarget[];
 };
 
-/**
- * Describes the message postrider.engagement.v1.RefreshMetricsResponse.
- * Use `create(RefreshMetricsResponseSchema)` to create a new message.
- */
 export const RefreshMetricsResponseSchema: GenMessage<RefreshMetricsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_metrics_service, 2);
 
-/**
- * RefreshedTarget carries the stored metrics of a target.
- *
- * @generated from message postrider.engagement.v1.RefreshedTarget
- */
+/** RefreshedTarget carries the stored metrics of a target. */
 export type RefreshedTarget = Message<"postrider.engagement.v1.RefreshedTarget"> & {
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 1;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Its metrics.
-   *
-   * @generated from field: postrider.engagement.v1.TargetMetrics metrics = 2;
-   */
+  /** Its metrics. */
   metrics?: TargetMetrics | undefined;
 };
 
-/**
- * Describes the message postrider.engagement.v1.RefreshedTarget.
- * Use `create(RefreshedTargetSchema)` to create a new message.
- */
 export const RefreshedTargetSchema: GenMessage<RefreshedTarget> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_metrics_service, 3);
 
-/**
- * MetricsService reads the counters of published posts from their platforms.
- *
- * @generated from service postrider.engagement.v1.MetricsService
- */
+/** MetricsService reads the counters of published posts from their platforms. */
 export const MetricsService: GenService<{
   /**
    * RefreshMetrics asks the platforms now and waits at most 10 s; what takes longer continues in the background.
    * Errors: none specific to this RPC. Targets that are unknown, not published or on a platform without metrics are left out
    * of all counters.
-   *
-   * @generated from rpc postrider.engagement.v1.MetricsService.RefreshMetrics
    */
   refreshMetrics: {
     methodKind: "unary";

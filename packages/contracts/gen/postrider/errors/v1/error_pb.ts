@@ -10,184 +10,81 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/errors/v1/error.proto.
- */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
   fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zItUECglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBEi4KCnBsYW5uZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKCGV4cGVjdGVkGBAgASgJSAuIAQESEQoEdW5pdBgUIAEoCUgMiAEBEhIKBWZvdW5kGBUgASgJSA2IAQFCBwoFX3BhdGhCDQoLX2FjY291bnRfaWRCCwoJX3BsYXRmb3JtQggKBl9saW1pdEIJCgdfYWN0dWFsQgoKCF9wb3N0X2lkQgcKBV91c2VkQgsKCV9yZXNlcnZlZEIMCgpfcmVxdWVzdGVkQgkKB19zdGF0dXNCCQoHX3JlYXNvbkILCglfZXhwZWN0ZWRCBwoFX3VuaXRCCAoGX2ZvdW5kYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
- *
- * @generated from message postrider.errors.v1.ErrorInfo
- */
+/** ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text. */
 export type ErrorInfo = Message<"postrider.errors.v1.ErrorInfo"> & {
-  /**
-   * The stable reason, equal to the REST error code, for example `validation_failed`.
-   *
-   * @generated from field: string reason = 1;
-   */
+  /** The stable reason, equal to the REST error code, for example `validation_failed`. */
   reason: string;
 
-  /**
-   * All faults of the request, at most 100.
-   *
-   * @generated from field: repeated postrider.errors.v1.Violation violations = 2;
-   */
+  /** All faults of the request, at most 100. */
   violations: Violation[];
 
-  /**
-   * How long to wait before trying again, in milliseconds; absent when waiting does not help.
-   *
-   * @generated from field: optional int64 retry_after_ms = 3;
-   */
+  /** How long to wait before trying again, in milliseconds; absent when waiting does not help. */
   retryAfterMs?: bigint | undefined;
 };
 
-/**
- * Describes the message postrider.errors.v1.ErrorInfo.
- * Use `create(ErrorInfoSchema)` to create a new message.
- */
 export const ErrorInfoSchema: GenMessage<ErrorInfo> = /*@__PURE__*/
   messageDesc(file_postrider_errors_v1_error, 0);
 
-/**
- * Violation is one fault of a request. Only the fields that apply to its code are set.
- *
- * @generated from message postrider.errors.v1.Violation
- */
+/** Violation is one fault of a request. Only the fields that apply to its code are set. */
 export type Violation = Message<"postrider.errors.v1.Violation"> & {
-  /**
-   * The stable code of the fault, for example `content_too_long`.
-   *
-   * @generated from field: string code = 1;
-   */
+  /** The stable code of the fault, for example `content_too_long`. */
   code: string;
 
-  /**
-   * JSON Pointer into the request body.
-   *
-   * @generated from field: optional string path = 2;
-   */
+  /** JSON Pointer into the request body. */
   path?: string | undefined;
 
-  /**
-   * The account that the fault belongs to.
-   *
-   * @generated from field: optional string account_id = 3;
-   */
+  /** The account that the fault belongs to. */
   accountId?: string | undefined;
 
-  /**
-   * The platform that the fault belongs to.
-   *
-   * @generated from field: optional string platform = 4;
-   */
+  /** The platform that the fault belongs to. */
   platform?: string | undefined;
 
-  /**
-   * The limit that was exceeded, in the unit of the code.
-   *
-   * @generated from field: optional double limit = 5;
-   */
+  /** The limit that was exceeded, in the unit of the code. */
   limit?: number | undefined;
 
-  /**
-   * The actual value, in the unit of `limit`.
-   *
-   * @generated from field: optional double actual = 6;
-   */
+  /** The actual value, in the unit of `limit`. */
   actual?: number | undefined;
 
-  /**
-   * For duplicates: the other post.
-   *
-   * @generated from field: optional string post_id = 7;
-   */
+  /** For duplicates: the other post. */
   postId?: string | undefined;
 
-  /**
-   * Quota: publications used in the period.
-   *
-   * @generated from field: optional int64 used = 8;
-   */
+  /** Quota: publications used in the period. */
   used?: bigint | undefined;
 
-  /**
-   * Quota: publications reserved in the period.
-   *
-   * @generated from field: optional int64 reserved = 9;
-   */
+  /** Quota: publications reserved in the period. */
   reserved?: bigint | undefined;
 
-  /**
-   * Quota: publications this request asked for.
-   *
-   * @generated from field: optional int64 requested = 10;
-   */
+  /** Quota: publications this request asked for. */
   requested?: bigint | undefined;
 
-  /**
-   * Quota: when the period ends.
-   *
-   * @generated from field: google.protobuf.Timestamp resets_at = 11;
-   */
+  /** Quota: when the period ends. */
   resetsAt?: Timestamp | undefined;
 
-  /**
-   * The status that the resource has, or the HTTP status that another server answered.
-   *
-   * @generated from field: optional string status = 12;
-   */
+  /** The status that the resource has, or the HTTP status that another server answered. */
   status?: string | undefined;
 
-  /**
-   * What would have been accepted, for example the statuses that allow the operation.
-   *
-   * @generated from field: repeated string allowed = 13;
-   */
+  /** What would have been accepted, for example the statuses that allow the operation. */
   allowed: string[];
 
-  /**
-   * A short reason for people in English, without text of another server.
-   *
-   * @generated from field: optional string reason = 14;
-   */
+  /** A short reason for people in English, without text of another server. */
   reason?: string | undefined;
 
-  /**
-   * For duplicates: when the other post is due, or was published.
-   *
-   * @generated from field: google.protobuf.Timestamp planned_at = 15;
-   */
+  /** For duplicates: when the other post is due, or was published. */
   plannedAt?: Timestamp | undefined;
 
-  /**
-   * What to send instead, as a phrase in English.
-   *
-   * @generated from field: optional string expected = 16;
-   */
+  /** What to send instead, as a phrase in English. */
   expected?: string | undefined;
 
-  /**
-   * The unit of `limit` and `actual`, if it depends on more than the code, for example `graphemes`.
-   *
-   * @generated from field: optional string unit = 20;
-   */
+  /** The unit of `limit` and `actual`, if it depends on more than the code, for example `graphemes`. */
   unit?: string | undefined;
 
-  /**
-   * What was found that is refused: the refused characters and their positions, or the media type of a file.
-   *
-   * @generated from field: optional string found = 21;
-   */
+  /** What was found that is refused: the refused characters and their positions, or the media type of a file. */
   found?: string | undefined;
 };
 
-/**
- * Describes the message postrider.errors.v1.Violation.
- * Use `create(ViolationSchema)` to create a new message.
- */
 export const ViolationSchema: GenMessage<Violation> = /*@__PURE__*/
   messageDesc(file_postrider_errors_v1_error, 1);
 

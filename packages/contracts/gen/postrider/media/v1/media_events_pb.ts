@@ -8,94 +8,45 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/media/v1/media_events.proto.
- */
 export const file_postrider_media_v1_media_events: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIubWVkaWEudjEidgoKTWVkaWFSZWFkeRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIvCgtvY2N1cnJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoMTWVkaWFEZWxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghtZWRpYV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
-/**
- * MediaReady: the inspection accepted the file, and posts may use the media.
- *
- * @generated from message postrider.media.v1.MediaReady
- */
+/** MediaReady: the inspection accepted the file, and posts may use the media. */
 export type MediaReady = Message<"postrider.media.v1.MediaReady"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string media_id = 2;
-   */
+  /** UUID of the media. */
   mediaId: string;
 
-  /**
-   * Version of the media after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the media after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.MediaReady.
- * Use `create(MediaReadySchema)` to create a new message.
- */
 export const MediaReadySchema: GenMessage<MediaReady> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_events, 0);
 
 /**
  * MediaDeleted: the media is being deleted, and its addresses no longer answer. No service publishes this event any more; a log
  * may still contain it.
- *
- * @generated from message postrider.media.v1.MediaDeleted
  */
 export type MediaDeleted = Message<"postrider.media.v1.MediaDeleted"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string media_id = 2;
-   */
+  /** UUID of the media. */
   mediaId: string;
 
-  /**
-   * Version of the media after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the media after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.MediaDeleted.
- * Use `create(MediaDeletedSchema)` to create a new message.
- */
 export const MediaDeletedSchema: GenMessage<MediaDeleted> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_events, 1);
 

@@ -10,219 +10,96 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/media/v1/media.proto.
- */
 export const file_postrider_media_v1_media: GenFile = /*@__PURE__*/
   fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSLuAwoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAkSDgoGZnJhbWVzGBAgASgFEhUKCGFsdF90ZXh0GBEgASgJSAGIAQESFQoIY292ZXJfbXMYEiABKANIAogBARIyCgV2aWRlbxgTIAEoCzIeLnBvc3RyaWRlci5tZWRpYS52MS5WaWRlb0ZhY3RzSAOIAQFCDgoMX2R1cmF0aW9uX21zQgsKCV9hbHRfdGV4dEILCglfY292ZXJfbXNCCAoGX3ZpZGVvItUBCgpWaWRlb0ZhY3RzEg0KBWNvZGVjGAEgASgJEhQKB3Byb2ZpbGUYAiABKAlIAIgBARIZCgxwaXhlbF9mb3JtYXQYAyABKAlIAYgBARIQCgNmcHMYBCABKAFIAogBARIYCgthdWRpb19jb2RlYxgFIAEoCUgDiAEBEhIKCmZhc3Rfc3RhcnQYBiABKAgSEgoKZnJhZ21lbnRlZBgHIAEoCEIKCghfcHJvZmlsZUIPCg1fcGl4ZWxfZm9ybWF0QgYKBF9mcHNCDgoMX2F1ZGlvX2NvZGVjYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * Media is an uploaded image or video.
- *
- * @generated from message postrider.media.v1.Media
- */
+/** Media is an uploaded image or video. */
 export type Media = Message<"postrider.media.v1.Media"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * Owning workspace.
-   *
-   * @generated from field: string workspace_id = 2;
-   */
+  /** Owning workspace. */
   workspaceId: string;
 
-  /**
-   * `pending`, `ready`, `rejected` or `deleting`.
-   *
-   * @generated from field: string status = 3;
-   */
+  /** `pending`, `ready`, `rejected` or `deleting`. */
   status: string;
 
-  /**
-   * `image` or `video`.
-   *
-   * @generated from field: string kind = 4;
-   */
+  /** `image` or `video`. */
   kind: string;
 
-  /**
-   * Media type that the inspection found in the bytes.
-   *
-   * @generated from field: string content_type = 5;
-   */
+  /** Media type that the inspection found in the bytes. */
   contentType: string;
 
-  /**
-   * Size in bytes.
-   *
-   * @generated from field: int64 bytes = 6;
-   */
+  /** Size in bytes. */
   bytes: bigint;
 
-  /**
-   * In pixels, after EXIF rotation.
-   *
-   * @generated from field: int32 width = 7;
-   */
+  /** In pixels, after EXIF rotation. */
   width: number;
 
-  /**
-   * In pixels, after EXIF rotation.
-   *
-   * @generated from field: int32 height = 8;
-   */
+  /** In pixels, after EXIF rotation. */
   height: number;
 
-  /**
-   * Duration in milliseconds; absent for images.
-   *
-   * @generated from field: optional int64 duration_ms = 9;
-   */
+  /** Duration in milliseconds; absent for images. */
   durationMs?: bigint | undefined;
 
-  /**
-   * Lower-case hex SHA-256 of the bytes.
-   *
-   * @generated from field: string sha256 = 10;
-   */
+  /** Lower-case hex SHA-256 of the bytes. */
   sha256: string;
 
-  /**
-   * File name that the client sent.
-   *
-   * @generated from field: string file_name = 11;
-   */
+  /** File name that the client sent. */
   fileName: string;
 
-  /**
-   * When the media was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 12;
-   */
+  /** When the media was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * Size in bytes of the file that platforms receive: the upload without its location and other metadata.
-   *
-   * @generated from field: int64 delivery_bytes = 13;
-   */
+  /** Size in bytes of the file that platforms receive: the upload without its location and other metadata. */
   deliveryBytes: bigint;
 
-  /**
-   * Lower-case hex SHA-256 of the file that platforms receive.
-   *
-   * @generated from field: string delivery_sha256 = 14;
-   */
+  /** Lower-case hex SHA-256 of the file that platforms receive. */
   deliverySha256: string;
 
-  /**
-   * Media type of the file that platforms receive.
-   *
-   * @generated from field: string delivery_content_type = 15;
-   */
+  /** Media type of the file that platforms receive. */
   deliveryContentType: string;
 
-  /**
-   * Number of frames of an image, more than 1 if it is animated; 0 = not known, or a video.
-   *
-   * @generated from field: int32 frames = 16;
-   */
+  /** Number of frames of an image, more than 1 if it is animated; 0 = not known, or a video. */
   frames: number;
 
-  /**
-   * Description of the picture or video for people who do not see it; absent = none.
-   *
-   * @generated from field: optional string alt_text = 17;
-   */
+  /** Description of the picture or video for people who do not see it; absent = none. */
   altText?: string | undefined;
 
-  /**
-   * Time in the video, in milliseconds, of the picture that stands for it; absent = the platform chooses one.
-   *
-   * @generated from field: optional int64 cover_ms = 18;
-   */
+  /** Time in the video, in milliseconds, of the picture that stands for it; absent = the platform chooses one. */
   coverMs?: bigint | undefined;
 
-  /**
-   * How a video is encoded; absent for images, and for media of earlier releases.
-   *
-   * @generated from field: optional postrider.media.v1.VideoFacts video = 19;
-   */
+  /** How a video is encoded; absent for images, and for media of earlier releases. */
   video?: VideoFacts | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.Media.
- * Use `create(MediaSchema)` to create a new message.
- */
 export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media, 0);
 
-/**
- * VideoFacts says how a video is encoded, as its container says.
- *
- * @generated from message postrider.media.v1.VideoFacts
- */
+/** VideoFacts says how a video is encoded, as its container says. */
 export type VideoFacts = Message<"postrider.media.v1.VideoFacts"> & {
-  /**
-   * Name of the video codec, for example `h264`, `hevc` or `mpeg4`.
-   *
-   * @generated from field: string codec = 1;
-   */
+  /** Name of the video codec, for example `h264`, `hevc` or `mpeg4`. */
   codec: string;
 
-  /**
-   * Profile of the codec, for example `high 10`; absent = not known.
-   *
-   * @generated from field: optional string profile = 2;
-   */
+  /** Profile of the codec, for example `high 10`; absent = not known. */
   profile?: string | undefined;
 
-  /**
-   * For example `yuv420p` or `yuv422p10`; absent = not known.
-   *
-   * @generated from field: optional string pixel_format = 3;
-   */
+  /** For example `yuv420p` or `yuv422p10`; absent = not known. */
   pixelFormat?: string | undefined;
 
-  /**
-   * Mean number of frames per second; absent = not known.
-   *
-   * @generated from field: optional double fps = 4;
-   */
+  /** Mean number of frames per second; absent = not known. */
   fps?: number | undefined;
 
-  /**
-   * Codec of the first audio track; absent = no sound.
-   *
-   * @generated from field: optional string audio_codec = 5;
-   */
+  /** Codec of the first audio track; absent = no sound. */
   audioCodec?: string | undefined;
 
-  /**
-   * Whether the index lies in front of the frames.
-   *
-   * @generated from field: bool fast_start = 6;
-   */
+  /** Whether the index lies in front of the frames. */
   fastStart: boolean;
 
-  /**
-   * Whether the index is spread over the file.
-   *
-   * @generated from field: bool fragmented = 7;
-   */
+  /** Whether the index is spread over the file. */
   fragmented: boolean;
 };
 
-/**
- * Describes the message postrider.media.v1.VideoFacts.
- * Use `create(VideoFactsSchema)` to create a new message.
- */
 export const VideoFactsSchema: GenMessage<VideoFacts> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media, 1);
 

@@ -12,749 +12,336 @@ import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/media/v1/media_service.proto.
- */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
   fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCJKChNQcmVwYXJlTWVkaWFSZXF1ZXN0EjMKBWl0ZW1zGAEgAygLMiQucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhUHJlcGFyYXRpb24ifQoQTWVkaWFQcmVwYXJhdGlvbhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSMAoJcmVuZGl0aW9uGAMgASgLMh0ucG9zdHJpZGVyLm1lZGlhLnYxLlJlbmRpdGlvbhIPCgdwb3N0X2lkGAQgASgJImAKCVJlbmRpdGlvbhIUCgxjb250ZW50X3R5cGUYASABKAkSDQoFd2lkdGgYAiABKAUSDgoGaGVpZ2h0GAMgASgFEgsKA2ZpdBgEIAEoCRIRCgltYXhfYnl0ZXMYBSABKAMiSAoUUHJlcGFyZU1lZGlhUmVzcG9uc2USMAoFZmlsZXMYASADKAsyIS5wb3N0cmlkZXIubWVkaWEudjEuUHJlcGFyZWRNZWRpYSK0AQoNUHJlcGFyZWRNZWRpYRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIUCgxyZW5kaXRpb25faWQYAiABKAkSFAoMY29udGVudF90eXBlGAMgASgJEg0KBWJ5dGVzGAQgASgDEg4KBnNoYTI1NhgFIAEoCRINCgV3aWR0aBgGIAEoBRIOCgZoZWlnaHQYByABKAUSDwoHcmVmdXNhbBgIIAEoCSJ+ChJVcGRhdGVNZWRpYVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhUKCGFsdF90ZXh0GAMgASgJSACIAQESFQoIY292ZXJfbXMYBCABKANIAYgBAUILCglfYWx0X3RleHRCCwoJX2NvdmVyX21zIj8KE1VwZGF0ZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiNgoSRGVsZXRlTWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSIjChNEZWxldGVNZWRpYVJlc3BvbnNlEgwKBGdvbmUYASABKAgyggcKDE1lZGlhU2VydmljZRJpCg1CYXRjaEdldE1lZGlhEigucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXF1ZXN0GikucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXNwb25zZSIDkAIBElUKCFVzZU1lZGlhEiMucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVxdWVzdBokLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlc3BvbnNlEmEKDFJlbGVhc2VNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlc3BvbnNlEmEKDENyZWF0ZVVwbG9hZBInLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlc3BvbnNlEmcKDkNvbXBsZXRlVXBsb2FkEikucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoqLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlEl4KC0ltcG9ydE1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlc3BvbnNlEmEKDFByZXBhcmVNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5QcmVwYXJlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVNZWRpYVJlc3BvbnNlEl4KC1VwZGF0ZU1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLlVwZGF0ZU1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5VcGRhdGVNZWRpYVJlc3BvbnNlEl4KC0RlbGV0ZU1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
-/**
- * BatchGetMediaRequest names media.
- *
- * @generated from message postrider.media.v1.BatchGetMediaRequest
- */
+/** BatchGetMediaRequest names media. */
 export type BatchGetMediaRequest = Message<"postrider.media.v1.BatchGetMediaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUIDs, at most 500.
-   *
-   * @generated from field: repeated string ids = 2;
-   */
+  /** UUIDs, at most 500. */
   ids: string[];
 };
 
-/**
- * Describes the message postrider.media.v1.BatchGetMediaRequest.
- * Use `create(BatchGetMediaRequestSchema)` to create a new message.
- */
 export const BatchGetMediaRequestSchema: GenMessage<BatchGetMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 0);
 
-/**
- * BatchGetMediaResponse carries the media found, in no particular order.
- *
- * @generated from message postrider.media.v1.BatchGetMediaResponse
- */
+/** BatchGetMediaResponse carries the media found, in no particular order. */
 export type BatchGetMediaResponse = Message<"postrider.media.v1.BatchGetMediaResponse"> & {
-  /**
-   * The media.
-   *
-   * @generated from field: repeated postrider.media.v1.Media media = 1;
-   */
+  /** The media. */
   media: Media[];
 };
 
-/**
- * Describes the message postrider.media.v1.BatchGetMediaResponse.
- * Use `create(BatchGetMediaResponseSchema)` to create a new message.
- */
 export const BatchGetMediaResponseSchema: GenMessage<BatchGetMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 1);
 
-/**
- * UseMediaRequest names media and the post that is about to use them.
- *
- * @generated from message postrider.media.v1.UseMediaRequest
- */
+/** UseMediaRequest names media and the post that is about to use them. */
 export type UseMediaRequest = Message<"postrider.media.v1.UseMediaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post, which need not exist yet.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post, which need not exist yet. */
   postId: string;
 
-  /**
-   * UUIDs, at most 500.
-   *
-   * @generated from field: repeated string ids = 3;
-   */
+  /** UUIDs, at most 500. */
   ids: string[];
 
-  /**
-   * Version that the post will have: 1 for a new post, otherwise the version that the caller read, plus 1.
-   *
-   * @generated from field: int64 post_version = 4;
-   */
+  /** Version that the post will have: 1 for a new post, otherwise the version that the caller read, plus 1. */
   postVersion: bigint;
 
-  /**
-   * UUID of the request that records the use, by which ReleaseMedia can remove it.
-   *
-   * @generated from field: string claim_id = 5;
-   */
+  /** UUID of the request that records the use, by which ReleaseMedia can remove it. */
   claimId: string;
 };
 
-/**
- * Describes the message postrider.media.v1.UseMediaRequest.
- * Use `create(UseMediaRequestSchema)` to create a new message.
- */
 export const UseMediaRequestSchema: GenMessage<UseMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 2);
 
-/**
- * UseMediaResponse carries the media found, in no order; media that are being deleted are not recorded as used.
- *
- * @generated from message postrider.media.v1.UseMediaResponse
- */
+/** UseMediaResponse carries the media found, in no order; media that are being deleted are not recorded as used. */
 export type UseMediaResponse = Message<"postrider.media.v1.UseMediaResponse"> & {
-  /**
-   * The media.
-   *
-   * @generated from field: repeated postrider.media.v1.Media media = 1;
-   */
+  /** The media. */
   media: Media[];
 };
 
-/**
- * Describes the message postrider.media.v1.UseMediaResponse.
- * Use `create(UseMediaResponseSchema)` to create a new message.
- */
 export const UseMediaResponseSchema: GenMessage<UseMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 3);
 
-/**
- * ReleaseMediaRequest names uses that have ended.
- *
- * @generated from message postrider.media.v1.ReleaseMediaRequest
- */
+/** ReleaseMediaRequest names uses that have ended. */
 export type ReleaseMediaRequest = Message<"postrider.media.v1.ReleaseMediaRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.media.v1.MediaUse uses = 1;
-   */
+  /** At most 500. */
   uses: MediaUse[];
 };
 
-/**
- * Describes the message postrider.media.v1.ReleaseMediaRequest.
- * Use `create(ReleaseMediaRequestSchema)` to create a new message.
- */
 export const ReleaseMediaRequestSchema: GenMessage<ReleaseMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 4);
 
-/**
- * MediaUse is a post that used media.
- *
- * @generated from message postrider.media.v1.MediaUse
- */
+/** MediaUse is a post that used media. */
 export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string media_id = 3;
-   */
+  /** UUID of the media. */
   mediaId: string;
 
   /**
    * Removes only uses of this version of the post or an older one, because a newer version may be about to be committed.
    * Absent = all uses, because the post does not exist any more.
-   *
-   * @generated from field: optional int64 post_version = 4;
    */
   postVersion?: bigint | undefined;
 
-  /**
-   * Removes only a use that only this request recorded, because the request was rejected. Absent = uses of any request.
-   *
-   * @generated from field: optional string claim_id = 5;
-   */
+  /** Removes only a use that only this request recorded, because the request was rejected. Absent = uses of any request. */
   claimId?: string | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.MediaUse.
- * Use `create(MediaUseSchema)` to create a new message.
- */
 export const MediaUseSchema: GenMessage<MediaUse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 5);
 
-/**
- * ReleaseMediaResponse is empty.
- *
- * @generated from message postrider.media.v1.ReleaseMediaResponse
- */
+/** ReleaseMediaResponse is empty. */
 export type ReleaseMediaResponse = Message<"postrider.media.v1.ReleaseMediaResponse"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.ReleaseMediaResponse.
- * Use `create(ReleaseMediaResponseSchema)` to create a new message.
- */
 export const ReleaseMediaResponseSchema: GenMessage<ReleaseMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 6);
 
-/**
- * CreateUploadRequest declares the file to upload.
- *
- * @generated from message postrider.media.v1.CreateUploadRequest
- */
+/** CreateUploadRequest declares the file to upload. */
 export type CreateUploadRequest = Message<"postrider.media.v1.CreateUploadRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * File name that the client sent; only people read it.
-   *
-   * @generated from field: string file_name = 2;
-   */
+  /** File name that the client sent; only people read it. */
   fileName: string;
 
-  /**
-   * Declared media type.
-   *
-   * @generated from field: string content_type = 3;
-   */
+  /** Declared media type. */
   contentType: string;
 
-  /**
-   * Declared size in bytes.
-   *
-   * @generated from field: int64 bytes = 4;
-   */
+  /** Declared size in bytes. */
   bytes: bigint;
 };
 
-/**
- * Describes the message postrider.media.v1.CreateUploadRequest.
- * Use `create(CreateUploadRequestSchema)` to create a new message.
- */
 export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 7);
 
-/**
- * CreateUploadResponse is the grant, which is not returned again.
- *
- * @generated from message postrider.media.v1.CreateUploadResponse
- */
+/** CreateUploadResponse is the grant, which is not returned again. */
 export type CreateUploadResponse = Message<"postrider.media.v1.CreateUploadResponse"> & {
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUID of the media. */
   id: string;
 
-  /**
-   * Path segment of `PUT /uploads/{upload_path}`, which takes the file.
-   *
-   * @generated from field: string upload_path = 2;
-   */
+  /** Path segment of `PUT /uploads/{upload_path}`, which takes the file. */
   uploadPath: string;
 
-  /**
-   * Secret that authorizes the upload.
-   *
-   * @generated from field: string upload_token = 3;
-   */
+  /** Secret that authorizes the upload. */
   uploadToken: string;
 
-  /**
-   * Address at which the object store takes the file directly; absent when the store does not.
-   *
-   * @generated from field: optional string upload_url = 4;
-   */
+  /** Address at which the object store takes the file directly; absent when the store does not. */
   uploadUrl?: string | undefined;
 
-  /**
-   * When the grant expires.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 5;
-   */
+  /** When the grant expires. */
   expiresAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.CreateUploadResponse.
- * Use `create(CreateUploadResponseSchema)` to create a new message.
- */
 export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 8);
 
-/**
- * CompleteUploadRequest names uploaded media.
- *
- * @generated from message postrider.media.v1.CompleteUploadRequest
- */
+/** CompleteUploadRequest names uploaded media. */
 export type CompleteUploadRequest = Message<"postrider.media.v1.CompleteUploadRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the media. */
   id: string;
 };
 
-/**
- * Describes the message postrider.media.v1.CompleteUploadRequest.
- * Use `create(CompleteUploadRequestSchema)` to create a new message.
- */
 export const CompleteUploadRequestSchema: GenMessage<CompleteUploadRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 9);
 
-/**
- * CompleteUploadResponse carries ready media.
- *
- * @generated from message postrider.media.v1.CompleteUploadResponse
- */
+/** CompleteUploadResponse carries ready media. */
 export type CompleteUploadResponse = Message<"postrider.media.v1.CompleteUploadResponse"> & {
-  /**
-   * The media.
-   *
-   * @generated from field: postrider.media.v1.Media media = 1;
-   */
+  /** The media. */
   media?: Media | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.CompleteUploadResponse.
- * Use `create(CompleteUploadResponseSchema)` to create a new message.
- */
 export const CompleteUploadResponseSchema: GenMessage<CompleteUploadResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 10);
 
-/**
- * ImportMediaRequest names an address to download from.
- *
- * @generated from message postrider.media.v1.ImportMediaRequest
- */
+/** ImportMediaRequest names an address to download from. */
 export type ImportMediaRequest = Message<"postrider.media.v1.ImportMediaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * An http or https address.
-   *
-   * @generated from field: string url = 2;
-   */
+  /** An http or https address. */
   url: string;
 
-  /**
-   * Absent = every request imports the file again.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 3;
-   */
+  /** Absent = every request imports the file again. */
   idempotency?: Idempotency | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.ImportMediaRequest.
- * Use `create(ImportMediaRequestSchema)` to create a new message.
- */
 export const ImportMediaRequestSchema: GenMessage<ImportMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 11);
 
-/**
- * ImportMediaResponse carries ready media.
- *
- * @generated from message postrider.media.v1.ImportMediaResponse
- */
+/** ImportMediaResponse carries ready media. */
 export type ImportMediaResponse = Message<"postrider.media.v1.ImportMediaResponse"> & {
-  /**
-   * The media.
-   *
-   * @generated from field: postrider.media.v1.Media media = 1;
-   */
+  /** The media. */
   media?: Media | undefined;
 
-  /**
-   * True: an earlier request with the same key imported the file.
-   *
-   * @generated from field: bool replayed = 2;
-   */
+  /** True: an earlier request with the same key imported the file. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.media.v1.ImportMediaResponse.
- * Use `create(ImportMediaResponseSchema)` to create a new message.
- */
 export const ImportMediaResponseSchema: GenMessage<ImportMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 12);
 
-/**
- * PrepareMediaRequest names the files that platforms will receive.
- *
- * @generated from message postrider.media.v1.PrepareMediaRequest
- */
+/** PrepareMediaRequest names the files that platforms will receive. */
 export type PrepareMediaRequest = Message<"postrider.media.v1.PrepareMediaRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.media.v1.MediaPreparation items = 1;
-   */
+  /** At most 500. */
   items: MediaPreparation[];
 };
 
-/**
- * Describes the message postrider.media.v1.PrepareMediaRequest.
- * Use `create(PrepareMediaRequestSchema)` to create a new message.
- */
 export const PrepareMediaRequestSchema: GenMessage<PrepareMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 13);
 
-/**
- * MediaPreparation is one file for one platform.
- *
- * @generated from message postrider.media.v1.MediaPreparation
- */
+/** MediaPreparation is one file for one platform. */
 export type MediaPreparation = Message<"postrider.media.v1.MediaPreparation"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string media_id = 2;
-   */
+  /** UUID of the media. */
   mediaId: string;
 
-  /**
-   * Absent = the upload without its location and other metadata.
-   *
-   * @generated from field: postrider.media.v1.Rendition rendition = 3;
-   */
+  /** Absent = the upload without its location and other metadata. */
   rendition?: Rendition | undefined;
 
-  /**
-   * UUID of the post with which the platform receives the file; empty for a live check.
-   *
-   * @generated from field: string post_id = 4;
-   */
+  /** UUID of the post with which the platform receives the file; empty for a live check. */
   postId: string;
 };
 
-/**
- * Describes the message postrider.media.v1.MediaPreparation.
- * Use `create(MediaPreparationSchema)` to create a new message.
- */
 export const MediaPreparationSchema: GenMessage<MediaPreparation> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 14);
 
-/**
- * Rendition describes an image that is made from an image. Equal descriptions of the same media share one file.
- *
- * @generated from message postrider.media.v1.Rendition
- */
+/** Rendition describes an image that is made from an image. Equal descriptions of the same media share one file. */
 export type Rendition = Message<"postrider.media.v1.Rendition"> & {
   /**
    * `image/jpeg` or `image/png`. In a JPEG, transparent parts become white. `video/mp4`: the streams of a video in an MP4 with its
    * index in front; the other fields do not change the file.
-   *
-   * @generated from field: string content_type = 1;
    */
   contentType: string;
 
-  /**
-   * In pixels.
-   *
-   * @generated from field: int32 width = 2;
-   */
+  /** In pixels. */
   width: number;
 
-  /**
-   * In pixels.
-   *
-   * @generated from field: int32 height = 3;
-   */
+  /** In pixels. */
   height: number;
 
   /**
    * `scale`: the whole picture in this size. `pad`: the whole picture, centred on a white background. `crop`: the centre of the
    * picture fills the size.
-   *
-   * @generated from field: string fit = 4;
    */
   fit: string;
 
-  /**
-   * The quality is lowered, and then the size in equal proportion, until the file is not larger.
-   *
-   * @generated from field: int64 max_bytes = 5;
-   */
+  /** The quality is lowered, and then the size in equal proportion, until the file is not larger. */
   maxBytes: bigint;
 };
 
-/**
- * Describes the message postrider.media.v1.Rendition.
- * Use `create(RenditionSchema)` to create a new message.
- */
 export const RenditionSchema: GenMessage<Rendition> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 15);
 
-/**
- * PrepareMediaResponse carries one file per item, in the same order.
- *
- * @generated from message postrider.media.v1.PrepareMediaResponse
- */
+/** PrepareMediaResponse carries one file per item, in the same order. */
 export type PrepareMediaResponse = Message<"postrider.media.v1.PrepareMediaResponse"> & {
-  /**
-   * The files.
-   *
-   * @generated from field: repeated postrider.media.v1.PreparedMedia files = 1;
-   */
+  /** The files. */
   files: PreparedMedia[];
 };
 
-/**
- * Describes the message postrider.media.v1.PrepareMediaResponse.
- * Use `create(PrepareMediaResponseSchema)` to create a new message.
- */
 export const PrepareMediaResponseSchema: GenMessage<PrepareMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 16);
 
-/**
- * PreparedMedia is a file that a platform receives.
- *
- * @generated from message postrider.media.v1.PreparedMedia
- */
+/** PreparedMedia is a file that a platform receives. */
 export type PreparedMedia = Message<"postrider.media.v1.PreparedMedia"> & {
-  /**
-   * The media; absent = they do not exist or are not ready.
-   *
-   * @generated from field: postrider.media.v1.Media media = 1;
-   */
+  /** The media; absent = they do not exist or are not ready. */
   media?: Media | undefined;
 
-  /**
-   * Name of the file in `GET /objects/{workspace_id}/{media_id}?rendition=`: `delivery` or the id of a rendition.
-   *
-   * @generated from field: string rendition_id = 2;
-   */
+  /** Name of the file in `GET /objects/{workspace_id}/{media_id}?rendition=`: `delivery` or the id of a rendition. */
   renditionId: string;
 
-  /**
-   * Media type of the file.
-   *
-   * @generated from field: string content_type = 3;
-   */
+  /** Media type of the file. */
   contentType: string;
 
-  /**
-   * Size of the file in bytes.
-   *
-   * @generated from field: int64 bytes = 4;
-   */
+  /** Size of the file in bytes. */
   bytes: bigint;
 
-  /**
-   * Lower-case hex SHA-256 of the file.
-   *
-   * @generated from field: string sha256 = 5;
-   */
+  /** Lower-case hex SHA-256 of the file. */
   sha256: string;
 
-  /**
-   * In pixels.
-   *
-   * @generated from field: int32 width = 6;
-   */
+  /** In pixels. */
   width: number;
 
-  /**
-   * In pixels.
-   *
-   * @generated from field: int32 height = 7;
-   */
+  /** In pixels. */
   height: number;
 
-  /**
-   * Why the rendition cannot be made from this image, as a sentence; empty = it exists.
-   *
-   * @generated from field: string refusal = 8;
-   */
+  /** Why the rendition cannot be made from this image, as a sentence; empty = it exists. */
   refusal: string;
 };
 
-/**
- * Describes the message postrider.media.v1.PreparedMedia.
- * Use `create(PreparedMediaSchema)` to create a new message.
- */
 export const PreparedMediaSchema: GenMessage<PreparedMedia> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 17);
 
-/**
- * UpdateMediaRequest names media and what to change.
- *
- * @generated from message postrider.media.v1.UpdateMediaRequest
- */
+/** UpdateMediaRequest names media and what to change. */
 export type UpdateMediaRequest = Message<"postrider.media.v1.UpdateMediaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the media. */
   id: string;
 
-  /**
-   * New description, at most 1,500 characters; white space only removes it.
-   *
-   * @generated from field: optional string alt_text = 3;
-   */
+  /** New description, at most 1,500 characters; white space only removes it. */
   altText?: string | undefined;
 
-  /**
-   * New time in the video, in milliseconds, of the picture that stands for it; -1 removes it.
-   *
-   * @generated from field: optional int64 cover_ms = 4;
-   */
+  /** New time in the video, in milliseconds, of the picture that stands for it; -1 removes it. */
   coverMs?: bigint | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.UpdateMediaRequest.
- * Use `create(UpdateMediaRequestSchema)` to create a new message.
- */
 export const UpdateMediaRequestSchema: GenMessage<UpdateMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 18);
 
-/**
- * UpdateMediaResponse carries the changed media.
- *
- * @generated from message postrider.media.v1.UpdateMediaResponse
- */
+/** UpdateMediaResponse carries the changed media. */
 export type UpdateMediaResponse = Message<"postrider.media.v1.UpdateMediaResponse"> & {
-  /**
-   * The media.
-   *
-   * @generated from field: postrider.media.v1.Media media = 1;
-   */
+  /** The media. */
   media?: Media | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.UpdateMediaResponse.
- * Use `create(UpdateMediaResponseSchema)` to create a new message.
- */
 export const UpdateMediaResponseSchema: GenMessage<UpdateMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 19);
 
-/**
- * DeleteMediaRequest names media.
- *
- * @generated from message postrider.media.v1.DeleteMediaRequest
- */
+/** DeleteMediaRequest names media. */
 export type DeleteMediaRequest = Message<"postrider.media.v1.DeleteMediaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the media. */
   id: string;
 };
 
-/**
- * Describes the message postrider.media.v1.DeleteMediaRequest.
- * Use `create(DeleteMediaRequestSchema)` to create a new message.
- */
 export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 20);
 
-/**
- * DeleteMediaResponse says whether the deletion is complete.
- *
- * @generated from message postrider.media.v1.DeleteMediaResponse
- */
+/** DeleteMediaResponse says whether the deletion is complete. */
 export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaResponse"> & {
-  /**
-   * True: the media is deleted. False: its status is `deleting`, and a job removes the object and then the row.
-   *
-   * @generated from field: bool gone = 1;
-   */
+  /** True: the media is deleted. False: its status is `deleting`, and a job removes the object and then the row. */
   gone: boolean;
 };
 
-/**
- * Describes the message postrider.media.v1.DeleteMediaResponse.
- * Use `create(DeleteMediaResponseSchema)` to create a new message.
- */
 export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 21);
 
 /**
  * MediaService accepts and inspects images and videos, and records which posts use them. Files are sent over plain HTTP:
  * `PUT /uploads/{upload_path}` and `GET /objects/{workspace_id}/{media_id}`, see services/media/README.md.
- *
- * @generated from service postrider.media.v1.MediaService
  */
 export const MediaService: GenService<{
   /**
    * BatchGetMedia returns those of the given media of one workspace that exist, in any status.
    * Errors: none specific to this RPC; unknown media and media of another workspace are left out.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.BatchGetMedia
    */
   batchGetMedia: {
     methodKind: "unary";
@@ -766,8 +353,6 @@ export const MediaService: GenService<{
    * The caller calls this RPC before it commits the post: from then on ready media cannot be deleted. A use is valid for
    * 10 minutes; a caller that commits later has to call this RPC again. A repeated call is harmless.
    * Errors: invalid_request.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.UseMedia
    */
   useMedia: {
     methodKind: "unary";
@@ -779,8 +364,6 @@ export const MediaService: GenService<{
    * harm, because the media service checks the remaining uses before it deletes a file. Repeated and late calls are
    * harmless.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia
    */
   releaseMedia: {
     methodKind: "unary";
@@ -791,8 +374,6 @@ export const MediaService: GenService<{
    * CreateUpload returns a grant for one upload.
    * Errors: invalid_request, media_rejected for a type or a size that is not accepted, quota_exceeded for the storage limit
    * of the workspace.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.CreateUpload
    */
   createUpload: {
     methodKind: "unary";
@@ -803,8 +384,6 @@ export const MediaService: GenService<{
    * CompleteUpload inspects the uploaded file. A repeated call for ready media returns the same answer; concurrent calls
    * share one inspection.
    * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the inspection takes longer than 120 s.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.CompleteUpload
    */
   completeUpload: {
     methodKind: "unary";
@@ -816,8 +395,6 @@ export const MediaService: GenService<{
    * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused,
    * idempotency_conflict, quota_exceeded for the storage limit of the workspace, unavailable when the temporary folder or the
    * object store fails.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.ImportMedia
    */
   importMedia: {
     methodKind: "unary";
@@ -828,8 +405,6 @@ export const MediaService: GenService<{
    * PrepareMedia returns the files that platforms receive, and makes the renditions that do not exist yet. Each rendition is
    * made once. From this call on, the description and the cover of the media cannot be changed, so that a retry sends the same.
    * Errors: invalid_request; unavailable when a rendition takes longer than 60 s or the inspector does not answer.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.PrepareMedia
    */
   prepareMedia: {
     methodKind: "unary";
@@ -841,8 +416,6 @@ export const MediaService: GenService<{
    * fields that are present.
    * Errors: not_found, media_not_uploaded, media_rejected, media_in_use, invalid_request, validation_failed for a cover that the
    * media cannot have.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.UpdateMedia
    */
   updateMedia: {
     methodKind: "unary";
@@ -852,8 +425,6 @@ export const MediaService: GenService<{
   /**
    * DeleteMedia removes media that no post uses.
    * Errors: not_found, media_in_use, unavailable when the posts service does not answer.
-   *
-   * @generated from rpc postrider.media.v1.MediaService.DeleteMedia
    */
   deleteMedia: {
     methodKind: "unary";

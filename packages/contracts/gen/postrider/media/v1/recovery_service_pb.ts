@@ -8,208 +8,107 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/media/v1/recovery_service.proto.
- */
 export const file_postrider_media_v1_recovery_service: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvbWVkaWEvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKDVN0b3JlUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEhIKCmJlbG9uZ3NfdG8YAiABKAkiFAoSR2V0UmVjb3ZlcnlSZXF1ZXN0IpMBChNHZXRSZWNvdmVyeVJlc3BvbnNlEhQKDGhlbGRfYmVjYXVzZRgBIAEoCRIwCgVzdG9yZRgCIAEoCzIhLnBvc3RyaWRlci5tZWRpYS52MS5TdG9yZVJlY292ZXJ5EjQKEGZpbGVzX2tlcHRfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEEFkb3B0RGF0YVJlcXVlc3QiJAoRQWRvcHREYXRhUmVzcG9uc2USDwoHYWRvcHRlZBgBIAEoCCIVChNNYXJrUmVzdG9yZWRSZXF1ZXN0IhYKFE1hcmtSZXN0b3JlZFJlc3BvbnNlIhMKEUFkb3B0U3RvcmVSZXF1ZXN0IiUKEkFkb3B0U3RvcmVSZXNwb25zZRIPCgdhZG9wdGVkGAEgASgIMpADCg9SZWNvdmVyeVNlcnZpY2USYwoLR2V0UmVjb3ZlcnkSJi5wb3N0cmlkZXIubWVkaWEudjEuR2V0UmVjb3ZlcnlSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkdldFJlY292ZXJ5UmVzcG9uc2UiA5ACARJYCglBZG9wdERhdGESJC5wb3N0cmlkZXIubWVkaWEudjEuQWRvcHREYXRhUmVxdWVzdBolLnBvc3RyaWRlci5tZWRpYS52MS5BZG9wdERhdGFSZXNwb25zZRJhCgxNYXJrUmVzdG9yZWQSJy5wb3N0cmlkZXIubWVkaWEudjEuTWFya1Jlc3RvcmVkUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5NYXJrUmVzdG9yZWRSZXNwb25zZRJbCgpBZG9wdFN0b3JlEiUucG9zdHJpZGVyLm1lZGlhLnYxLkFkb3B0U3RvcmVSZXF1ZXN0GiYucG9zdHJpZGVyLm1lZGlhLnYxLkFkb3B0U3RvcmVSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
-/**
- * StoreRecovery says which deployment the object store belongs to, and whether files in it are deleted.
- *
- * @generated from message postrider.media.v1.StoreRecovery
- */
+/** StoreRecovery says which deployment the object store belongs to, and whether files in it are deleted. */
 export type StoreRecovery = Message<"postrider.media.v1.StoreRecovery"> & {
   /**
    * Why files are not deleted from the object store: `deployment` = its marker names another deployment · `unreadable` = its
    * marker cannot be read · `unmarked` = it has no marker, although it contains older files; only files that no row of the
    * database names are kept then. Empty when its marker names this deployment.
-   *
-   * @generated from field: string held_because = 1;
    */
   heldBecause: string;
 
-  /**
-   * What the marker names: the deployment, and its Postgres cluster and database. Empty without a readable marker.
-   *
-   * @generated from field: string belongs_to = 2;
-   */
+  /** What the marker names: the deployment, and its Postgres cluster and database. Empty without a readable marker. */
   belongsTo: string;
 };
 
-/**
- * Describes the message postrider.media.v1.StoreRecovery.
- * Use `create(StoreRecoverySchema)` to create a new message.
- */
 export const StoreRecoverySchema: GenMessage<StoreRecovery> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 0);
 
-/**
- * GetRecoveryRequest has no parameters.
- *
- * @generated from message postrider.media.v1.GetRecoveryRequest
- */
+/** GetRecoveryRequest has no parameters. */
 export type GetRecoveryRequest = Message<"postrider.media.v1.GetRecoveryRequest"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.GetRecoveryRequest.
- * Use `create(GetRecoveryRequestSchema)` to create a new message.
- */
 export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 1);
 
-/**
- * GetRecoveryResponse says what is held.
- *
- * @generated from message postrider.media.v1.GetRecoveryResponse
- */
+/** GetRecoveryResponse says what is held. */
 export type GetRecoveryResponse = Message<"postrider.media.v1.GetRecoveryResponse"> & {
   /**
    * Why no file is deleted: the data belongs to another `system_identifier`, `database` or `deployment`. Empty when the data
    * belongs to this deployment.
-   *
-   * @generated from field: string held_because = 1;
    */
   heldBecause: string;
 
-  /**
-   * The object store; absent while the data belongs to another deployment.
-   *
-   * @generated from field: postrider.media.v1.StoreRecovery store = 2;
-   */
+  /** The object store; absent while the data belongs to another deployment. */
   store?: StoreRecovery | undefined;
 
   /**
    * Until this time, files that no row of the database names are kept because of a restore; absent without a restore in the
    * last day.
-   *
-   * @generated from field: google.protobuf.Timestamp files_kept_until = 3;
    */
   filesKeptUntil?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.GetRecoveryResponse.
- * Use `create(GetRecoveryResponseSchema)` to create a new message.
- */
 export const GetRecoveryResponseSchema: GenMessage<GetRecoveryResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 2);
 
-/**
- * AdoptDataRequest has no parameters.
- *
- * @generated from message postrider.media.v1.AdoptDataRequest
- */
+/** AdoptDataRequest has no parameters. */
 export type AdoptDataRequest = Message<"postrider.media.v1.AdoptDataRequest"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.AdoptDataRequest.
- * Use `create(AdoptDataRequestSchema)` to create a new message.
- */
 export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 3);
 
-/**
- * AdoptDataResponse says whether the call changed something.
- *
- * @generated from message postrider.media.v1.AdoptDataResponse
- */
+/** AdoptDataResponse says whether the call changed something. */
 export type AdoptDataResponse = Message<"postrider.media.v1.AdoptDataResponse"> & {
-  /**
-   * False when the data already belonged to this deployment.
-   *
-   * @generated from field: bool adopted = 1;
-   */
+  /** False when the data already belonged to this deployment. */
   adopted: boolean;
 };
 
-/**
- * Describes the message postrider.media.v1.AdoptDataResponse.
- * Use `create(AdoptDataResponseSchema)` to create a new message.
- */
 export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 4);
 
-/**
- * MarkRestoredRequest has no parameters.
- *
- * @generated from message postrider.media.v1.MarkRestoredRequest
- */
+/** MarkRestoredRequest has no parameters. */
 export type MarkRestoredRequest = Message<"postrider.media.v1.MarkRestoredRequest"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.MarkRestoredRequest.
- * Use `create(MarkRestoredRequestSchema)` to create a new message.
- */
 export const MarkRestoredRequestSchema: GenMessage<MarkRestoredRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 5);
 
-/**
- * MarkRestoredResponse is empty.
- *
- * @generated from message postrider.media.v1.MarkRestoredResponse
- */
+/** MarkRestoredResponse is empty. */
 export type MarkRestoredResponse = Message<"postrider.media.v1.MarkRestoredResponse"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.MarkRestoredResponse.
- * Use `create(MarkRestoredResponseSchema)` to create a new message.
- */
 export const MarkRestoredResponseSchema: GenMessage<MarkRestoredResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 6);
 
-/**
- * AdoptStoreRequest has no parameters.
- *
- * @generated from message postrider.media.v1.AdoptStoreRequest
- */
+/** AdoptStoreRequest has no parameters. */
 export type AdoptStoreRequest = Message<"postrider.media.v1.AdoptStoreRequest"> & {
 };
 
-/**
- * Describes the message postrider.media.v1.AdoptStoreRequest.
- * Use `create(AdoptStoreRequestSchema)` to create a new message.
- */
 export const AdoptStoreRequestSchema: GenMessage<AdoptStoreRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 7);
 
-/**
- * AdoptStoreResponse says whether the call changed something.
- *
- * @generated from message postrider.media.v1.AdoptStoreResponse
- */
+/** AdoptStoreResponse says whether the call changed something. */
 export type AdoptStoreResponse = Message<"postrider.media.v1.AdoptStoreResponse"> & {
-  /**
-   * False when the object store already belonged to this deployment.
-   *
-   * @generated from field: bool adopted = 1;
-   */
+  /** False when the object store already belonged to this deployment. */
   adopted: boolean;
 };
 
-/**
- * Describes the message postrider.media.v1.AdoptStoreResponse.
- * Use `create(AdoptStoreResponseSchema)` to create a new message.
- */
 export const AdoptStoreResponseSchema: GenMessage<AdoptStoreResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_recovery_service, 8);
 
 /**
  * RecoveryService tells an operator whether stored files are kept because the data is a copy or because the object store
  * belongs to another deployment, and lets an operator adopt either. The other services have an RPC service of the same name.
- *
- * @generated from service postrider.media.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
    * GetRecovery says whether the data is a copy, and which deployment the object store belongs to.
    * Errors: unavailable when the object store does not answer.
-   *
-   * @generated from rpc postrider.media.v1.RecoveryService.GetRecovery
    */
   getRecovery: {
     methodKind: "unary";
@@ -220,8 +119,6 @@ export const RecoveryService: GenService<{
    * AdoptData records that the data in the database belongs to this deployment. It does not adopt the object store. A
    * repeated call changes nothing.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.media.v1.RecoveryService.AdoptData
    */
   adoptData: {
     methodKind: "unary";
@@ -232,8 +129,6 @@ export const RecoveryService: GenService<{
    * MarkRestored records that the data has just been restored from a backup, so that stored files that it does not name are
    * kept for a day.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.media.v1.RecoveryService.MarkRestored
    */
   markRestored: {
     methodKind: "unary";
@@ -245,8 +140,6 @@ export const RecoveryService: GenService<{
    * nothing in it from then on.
    * Errors: conflict `invalid_transition` while the data belongs to another deployment · unavailable when the object store
    * does not answer.
-   *
-   * @generated from rpc postrider.media.v1.RecoveryService.AdoptStore
    */
   adoptStore: {
     methodKind: "unary";

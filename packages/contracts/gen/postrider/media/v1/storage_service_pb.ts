@@ -6,163 +6,74 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/media/v1/storage_service.proto.
- */
 export const file_postrider_media_v1_storage_service: GenFile = /*@__PURE__*/
   fileDesc("Cihwb3N0cmlkZXIvbWVkaWEvdjEvc3RvcmFnZV9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIubWVkaWEudjEifQoQV29ya3NwYWNlU3RvcmFnZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEwoLbGltaXRfYnl0ZXMYAiABKAMSEgoKaXNfZGVmYXVsdBgDIAEoCBISCgp1c2VkX2J5dGVzGAQgASgDEhYKDnJlc2VydmVkX2J5dGVzGAUgASgDIikKEUdldFN0b3JhZ2VSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCSJLChJHZXRTdG9yYWdlUmVzcG9uc2USNQoHc3RvcmFnZRgBIAEoCzIkLnBvc3RyaWRlci5tZWRpYS52MS5Xb3Jrc3BhY2VTdG9yYWdlIlgKFlNldFN0b3JhZ2VMaW1pdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhgKC2xpbWl0X2J5dGVzGAIgASgDSACIAQFCDgoMX2xpbWl0X2J5dGVzIlAKF1NldFN0b3JhZ2VMaW1pdFJlc3BvbnNlEjUKB3N0b3JhZ2UYASABKAsyJC5wb3N0cmlkZXIubWVkaWEudjEuV29ya3NwYWNlU3RvcmFnZTLeAQoOU3RvcmFnZVNlcnZpY2USYAoKR2V0U3RvcmFnZRIlLnBvc3RyaWRlci5tZWRpYS52MS5HZXRTdG9yYWdlUmVxdWVzdBomLnBvc3RyaWRlci5tZWRpYS52MS5HZXRTdG9yYWdlUmVzcG9uc2UiA5ACARJqCg9TZXRTdG9yYWdlTGltaXQSKi5wb3N0cmlkZXIubWVkaWEudjEuU2V0U3RvcmFnZUxpbWl0UmVxdWVzdBorLnBvc3RyaWRlci5tZWRpYS52MS5TZXRTdG9yYWdlTGltaXRSZXNwb25zZWIGcHJvdG8z");
 
-/**
- * WorkspaceStorage is what a workspace stores and may store.
- *
- * @generated from message postrider.media.v1.WorkspaceStorage
- */
+/** WorkspaceStorage is what a workspace stores and may store. */
 export type WorkspaceStorage = Message<"postrider.media.v1.WorkspaceStorage"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Maximum number of bytes, used and reserved together.
-   *
-   * @generated from field: int64 limit_bytes = 2;
-   */
+  /** Maximum number of bytes, used and reserved together. */
   limitBytes: bigint;
 
-  /**
-   * Whether the limit is the default of the media service.
-   *
-   * @generated from field: bool is_default = 3;
-   */
+  /** Whether the limit is the default of the media service. */
   isDefault: boolean;
 
-  /**
-   * Bytes of stored files, also of media that are being deleted.
-   *
-   * @generated from field: int64 used_bytes = 4;
-   */
+  /** Bytes of stored files, also of media that are being deleted. */
   usedBytes: bigint;
 
-  /**
-   * Declared bytes of uploads that are not complete.
-   *
-   * @generated from field: int64 reserved_bytes = 5;
-   */
+  /** Declared bytes of uploads that are not complete. */
   reservedBytes: bigint;
 };
 
-/**
- * Describes the message postrider.media.v1.WorkspaceStorage.
- * Use `create(WorkspaceStorageSchema)` to create a new message.
- */
 export const WorkspaceStorageSchema: GenMessage<WorkspaceStorage> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_storage_service, 0);
 
-/**
- * GetStorageRequest names a workspace.
- *
- * @generated from message postrider.media.v1.GetStorageRequest
- */
+/** GetStorageRequest names a workspace. */
 export type GetStorageRequest = Message<"postrider.media.v1.GetStorageRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.media.v1.GetStorageRequest.
- * Use `create(GetStorageRequestSchema)` to create a new message.
- */
 export const GetStorageRequestSchema: GenMessage<GetStorageRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_storage_service, 1);
 
-/**
- * GetStorageResponse carries the storage of the workspace.
- *
- * @generated from message postrider.media.v1.GetStorageResponse
- */
+/** GetStorageResponse carries the storage of the workspace. */
 export type GetStorageResponse = Message<"postrider.media.v1.GetStorageResponse"> & {
-  /**
-   * The storage.
-   *
-   * @generated from field: postrider.media.v1.WorkspaceStorage storage = 1;
-   */
+  /** The storage. */
   storage?: WorkspaceStorage | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.GetStorageResponse.
- * Use `create(GetStorageResponseSchema)` to create a new message.
- */
 export const GetStorageResponseSchema: GenMessage<GetStorageResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_storage_service, 2);
 
-/**
- * SetStorageLimitRequest names a workspace and its new limit.
- *
- * @generated from message postrider.media.v1.SetStorageLimitRequest
- */
+/** SetStorageLimitRequest names a workspace and its new limit. */
 export type SetStorageLimitRequest = Message<"postrider.media.v1.SetStorageLimitRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 
-  /**
-   * Maximum number of bytes; absent = the default of the media service.
-   *
-   * @generated from field: optional int64 limit_bytes = 2;
-   */
+  /** Maximum number of bytes; absent = the default of the media service. */
   limitBytes?: bigint | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.SetStorageLimitRequest.
- * Use `create(SetStorageLimitRequestSchema)` to create a new message.
- */
 export const SetStorageLimitRequestSchema: GenMessage<SetStorageLimitRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_storage_service, 3);
 
-/**
- * SetStorageLimitResponse carries the storage with the new limit.
- *
- * @generated from message postrider.media.v1.SetStorageLimitResponse
- */
+/** SetStorageLimitResponse carries the storage with the new limit. */
 export type SetStorageLimitResponse = Message<"postrider.media.v1.SetStorageLimitResponse"> & {
-  /**
-   * The storage.
-   *
-   * @generated from field: postrider.media.v1.WorkspaceStorage storage = 1;
-   */
+  /** The storage. */
   storage?: WorkspaceStorage | undefined;
 };
 
-/**
- * Describes the message postrider.media.v1.SetStorageLimitResponse.
- * Use `create(SetStorageLimitResponseSchema)` to create a new message.
- */
 export const SetStorageLimitResponseSchema: GenMessage<SetStorageLimitResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_storage_service, 4);
 
-/**
- * StorageService limits the bytes that a workspace stores. Only the operator's tool calls it.
- *
- * @generated from service postrider.media.v1.StorageService
- */
+/** StorageService limits the bytes that a workspace stores. Only the operator's tool calls it. */
 export const StorageService: GenService<{
   /**
    * GetStorage returns the storage of a workspace. A workspace that never stored media has none.
    * Errors: invalid_request.
-   *
-   * @generated from rpc postrider.media.v1.StorageService.GetStorage
    */
   getStorage: {
     methodKind: "unary";
@@ -173,8 +84,6 @@ export const StorageService: GenService<{
    * SetStorageLimit sets or removes the limit of a workspace. It holds for the next upload or import. Stored media stay, even
    * if they exceed the new limit.
    * Errors: invalid_request for a malformed id or a negative limit.
-   *
-   * @generated from rpc postrider.media.v1.StorageService.SetStorageLimit
    */
   setStorageLimit: {
     methodKind: "unary";

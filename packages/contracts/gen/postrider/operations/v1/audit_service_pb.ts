@@ -10,268 +10,119 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/operations/v1/audit_service.proto.
- */
 export const file_postrider_operations_v1_audit_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9hdWRpdF9zZXJ2aWNlLnByb3RvEhdwb3N0cmlkZXIub3BlcmF0aW9ucy52MSJCCgpBdWRpdEFjdG9yEgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBQgcKBV9uYW1lIt0CCgpBdWRpdEVudHJ5EgoKAmlkGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCgx3b3Jrc3BhY2VfaWQYAyABKAlIAIgBARIyCgVhY3RvchgEIAEoCzIjLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLkF1ZGl0QWN0b3ISDgoGYWN0aW9uGAUgASgJEhQKDHN1YmplY3RfdHlwZRgGIAEoCRISCgpzdWJqZWN0X2lkGAcgASgJEg8KB2RldGFpbHMYCCABKAkSFwoKcmVxdWVzdF9pZBgJIAEoCUgBiAEBEhsKDnNvdXJjZV9hZGRyZXNzGAogASgJSAKIAQESEAoDdmlhGAsgASgJSAOIAQFCDwoNX3dvcmtzcGFjZV9pZEINCgtfcmVxdWVzdF9pZEIRCg9fc291cmNlX2FkZHJlc3NCBgoEX3ZpYSJDCg1BdWRpdFBvc2l0aW9uEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIKCgJpZBgCIAEoCSK8AgoXTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QSGQoMd29ya3NwYWNlX2lkGAEgASgJSACIAQESEwoGYWN0aW9uGAIgASgJSAGIAQESKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmJlZm9yZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoFYWZ0ZXIYBSABKAsyJi5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5BdWRpdFBvc2l0aW9uEhQKDG5ld2VzdF9maXJzdBgGIAEoCBINCgVsaW1pdBgHIAEoBRIVCghhY3Rvcl9pZBgIIAEoCUgCiAEBQg8KDV93b3Jrc3BhY2VfaWRCCQoHX2FjdGlvbkILCglfYWN0b3JfaWQiUAoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEjQKB2VudHJpZXMYASADKAsyIy5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5BdWRpdEVudHJ5MowBCgxBdWRpdFNlcnZpY2USfAoQTGlzdEF1ZGl0RW50cmllcxIwLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLkxpc3RBdWRpdEVudHJpZXNSZXF1ZXN0GjEucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
-/**
- * AuditActor is who made a change.
- *
- * @generated from message postrider.operations.v1.AuditActor
- */
+/** AuditActor is who made a change. */
 export type AuditActor = Message<"postrider.operations.v1.AuditActor"> & {
-  /**
-   * Kind of the actor: `key`, `operator`, `service` or `connect_link`.
-   *
-   * @generated from field: string kind = 1;
-   */
+  /** Kind of the actor: `key`, `operator`, `service` or `connect_link`. */
   kind: string;
 
-  /**
-   * Id of the API key or of the authorization of the connect link; name of the process for the other kinds.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** Id of the API key or of the authorization of the connect link; name of the process for the other kinds. */
   id: string;
 
-  /**
-   * User and computer of an operator, as the operator's tool says; nothing proves it.
-   *
-   * @generated from field: optional string name = 3;
-   */
+  /** User and computer of an operator, as the operator's tool says; nothing proves it. */
   name?: string | undefined;
 };
 
-/**
- * Describes the message postrider.operations.v1.AuditActor.
- * Use `create(AuditActorSchema)` to create a new message.
- */
 export const AuditActorSchema: GenMessage<AuditActor> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_audit_service, 0);
 
-/**
- * AuditEntry is one change.
- *
- * @generated from message postrider.operations.v1.AuditEntry
- */
+/** AuditEntry is one change. */
 export type AuditEntry = Message<"postrider.operations.v1.AuditEntry"> & {
-  /**
-   * Id of the entry, a UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the entry, a UUIDv7. */
   id: string;
 
-  /**
-   * When the change was made, by the database's clock, in whole milliseconds.
-   *
-   * @generated from field: google.protobuf.Timestamp at = 2;
-   */
+  /** When the change was made, by the database's clock, in whole milliseconds. */
   at?: Timestamp | undefined;
 
-  /**
-   * Workspace that the change belongs to; absent for a change of the whole deployment.
-   *
-   * @generated from field: optional string workspace_id = 3;
-   */
+  /** Workspace that the change belongs to; absent for a change of the whole deployment. */
   workspaceId?: string | undefined;
 
-  /**
-   * Who made the audited change.
-   *
-   * @generated from field: postrider.operations.v1.AuditActor actor = 4;
-   */
+  /** Who made the audited change. */
   actor?: AuditActor | undefined;
 
-  /**
-   * Which action was audited, for example `key.create`.
-   *
-   * @generated from field: string action = 5;
-   */
+  /** Which action was audited, for example `key.create`. */
   action: string;
 
-  /**
-   * Kind of the thing that was changed, for example `key`.
-   *
-   * @generated from field: string subject_type = 6;
-   */
+  /** Kind of the thing that was changed, for example `key`. */
   subjectType: string;
 
-  /**
-   * Id of the thing that was changed.
-   *
-   * @generated from field: string subject_id = 7;
-   */
+  /** Id of the thing that was changed. */
   subjectId: string;
 
-  /**
-   * What the audited action changed, as a JSON object without secrets.
-   *
-   * @generated from field: string details = 8;
-   */
+  /** What the audited action changed, as a JSON object without secrets. */
   details: string;
 
-  /**
-   * Id of the request that made the change; absent when no request did.
-   *
-   * @generated from field: optional string request_id = 9;
-   */
+  /** Id of the request that made the change; absent when no request did. */
   requestId?: string | undefined;
 
-  /**
-   * Remote address of the client or of the operator's tool; absent when it is not known.
-   *
-   * @generated from field: optional string source_address = 10;
-   */
+  /** Remote address of the client or of the operator's tool; absent when it is not known. */
   sourceAddress?: string | undefined;
 
-  /**
-   * Interface that the client's request used: `rest`, `mcp` or `dashboard`; absent for changes that no client made.
-   *
-   * @generated from field: optional string via = 11;
-   */
+  /** Interface that the client's request used: `rest`, `mcp` or `dashboard`; absent for changes that no client made. */
   via?: string | undefined;
 };
 
-/**
- * Describes the message postrider.operations.v1.AuditEntry.
- * Use `create(AuditEntrySchema)` to create a new message.
- */
 export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_audit_service, 1);
 
-/**
- * AuditPosition is the place of an entry in the order of the audit log.
- *
- * @generated from message postrider.operations.v1.AuditPosition
- */
+/** AuditPosition is the place of an entry in the order of the audit log. */
 export type AuditPosition = Message<"postrider.operations.v1.AuditPosition"> & {
-  /**
-   * The `at` of the audit entry.
-   *
-   * @generated from field: google.protobuf.Timestamp at = 1;
-   */
+  /** The `at` of the audit entry. */
   at?: Timestamp | undefined;
 
-  /**
-   * The `id` of the audit entry.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** The `id` of the audit entry. */
   id: string;
 };
 
-/**
- * Describes the message postrider.operations.v1.AuditPosition.
- * Use `create(AuditPositionSchema)` to create a new message.
- */
 export const AuditPositionSchema: GenMessage<AuditPosition> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_audit_service, 2);
 
-/**
- * ListAuditEntriesRequest asks for a page of the audit log.
- *
- * @generated from message postrider.operations.v1.ListAuditEntriesRequest
- */
+/** ListAuditEntriesRequest asks for a page of the audit log. */
 export type ListAuditEntriesRequest = Message<"postrider.operations.v1.ListAuditEntriesRequest"> & {
-  /**
-   * Only audit entries of changes that belong to this workspace.
-   *
-   * @generated from field: optional string workspace_id = 1;
-   */
+  /** Only audit entries of changes that belong to this workspace. */
   workspaceId?: string | undefined;
 
-  /**
-   * Only audit entries with this action.
-   *
-   * @generated from field: optional string action = 2;
-   */
+  /** Only audit entries with this action. */
   action?: string | undefined;
 
-  /**
-   * Only audit entries of changes at this time or later.
-   *
-   * @generated from field: google.protobuf.Timestamp since = 3;
-   */
+  /** Only audit entries of changes at this time or later. */
   since?: Timestamp | undefined;
 
-  /**
-   * Only audit entries of changes before this time.
-   *
-   * @generated from field: google.protobuf.Timestamp before = 4;
-   */
+  /** Only audit entries of changes before this time. */
   before?: Timestamp | undefined;
 
-  /**
-   * The last audit entry of the previous page; absent for the first page.
-   *
-   * @generated from field: postrider.operations.v1.AuditPosition after = 5;
-   */
+  /** The last audit entry of the previous page; absent for the first page. */
   after?: AuditPosition | undefined;
 
-  /**
-   * Whether the page begins with the newest audit entry instead of the oldest.
-   *
-   * @generated from field: bool newest_first = 6;
-   */
+  /** Whether the page begins with the newest audit entry instead of the oldest. */
   newestFirst: boolean;
 
-  /**
-   * Maximum number of audit entries on the page, 1 to 1,000.
-   *
-   * @generated from field: int32 limit = 7;
-   */
+  /** Maximum number of audit entries on the page, 1 to 1,000. */
   limit: number;
 
-  /**
-   * Only audit entries of changes that this actor made: the id of an API key or authorization, or the name of a process.
-   *
-   * @generated from field: optional string actor_id = 8;
-   */
+  /** Only audit entries of changes that this actor made: the id of an API key or authorization, or the name of a process. */
   actorId?: string | undefined;
 };
 
-/**
- * Describes the message postrider.operations.v1.ListAuditEntriesRequest.
- * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
- */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_audit_service, 3);
 
-/**
- * ListAuditEntriesResponse carries a page of the audit log.
- *
- * @generated from message postrider.operations.v1.ListAuditEntriesResponse
- */
+/** ListAuditEntriesResponse carries a page of the audit log. */
 export type ListAuditEntriesResponse = Message<"postrider.operations.v1.ListAuditEntriesResponse"> & {
-  /**
-   * Audit entries of the page. Fewer entries than `limit` mean that no further page exists.
-   *
-   * @generated from field: repeated postrider.operations.v1.AuditEntry entries = 1;
-   */
+  /** Audit entries of the page. Fewer entries than `limit` mean that no further page exists. */
   entries: AuditEntry[];
 };
 
-/**
- * Describes the message postrider.operations.v1.ListAuditEntriesResponse.
- * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
- */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_audit_service, 4);
 
-/**
- * AuditService reads the audit log of a service: who changed what, when and from where.
- *
- * @generated from service postrider.operations.v1.AuditService
- */
+/** AuditService reads the audit log of a service: who changed what, when and from where. */
 export const AuditService: GenService<{
   /**
    * ListAuditEntries returns the entries that match all filters, in the order of time.
    * Errors: `invalid_request` for a malformed id, an unknown action or a limit that is out of range.
-   *
-   * @generated from rpc postrider.operations.v1.AuditService.ListAuditEntries
    */
   listAuditEntries: {
     methodKind: "unary";

@@ -6,130 +6,63 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/operations/v1/diagnostics_service.proto.
- */
 export const file_postrider_operations_v1_diagnostics_service: GenFile = /*@__PURE__*/
   fileDesc("CjFwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9kaWFnbm9zdGljc19zZXJ2aWNlLnByb3RvEhdwb3N0cmlkZXIub3BlcmF0aW9ucy52MSJmCgdGaW5kaW5nEgwKBG5hbWUYASABKAkSDgoGc3RhdHVzGAIgASgJEg0KBWZvdW5kGAMgASgJEg4KBnJlbWVkeRgEIAEoCRINCgVndWlkZRgFIAEoCRIPCgd0b29rX21zGAYgASgFIhEKD0RpYWdub3NlUmVxdWVzdCJtChBEaWFnbm9zZVJlc3BvbnNlEjIKCGZpbmRpbmdzGAEgAygLMiAucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuRmluZGluZxISCgpwdWJsaWNfdXJsGAIgASgJEhEKCXByb2JlX3VybBgDIAEoCTJ6ChJEaWFnbm9zdGljc1NlcnZpY2USZAoIRGlhZ25vc2USKC5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5EaWFnbm9zZVJlcXVlc3QaKS5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5EaWFnbm9zZVJlc3BvbnNlIgOQAgFiBnByb3RvMw");
 
-/**
- * Finding is the result of one check.
- *
- * @generated from message postrider.operations.v1.Finding
- */
+/** Finding is the result of one check. */
 export type Finding = Message<"postrider.operations.v1.Finding"> & {
-  /**
-   * What was checked, in a few words, for example `database` or `settings of x`; unique within an answer.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** What was checked, in a few words, for example `database` or `settings of x`; unique within an answer. */
   name: string;
 
-  /**
-   * `ok`, `off` (not set up, which may be wanted), `warning` or `failed`.
-   *
-   * @generated from field: string status = 2;
-   */
+  /** `ok`, `off` (not set up, which may be wanted), `warning` or `failed`. */
   status: string;
 
-  /**
-   * What the check found, as a sentence without secrets.
-   *
-   * @generated from field: string found = 3;
-   */
+  /** What the check found, as a sentence without secrets. */
   found: string;
 
-  /**
-   * What to do; empty when there is nothing to do.
-   *
-   * @generated from field: string remedy = 4;
-   */
+  /** What to do; empty when there is nothing to do. */
   remedy: string;
 
-  /**
-   * Path of the guide below `docs/`, for example `platforms/x.md`; empty when there is none.
-   *
-   * @generated from field: string guide = 5;
-   */
+  /** Path of the guide below `docs/`, for example `platforms/x.md`; empty when there is none. */
   guide: string;
 
-  /**
-   * How long the check took in milliseconds.
-   *
-   * @generated from field: int32 took_ms = 6;
-   */
+  /** How long the check took in milliseconds. */
   tookMs: number;
 };
 
-/**
- * Describes the message postrider.operations.v1.Finding.
- * Use `create(FindingSchema)` to create a new message.
- */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_diagnostics_service, 0);
 
-/**
- * DiagnoseRequest has no parameters.
- *
- * @generated from message postrider.operations.v1.DiagnoseRequest
- */
+/** DiagnoseRequest has no parameters. */
 export type DiagnoseRequest = Message<"postrider.operations.v1.DiagnoseRequest"> & {
 };
 
-/**
- * Describes the message postrider.operations.v1.DiagnoseRequest.
- * Use `create(DiagnoseRequestSchema)` to create a new message.
- */
 export const DiagnoseRequestSchema: GenMessage<DiagnoseRequest> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_diagnostics_service, 1);
 
-/**
- * DiagnoseResponse carries the findings of one service.
- *
- * @generated from message postrider.operations.v1.DiagnoseResponse
- */
+/** DiagnoseResponse carries the findings of one service. */
 export type DiagnoseResponse = Message<"postrider.operations.v1.DiagnoseResponse"> & {
-  /**
-   * In the order of the checks.
-   *
-   * @generated from field: repeated postrider.operations.v1.Finding findings = 1;
-   */
+  /** In the order of the checks. */
   findings: Finding[];
 
-  /**
-   * The setting `PUBLIC_URL` of the service; empty when the service does not read it.
-   *
-   * @generated from field: string public_url = 2;
-   */
+  /** The setting `PUBLIC_URL` of the service; empty when the service does not read it. */
   publicUrl: string;
 
   /**
    * A signed address below `PUBLIC_URL` that only a gateway with the same media key answers with 204; empty when the service
    * does not sign addresses. It is valid for a few minutes and leads to no data.
-   *
-   * @generated from field: string probe_url = 3;
    */
   probeUrl: string;
 };
 
-/**
- * Describes the message postrider.operations.v1.DiagnoseResponse.
- * Use `create(DiagnoseResponseSchema)` to create a new message.
- */
 export const DiagnoseResponseSchema: GenMessage<DiagnoseResponse> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_diagnostics_service, 2);
 
-/**
- * DiagnosticsService lets every service check its own part of an installation, for `postrider doctor`.
- *
- * @generated from service postrider.operations.v1.DiagnosticsService
- */
+/** DiagnosticsService lets every service check its own part of an installation, for `postrider doctor`. */
 export const DiagnosticsService: GenService<{
   /**
    * Diagnose checks the dependencies and settings of the process that answers. It shows no secret.
    * Errors: none specific to this RPC; what does not work is a finding.
-   *
-   * @generated from rpc postrider.operations.v1.DiagnosticsService.Diagnose
    */
   diagnose: {
     methodKind: "unary";

@@ -6,37 +6,18 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/operations/v1/idempotency.proto.
- */
 export const file_postrider_operations_v1_idempotency: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9pZGVtcG90ZW5jeS5wcm90bxIXcG9zdHJpZGVyLm9wZXJhdGlvbnMudjEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJYgZwcm90bzM");
 
-/**
- * Idempotency makes repeated requests with the same key take effect once, per workspace and operation, for 24 hours.
- *
- * @generated from message postrider.operations.v1.Idempotency
- */
+/** Idempotency makes repeated requests with the same key take effect once, per workspace and operation, for 24 hours. */
 export type Idempotency = Message<"postrider.operations.v1.Idempotency"> & {
-  /**
-   * The key of the client: 1 to 255 visible ASCII characters, compared byte by byte.
-   *
-   * @generated from field: string key = 1;
-   */
+  /** The key of the client: 1 to 255 visible ASCII characters, compared byte by byte. */
   key: string;
 
-  /**
-   * A hash of the request body, by which a key that is reused for another request is detected.
-   *
-   * @generated from field: string fingerprint = 2;
-   */
+  /** A hash of the request body, by which a key that is reused for another request is detected. */
   fingerprint: string;
 };
 
-/**
- * Describes the message postrider.operations.v1.Idempotency.
- * Use `create(IdempotencySchema)` to create a new message.
- */
 export const IdempotencySchema: GenMessage<Idempotency> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_idempotency, 0);
 

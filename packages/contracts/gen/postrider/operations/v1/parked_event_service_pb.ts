@@ -10,184 +10,83 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/operations/v1/parked_event_service.proto.
- */
 export const file_postrider_operations_v1_parked_event_service: GenFile = /*@__PURE__*/
   fileDesc("CjJwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9wYXJrZWRfZXZlbnRfc2VydmljZS5wcm90bxIXcG9zdHJpZGVyLm9wZXJhdGlvbnMudjEisAEKC1BhcmtlZEV2ZW50EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDQoFdG9waWMYBCABKAkSCwoDa2V5GAUgASgJEg0KBWVycm9yGAYgASgJEhUKDWF0dGVtcHRfY291bnQYByABKAUSLQoJcGFya2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIoChdMaXN0UGFya2VkRXZlbnRzUmVxdWVzdBINCgVsaW1pdBgBIAEoBSJQChhMaXN0UGFya2VkRXZlbnRzUmVzcG9uc2USNAoGZXZlbnRzGAEgAygLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuUGFya2VkRXZlbnQiKQoaUmVkcml2ZVBhcmtlZEV2ZW50c1JlcXVlc3QSCwoDaWRzGAEgAygJIj8KG1JlZHJpdmVQYXJrZWRFdmVudHNSZXNwb25zZRIQCghyZWRyaXZlbhgBIAEoBRIOCgZmYWlsZWQYAiABKAUylQIKElBhcmtlZEV2ZW50U2VydmljZRJ8ChBMaXN0UGFya2VkRXZlbnRzEjAucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdFBhcmtlZEV2ZW50c1JlcXVlc3QaMS5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5MaXN0UGFya2VkRXZlbnRzUmVzcG9uc2UiA5ACARKAAQoTUmVkcml2ZVBhcmtlZEV2ZW50cxIzLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLlJlZHJpdmVQYXJrZWRFdmVudHNSZXF1ZXN0GjQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuUmVkcml2ZVBhcmtlZEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
-/**
- * ParkedEvent is an event whose handler failed for a reason that a later attempt does not remove.
- *
- * @generated from message postrider.operations.v1.ParkedEvent
- */
+/** ParkedEvent is an event whose handler failed for a reason that a later attempt does not remove. */
 export type ParkedEvent = Message<"postrider.operations.v1.ParkedEvent"> & {
-  /**
-   * Id of the row, unique within the service.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the row, unique within the service. */
   id: string;
 
-  /**
-   * Id of the event (CloudEvents `id`).
-   *
-   * @generated from field: string event_id = 2;
-   */
+  /** Id of the event (CloudEvents `id`). */
   eventId: string;
 
-  /**
-   * Full name of the event's message.
-   *
-   * @generated from field: string event_type = 3;
-   */
+  /** Full name of the event's message. */
   eventType: string;
 
-  /**
-   * Topic of the event.
-   *
-   * @generated from field: string topic = 4;
-   */
+  /** Topic of the event. */
   topic: string;
 
-  /**
-   * Ordering key of the event.
-   *
-   * @generated from field: string key = 5;
-   */
+  /** Ordering key of the event. */
   key: string;
 
-  /**
-   * Last error, without secrets.
-   *
-   * @generated from field: string error = 6;
-   */
+  /** Last error, without secrets. */
   error: string;
 
-  /**
-   * Number of attempts to handle the event.
-   *
-   * @generated from field: int32 attempt_count = 7;
-   */
+  /** Number of attempts to handle the event. */
   attemptCount: number;
 
-  /**
-   * When the event was parked.
-   *
-   * @generated from field: google.protobuf.Timestamp parked_at = 8;
-   */
+  /** When the event was parked. */
   parkedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.operations.v1.ParkedEvent.
- * Use `create(ParkedEventSchema)` to create a new message.
- */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_parked_event_service, 0);
 
-/**
- * ListParkedEventsRequest asks for parked events.
- *
- * @generated from message postrider.operations.v1.ListParkedEventsRequest
- */
+/** ListParkedEventsRequest asks for parked events. */
 export type ListParkedEventsRequest = Message<"postrider.operations.v1.ListParkedEventsRequest"> & {
-  /**
-   * 1 to 1,000.
-   *
-   * @generated from field: int32 limit = 1;
-   */
+  /** 1 to 1,000. */
   limit: number;
 };
 
-/**
- * Describes the message postrider.operations.v1.ListParkedEventsRequest.
- * Use `create(ListParkedEventsRequestSchema)` to create a new message.
- */
 export const ListParkedEventsRequestSchema: GenMessage<ListParkedEventsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_parked_event_service, 1);
 
-/**
- * ListParkedEventsResponse carries parked events.
- *
- * @generated from message postrider.operations.v1.ListParkedEventsResponse
- */
+/** ListParkedEventsResponse carries parked events. */
 export type ListParkedEventsResponse = Message<"postrider.operations.v1.ListParkedEventsResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated postrider.operations.v1.ParkedEvent events = 1;
-   */
+  /** Newest first. */
   events: ParkedEvent[];
 };
 
-/**
- * Describes the message postrider.operations.v1.ListParkedEventsResponse.
- * Use `create(ListParkedEventsResponseSchema)` to create a new message.
- */
 export const ListParkedEventsResponseSchema: GenMessage<ListParkedEventsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_parked_event_service, 2);
 
-/**
- * RedriveParkedEventsRequest names the events to redrive.
- *
- * @generated from message postrider.operations.v1.RedriveParkedEventsRequest
- */
+/** RedriveParkedEventsRequest names the events to redrive. */
 export type RedriveParkedEventsRequest = Message<"postrider.operations.v1.RedriveParkedEventsRequest"> & {
-  /**
-   * Ids of rows; empty = all parked events.
-   *
-   * @generated from field: repeated string ids = 1;
-   */
+  /** Ids of rows; empty = all parked events. */
   ids: string[];
 };
 
-/**
- * Describes the message postrider.operations.v1.RedriveParkedEventsRequest.
- * Use `create(RedriveParkedEventsRequestSchema)` to create a new message.
- */
 export const RedriveParkedEventsRequestSchema: GenMessage<RedriveParkedEventsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_parked_event_service, 3);
 
-/**
- * RedriveParkedEventsResponse counts the results.
- *
- * @generated from message postrider.operations.v1.RedriveParkedEventsResponse
- */
+/** RedriveParkedEventsResponse counts the results. */
 export type RedriveParkedEventsResponse = Message<"postrider.operations.v1.RedriveParkedEventsResponse"> & {
-  /**
-   * Events that were handled now and are no longer parked.
-   *
-   * @generated from field: int32 redriven = 1;
-   */
+  /** Events that were handled now and are no longer parked. */
   redriven: number;
 
-  /**
-   * Events that failed again.
-   *
-   * @generated from field: int32 failed = 2;
-   */
+  /** Events that failed again. */
   failed: number;
 };
 
-/**
- * Describes the message postrider.operations.v1.RedriveParkedEventsResponse.
- * Use `create(RedriveParkedEventsResponseSchema)` to create a new message.
- */
 export const RedriveParkedEventsResponseSchema: GenMessage<RedriveParkedEventsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_parked_event_service, 4);
 
-/**
- * ParkedEventService lists and redrives events that a service could not handle or that the broker refused.
- *
- * @generated from service postrider.operations.v1.ParkedEventService
- */
+/** ParkedEventService lists and redrives events that a service could not handle or that the broker refused. */
 export const ParkedEventService: GenService<{
   /**
    * ListParkedEvents returns the parked events, newest first, at most `limit`.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.operations.v1.ParkedEventService.ListParkedEvents
    */
   listParkedEvents: {
     methodKind: "unary";
@@ -197,8 +96,6 @@ export const ParkedEventService: GenService<{
   /**
    * RedriveParkedEvents passes parked events to their handlers again; events that succeed are removed.
    * Errors: none specific to this RPC; an event that fails again stays parked with its new error.
-   *
-   * @generated from rpc postrider.operations.v1.ParkedEventService.RedriveParkedEvents
    */
   redriveParkedEvents: {
     methodKind: "unary";

@@ -6,114 +6,53 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/media_use_service.proto.
- */
 export const file_postrider_posts_v1_media_use_service: GenFile = /*@__PURE__*/
   fileDesc("Cipwb3N0cmlkZXIvcG9zdHMvdjEvbWVkaWFfdXNlX3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJUChhCYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCG1lZGlhX2lkGAIgASgJEhAKCHBvc3RfaWRzGAMgAygJIksKGUJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2USLgoEdXNlcxgBIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0TWVkaWFVc2UiPgoMUG9zdE1lZGlhVXNlEg8KB3Bvc3RfaWQYASABKAkSDAoEdXNlcxgCIAEoCBIPCgd2ZXJzaW9uGAMgASgDMogBCg9NZWRpYVVzZVNlcnZpY2USdQoRQmF0Y2hHZXRNZWRpYVVzZXMSLC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRNZWRpYVVzZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z");
 
-/**
- * BatchGetMediaUsesRequest names media and posts of one workspace.
- *
- * @generated from message postrider.posts.v1.BatchGetMediaUsesRequest
- */
+/** BatchGetMediaUsesRequest names media and posts of one workspace. */
 export type BatchGetMediaUsesRequest = Message<"postrider.posts.v1.BatchGetMediaUsesRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the media.
-   *
-   * @generated from field: string media_id = 2;
-   */
+  /** UUID of the media. */
   mediaId: string;
 
-  /**
-   * UUIDs, at most 500.
-   *
-   * @generated from field: repeated string post_ids = 3;
-   */
+  /** UUIDs, at most 500. */
   postIds: string[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetMediaUsesRequest.
- * Use `create(BatchGetMediaUsesRequestSchema)` to create a new message.
- */
 export const BatchGetMediaUsesRequestSchema: GenMessage<BatchGetMediaUsesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_media_use_service, 0);
 
-/**
- * BatchGetMediaUsesResponse carries the posts that exist; unknown posts are left out.
- *
- * @generated from message postrider.posts.v1.BatchGetMediaUsesResponse
- */
+/** BatchGetMediaUsesResponse carries the posts that exist; unknown posts are left out. */
 export type BatchGetMediaUsesResponse = Message<"postrider.posts.v1.BatchGetMediaUsesResponse"> & {
-  /**
-   * In no particular order.
-   *
-   * @generated from field: repeated postrider.posts.v1.PostMediaUse uses = 1;
-   */
+  /** In no particular order. */
   uses: PostMediaUse[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetMediaUsesResponse.
- * Use `create(BatchGetMediaUsesResponseSchema)` to create a new message.
- */
 export const BatchGetMediaUsesResponseSchema: GenMessage<BatchGetMediaUsesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_media_use_service, 1);
 
-/**
- * PostMediaUse is a post and whether it uses the media.
- *
- * @generated from message postrider.posts.v1.PostMediaUse
- */
+/** PostMediaUse is a post and whether it uses the media. */
 export type PostMediaUse = Message<"postrider.posts.v1.PostMediaUse"> & {
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 1;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Whether the post, which may be a draft, uses the media.
-   *
-   * @generated from field: bool uses = 2;
-   */
+  /** Whether the post, which may be a draft, uses the media. */
   uses: boolean;
 
-  /**
-   * Version of the post that was read.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post that was read. */
   version: bigint;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostMediaUse.
- * Use `create(PostMediaUseSchema)` to create a new message.
- */
 export const PostMediaUseSchema: GenMessage<PostMediaUse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_media_use_service, 2);
 
-/**
- * MediaUseService tells the media service which posts use a media.
- *
- * @generated from service postrider.posts.v1.MediaUseService
- */
+/** MediaUseService tells the media service which posts use a media. */
 export const MediaUseService: GenService<{
   /**
    * BatchGetMediaUses says for each given post whether its committed version uses the media.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.posts.v1.MediaUseService.BatchGetMediaUses
    */
   batchGetMediaUses: {
     methodKind: "unary";

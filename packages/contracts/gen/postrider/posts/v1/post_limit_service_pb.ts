@@ -6,192 +6,89 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/post_limit_service.proto.
- */
 export const file_postrider_posts_v1_post_limit_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9saW1pdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEinwEKClBvc3RMaW1pdHMSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCm1heF9kcmFmdHMYAiABKAMSGgoSaGFzX2RlZmF1bHRfZHJhZnRzGAMgASgIEg4KBmRyYWZ0cxgEIAEoAxIRCgltYXhfYnl0ZXMYBSABKAMSGQoRaGFzX2RlZmF1bHRfYnl0ZXMYBiABKAgSDQoFYnl0ZXMYByABKAMiLAoUR2V0UG9zdExpbWl0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkcKFUdldFBvc3RMaW1pdHNSZXNwb25zZRIuCgZsaW1pdHMYASABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdExpbWl0cyJ5ChRTZXRQb3N0TGltaXRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFcmVzZXQYAiABKAgSEwoGZHJhZnRzGAMgASgDSACIAQESEgoFYnl0ZXMYBCABKANIAYgBAUIJCgdfZHJhZnRzQggKBl9ieXRlcyJHChVTZXRQb3N0TGltaXRzUmVzcG9uc2USLgoGbGltaXRzGAEgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RMaW1pdHMy4wEKEFBvc3RMaW1pdFNlcnZpY2USaQoNR2V0UG9zdExpbWl0cxIoLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0TGltaXRzUmVxdWVzdBopLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0TGltaXRzUmVzcG9uc2UiA5ACARJkCg1TZXRQb3N0TGltaXRzEigucG9zdHJpZGVyLnBvc3RzLnYxLlNldFBvc3RMaW1pdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLlNldFBvc3RMaW1pdHNSZXNwb25zZWIGcHJvdG8z");
 
-/**
- * PostLimits is what a workspace stores and may store.
- *
- * @generated from message postrider.posts.v1.PostLimits
- */
+/** PostLimits is what a workspace stores and may store. */
 export type PostLimits = Message<"postrider.posts.v1.PostLimits"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Maximum number of drafts.
-   *
-   * @generated from field: int64 max_drafts = 2;
-   */
+  /** Maximum number of drafts. */
   maxDrafts: bigint;
 
-  /**
-   * Whether the maximum number of drafts is the default.
-   *
-   * @generated from field: bool has_default_drafts = 3;
-   */
+  /** Whether the maximum number of drafts is the default. */
   hasDefaultDrafts: boolean;
 
-  /**
-   * Number of drafts.
-   *
-   * @generated from field: int64 drafts = 4;
-   */
+  /** Number of drafts. */
   drafts: bigint;
 
-  /**
-   * Maximum number of bytes of large posts.
-   *
-   * @generated from field: int64 max_bytes = 5;
-   */
+  /** Maximum number of bytes of large posts. */
   maxBytes: bigint;
 
-  /**
-   * Whether the maximum number of bytes is the default.
-   *
-   * @generated from field: bool has_default_bytes = 6;
-   */
+  /** Whether the maximum number of bytes is the default. */
   hasDefaultBytes: boolean;
 
   /**
    * Bytes of content, options and media of posts that have over 4,096 of them, and of large responses that are kept for repeated
    * requests.
-   *
-   * @generated from field: int64 bytes = 7;
    */
   bytes: bigint;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostLimits.
- * Use `create(PostLimitsSchema)` to create a new message.
- */
 export const PostLimitsSchema: GenMessage<PostLimits> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_limit_service, 0);
 
-/**
- * GetPostLimitsRequest names a workspace.
- *
- * @generated from message postrider.posts.v1.GetPostLimitsRequest
- */
+/** GetPostLimitsRequest names a workspace. */
 export type GetPostLimitsRequest = Message<"postrider.posts.v1.GetPostLimitsRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetPostLimitsRequest.
- * Use `create(GetPostLimitsRequestSchema)` to create a new message.
- */
 export const GetPostLimitsRequestSchema: GenMessage<GetPostLimitsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_limit_service, 1);
 
-/**
- * GetPostLimitsResponse carries the limits of the workspace.
- *
- * @generated from message postrider.posts.v1.GetPostLimitsResponse
- */
+/** GetPostLimitsResponse carries the limits of the workspace. */
 export type GetPostLimitsResponse = Message<"postrider.posts.v1.GetPostLimitsResponse"> & {
-  /**
-   * The limits.
-   *
-   * @generated from field: postrider.posts.v1.PostLimits limits = 1;
-   */
+  /** The limits. */
   limits?: PostLimits | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetPostLimitsResponse.
- * Use `create(GetPostLimitsResponseSchema)` to create a new message.
- */
 export const GetPostLimitsResponseSchema: GenMessage<GetPostLimitsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_limit_service, 2);
 
-/**
- * SetPostLimitsRequest names a workspace and its new limits.
- *
- * @generated from message postrider.posts.v1.SetPostLimitsRequest
- */
+/** SetPostLimitsRequest names a workspace and its new limits. */
 export type SetPostLimitsRequest = Message<"postrider.posts.v1.SetPostLimitsRequest"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID. */
   workspaceId: string;
 
-  /**
-   * Whether limits that are absent become the defaults again, instead of staying as they are.
-   *
-   * @generated from field: bool reset = 2;
-   */
+  /** Whether limits that are absent become the defaults again, instead of staying as they are. */
   reset: boolean;
 
-  /**
-   * Maximum number of drafts.
-   *
-   * @generated from field: optional int64 drafts = 3;
-   */
+  /** Maximum number of drafts. */
   drafts?: bigint | undefined;
 
-  /**
-   * Maximum number of bytes of large posts.
-   *
-   * @generated from field: optional int64 bytes = 4;
-   */
+  /** Maximum number of bytes of large posts. */
   bytes?: bigint | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.SetPostLimitsRequest.
- * Use `create(SetPostLimitsRequestSchema)` to create a new message.
- */
 export const SetPostLimitsRequestSchema: GenMessage<SetPostLimitsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_limit_service, 3);
 
-/**
- * SetPostLimitsResponse carries the new limits.
- *
- * @generated from message postrider.posts.v1.SetPostLimitsResponse
- */
+/** SetPostLimitsResponse carries the new limits. */
 export type SetPostLimitsResponse = Message<"postrider.posts.v1.SetPostLimitsResponse"> & {
-  /**
-   * The limits.
-   *
-   * @generated from field: postrider.posts.v1.PostLimits limits = 1;
-   */
+  /** The limits. */
   limits?: PostLimits | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.SetPostLimitsResponse.
- * Use `create(SetPostLimitsResponseSchema)` to create a new message.
- */
 export const SetPostLimitsResponseSchema: GenMessage<SetPostLimitsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_limit_service, 4);
 
-/**
- * PostLimitService limits what a workspace stores in the posts service. Only the operator's tool calls it.
- *
- * @generated from service postrider.posts.v1.PostLimitService
- */
+/** PostLimitService limits what a workspace stores in the posts service. Only the operator's tool calls it. */
 export const PostLimitService: GenService<{
   /**
    * GetPostLimits returns the limits of a workspace and what it stores.
    * Errors: invalid_request for a malformed id.
-   *
-   * @generated from rpc postrider.posts.v1.PostLimitService.GetPostLimits
    */
   getPostLimits: {
     methodKind: "unary";
@@ -202,8 +99,6 @@ export const PostLimitService: GenService<{
    * SetPostLimits sets the limits that are present; the others stay as they are. They hold for the next post that is created or
    * changed. Stored posts stay, even if they exceed a new limit.
    * Errors: invalid_request for a malformed id or a negative limit.
-   *
-   * @generated from rpc postrider.posts.v1.PostLimitService.SetPostLimits
    */
   setPostLimits: {
     methodKind: "unary";

@@ -14,401 +14,174 @@ import type { Media } from "../../media/v1/media_pb.ts";
 import { file_postrider_media_v1_media } from "../../media/v1/media_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/post.proto.
- */
 export const file_postrider_posts_v1_post: GenFile = /*@__PURE__*/
   fileDesc("Ch1wb3N0cmlkZXIvcG9zdHMvdjEvcG9zdC5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIrwFCgRQb3N0EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDwoHY29udGVudBgEIAEoCRI2CgdvcHRpb25zGAUgAygLMiUucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QuT3B0aW9uc0VudHJ5EhEKCW1lZGlhX2lkcxgGIAMoCRIoCgVtZWRpYRgHIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDHB1Ymxpc2hlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLY3JlYXRlZF92aWEYCyABKAkSHwoScXVldWVfc2xvdF9ydWxlX2lkGAwgASgJSACIAQESLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdmVyc2lvbhgPIAEoAxIrCgd0YXJnZXRzGBAgAygLMhoucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldBItCghhdHRlbXB0cxgRIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5BdHRlbXB0Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAFCFQoTX3F1ZXVlX3Nsb3RfcnVsZV9pZCKZAQoKUG9zdE9wdGlvbhIUCgdjb250ZW50GAEgASgJSACIAQESEgoFdGl0bGUYAiABKAlIAYgBARIUCgdwcml2YWN5GAMgASgJSAKIAQESKQoEdGFncxgEIAEoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5UYWdMaXN0QgoKCF9jb250ZW50QggKBl90aXRsZUIKCghfcHJpdmFjeSIZCgdUYWdMaXN0Eg4KBnZhbHVlcxgBIAMoCSKTAwoGVGFyZ2V0EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcGxhdGZvcm0YAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSDgoGc3RhdHVzGAUgASgJEhgKC2V4dGVybmFsX2lkGAYgASgJSACIAQESFgoJcGVybWFsaW5rGAcgASgJSAGIAQESMAoMcHVibGlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgVlcnJvchgJIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvchIVCg1hdHRlbXB0X2NvdW50GAogASgFEjMKD25leHRfYXR0ZW1wdF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoHbWV0cmljcxgMIAEoCzImLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlRhcmdldE1ldHJpY3NCDgoMX2V4dGVybmFsX2lkQgwKCl9wZXJtYWxpbmsiPwoLVGFyZ2V0RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCCK+AQoHQXR0ZW1wdBISCgphY2NvdW50X2lkGAEgASgJEg4KBm51bWJlchgCIAEoBRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgFIAEoCRIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAliBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_media_v1_media]);
 
-/**
- * Post is one piece of content for several accounts.
- *
- * @generated from message postrider.posts.v1.Post
- */
+/** Post is one piece of content for several accounts. */
 export type Post = Message<"postrider.posts.v1.Post"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * Owning workspace.
-   *
-   * @generated from field: string workspace_id = 2;
-   */
+  /** Owning workspace. */
   workspaceId: string;
 
-  /**
-   * `draft`, `scheduled`, `publishing`, `published`, `partial`, `failed` or `cancelled`.
-   *
-   * @generated from field: string status = 3;
-   */
+  /** `draft`, `scheduled`, `publishing`, `published`, `partial`, `failed` or `cancelled`. */
   status: string;
 
-  /**
-   * Main text, exactly as the client sent it.
-   *
-   * @generated from field: string content = 4;
-   */
+  /** Main text, exactly as the client sent it. */
   content: string;
 
-  /**
-   * Overrides by platform id or account id.
-   *
-   * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
-   */
+  /** Overrides by platform id or account id. */
   options: { [key: string]: PostOption };
 
-  /**
-   * Ids in the order of the request.
-   *
-   * @generated from field: repeated string media_ids = 6;
-   */
+  /** Ids in the order of the request. */
   mediaIds: string[];
 
-  /**
-   * Metadata of the media, copied when the post was accepted, in the order of the request.
-   *
-   * @generated from field: repeated postrider.media.v1.Media media = 7;
-   */
+  /** Metadata of the media, copied when the post was accepted, in the order of the request. */
   media: Media[];
 
-  /**
-   * When the post is due; for a draft, the planned time.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 8;
-   */
+  /** When the post is due; for a draft, the planned time. */
   scheduledAt?: Timestamp | undefined;
 
-  /**
-   * Database time at which the status became `publishing`.
-   *
-   * @generated from field: google.protobuf.Timestamp started_at = 9;
-   */
+  /** Database time at which the status became `publishing`. */
   startedAt?: Timestamp | undefined;
 
-  /**
-   * When the first target was published; kept after deletion.
-   *
-   * @generated from field: google.protobuf.Timestamp published_at = 10;
-   */
+  /** When the first target was published; kept after deletion. */
   publishedAt?: Timestamp | undefined;
 
-  /**
-   * `rest`, `mcp` or `dashboard`.
-   *
-   * @generated from field: string created_via = 11;
-   */
+  /** `rest`, `mcp` or `dashboard`. */
   createdVia: string;
 
-  /**
-   * Queue slot rule that determined the time.
-   *
-   * @generated from field: optional string queue_slot_rule_id = 12;
-   */
+  /** Queue slot rule that determined the time. */
   queueSlotRuleId?: string | undefined;
 
-  /**
-   * When the post was accepted.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 13;
-   */
+  /** When the post was accepted. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the post last changed visibly.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 14;
-   */
+  /** When the post last changed visibly. */
   updatedAt?: Timestamp | undefined;
 
-  /**
-   * Raised by every visible change; the ETag contains it.
-   *
-   * @generated from field: int64 version = 15;
-   */
+  /** Raised by every visible change; the ETag contains it. */
   version: bigint;
 
-  /**
-   * In the order of the accounts in the request.
-   *
-   * @generated from field: repeated postrider.posts.v1.Target targets = 16;
-   */
+  /** In the order of the accounts in the request. */
   targets: Target[];
 
-  /**
-   * Newest 50 per target; empty in lists.
-   *
-   * @generated from field: repeated postrider.posts.v1.Attempt attempts = 17;
-   */
+  /** Newest 50 per target; empty in lists. */
   attempts: Attempt[];
 };
 
-/**
- * Describes the message postrider.posts.v1.Post.
- * Use `create(PostSchema)` to create a new message.
- */
 export const PostSchema: GenMessage<Post> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 0);
 
-/**
- * PostOption overrides parts of a post for a platform or an account.
- *
- * @generated from message postrider.posts.v1.PostOption
- */
+/** PostOption overrides parts of a post for a platform or an account. */
 export type PostOption = Message<"postrider.posts.v1.PostOption"> & {
-  /**
-   * Replaces the text.
-   *
-   * @generated from field: optional string content = 1;
-   */
+  /** Replaces the text. */
   content?: string | undefined;
 
-  /**
-   * A title, where the platform has one.
-   *
-   * @generated from field: optional string title = 2;
-   */
+  /** A title, where the platform has one. */
   title?: string | undefined;
 
-  /**
-   * `public`, `unlisted` or `private`.
-   *
-   * @generated from field: optional string privacy = 3;
-   */
+  /** `public`, `unlisted` or `private`. */
   privacy?: string | undefined;
 
-  /**
-   * Absent = no override; empty = no tags.
-   *
-   * @generated from field: postrider.posts.v1.TagList tags = 4;
-   */
+  /** Absent = no override; empty = no tags. */
   tags?: TagList | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostOption.
- * Use `create(PostOptionSchema)` to create a new message.
- */
 export const PostOptionSchema: GenMessage<PostOption> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 1);
 
-/**
- * TagList is a list of tags. It is a message so that the field can be absent.
- *
- * @generated from message postrider.posts.v1.TagList
- */
+/** TagList is a list of tags. It is a message so that the field can be absent. */
 export type TagList = Message<"postrider.posts.v1.TagList"> & {
-  /**
-   * The tags.
-   *
-   * @generated from field: repeated string values = 1;
-   */
+  /** The tags. */
   values: string[];
 };
 
-/**
- * Describes the message postrider.posts.v1.TagList.
- * Use `create(TagListSchema)` to create a new message.
- */
 export const TagListSchema: GenMessage<TagList> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 2);
 
-/**
- * Target is one post on one account.
- *
- * @generated from message postrider.posts.v1.Target
- */
+/** Target is one post on one account. */
 export type Target = Message<"postrider.posts.v1.Target"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Handle on the platform, copied when the post was accepted.
-   *
-   * @generated from field: string username = 4;
-   */
+  /** Handle on the platform, copied when the post was accepted. */
   username: string;
 
-  /**
-   * `pending`, `publishing`, `published`, `failed`, `deleting`, `deleted`, `delete_failed` or `cancelled`.
-   *
-   * @generated from field: string status = 5;
-   */
+  /** `pending`, `publishing`, `published`, `failed`, `deleting`, `deleted`, `delete_failed` or `cancelled`. */
   status: string;
 
-  /**
-   * The id of the published post on the platform.
-   *
-   * @generated from field: optional string external_id = 6;
-   */
+  /** The id of the published post on the platform. */
   externalId?: string | undefined;
 
-  /**
-   * The address at which readers see the post.
-   *
-   * @generated from field: optional string permalink = 7;
-   */
+  /** The address at which readers see the post. */
   permalink?: string | undefined;
 
-  /**
-   * Database time at which the success was recorded.
-   *
-   * @generated from field: google.protobuf.Timestamp published_at = 8;
-   */
+  /** Database time at which the success was recorded. */
   publishedAt?: Timestamp | undefined;
 
-  /**
-   * Why the target failed or waits.
-   *
-   * @generated from field: postrider.posts.v1.TargetError error = 9;
-   */
+  /** Why the target failed or waits. */
   error?: TargetError | undefined;
 
-  /**
-   * Attempts so far, over all generations.
-   *
-   * @generated from field: int32 attempt_count = 10;
-   */
+  /** Attempts so far, over all generations. */
   attemptCount: number;
 
-  /**
-   * When the next attempt is due; absent when none is due.
-   *
-   * @generated from field: google.protobuf.Timestamp next_attempt_at = 11;
-   */
+  /** When the next attempt is due; absent when none is due. */
   nextAttemptAt?: Timestamp | undefined;
 
-  /**
-   * Counters of the published post on its platform; absent until they were read once.
-   *
-   * @generated from field: postrider.engagement.v1.TargetMetrics metrics = 12;
-   */
+  /** Counters of the published post on its platform; absent until they were read once. */
   metrics?: TargetMetrics | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.Target.
- * Use `create(TargetSchema)` to create a new message.
- */
 export const TargetSchema: GenMessage<Target> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 3);
 
-/**
- * TargetError says why a target failed or waits.
- *
- * @generated from message postrider.posts.v1.TargetError
- */
+/** TargetError says why a target failed or waits. */
 export type TargetError = Message<"postrider.posts.v1.TargetError"> & {
-  /**
-   * Stable code such as `content_rejected`.
-   *
-   * @generated from field: string code = 1;
-   */
+  /** Stable code such as `content_rejected`. */
   code: string;
 
-  /**
-   * What the platform answered, shortened and without secrets; may be empty.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** What the platform answered, shortened and without secrets; may be empty. */
   message: string;
 
-  /**
-   * Whether a retry can succeed without a change by a person.
-   *
-   * @generated from field: bool retryable = 3;
-   */
+  /** Whether a retry can succeed without a change by a person. */
   retryable: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.TargetError.
- * Use `create(TargetErrorSchema)` to create a new message.
- */
 export const TargetErrorSchema: GenMessage<TargetError> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 4);
 
-/**
- * Attempt is one try to publish a target.
- *
- * @generated from message postrider.posts.v1.Attempt
- */
+/** Attempt is one try to publish a target. */
 export type Attempt = Message<"postrider.posts.v1.Attempt"> & {
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 1;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Counts from 1, and continues over retries.
-   *
-   * @generated from field: int32 number = 2;
-   */
+  /** Counts from 1, and continues over retries. */
   number: number;
 
-  /**
-   * When the attempt began.
-   *
-   * @generated from field: google.protobuf.Timestamp started_at = 3;
-   */
+  /** When the attempt began. */
   startedAt?: Timestamp | undefined;
 
-  /**
-   * When the attempt ended; absent while it runs.
-   *
-   * @generated from field: google.protobuf.Timestamp finished_at = 4;
-   */
+  /** When the attempt ended; absent while it runs. */
   finishedAt?: Timestamp | undefined;
 
-  /**
-   * `published`, `retry`, `failed` or `unknown`.
-   *
-   * @generated from field: string outcome = 5;
-   */
+  /** `published`, `retry`, `failed` or `unknown`. */
   outcome: string;
 
-  /**
-   * Stable code; empty when published.
-   *
-   * @generated from field: string code = 6;
-   */
+  /** Stable code; empty when published. */
   code: string;
 
-  /**
-   * What the platform answered; may be empty.
-   *
-   * @generated from field: string message = 7;
-   */
+  /** What the platform answered; may be empty. */
   message: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.Attempt.
- * Use `create(AttemptSchema)` to create a new message.
- */
 export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 5);
 

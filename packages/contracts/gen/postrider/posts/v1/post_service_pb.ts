@@ -14,949 +14,412 @@ import type { Post, PostOption, TargetError } from "./post_pb.ts";
 import { file_postrider_posts_v1_post } from "./post_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/post_service.proto.
- */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEifgoaUmVjb3JkVGFyZ2V0TWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSOQoHdGFyZ2V0cxgDIAMoCzIoLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlJlZnJlc2hlZFRhcmdldCJFChtSZWNvcmRUYXJnZXRNZXRyaWNzUmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Iq4DChFDcmVhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHY29udGVudBgCIAEoCRITCgthY2NvdW50X2lkcxgDIAMoCRIRCgltZWRpYV9pZHMYBCADKAkSQwoHb3B0aW9ucxgFIAMoCzIyLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtjcmVhdGVkX3ZpYRgHIAEoCRI5CgtpZGVtcG90ZW5jeRgIIAEoCzIkLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLklkZW1wb3RlbmN5EhAKCGlzX2RyYWZ0GAkgASgIEhIKCnF1ZXVlX3Nsb3QYCiABKAgSDQoFZm9yY2UYCyABKAgaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJOChJDcmVhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhAKCHJlcGxheWVkGAIgASgIIq0CChNWYWxpZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJFCgdvcHRpb25zGAUgAygLMjQucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QuT3B0aW9uc0VudHJ5EjAKDHNjaGVkdWxlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJ6ChRWYWxpZGF0ZVBvc3RSZXNwb25zZRIwCgxzY2hlZHVsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKB3RhcmdldHMYAiADKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRUYXJnZXQiMwoLVmFsaWRUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCSIyCg5HZXRQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOQoPR2V0UG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJUChRCYXRjaEdldFBvc3RzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSEQoJbWF4X2J5dGVzGAIgASgFIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIm4KFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhoKDWRlZmVycmVkX2Zyb20YAiABKAVIAIgBAUIQCg5fZGVmZXJyZWRfZnJvbSJIChtCYXRjaEdldFBvc3RTdGF0dXNlc1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIkYKClBvc3RTdGF0dXMSKAoDcmVmGAEgASgLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSDgoGc3RhdHVzGAIgASgJIlAKHEJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2USMAoIc3RhdHVzZXMYASADKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFN0YXR1cyL5AQoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQESEwoGc3RhdHVzGAQgASgJSAGIAQESFQoIcGxhdGZvcm0YBSABKAlIAogBARIRCgRmcm9tGAYgASgJSAOIAQESDwoCdG8YByABKAlIBIgBARIYCgtjcmVhdGVkX3ZpYRgIIAEoCUgFiAEBQgkKB19jdXJzb3JCCQoHX3N0YXR1c0ILCglfcGxhdGZvcm1CBwoFX2Zyb21CBQoDX3RvQg4KDF9jcmVhdGVkX3ZpYSJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIsECChFVcGRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSFwoKaWZfdmVyc2lvbhgDIAEoA0gAiAEBEhQKB2NvbnRlbnQYBCABKAlIAYgBARIvCgthY2NvdW50X2lkcxgFIAEoCzIaLnBvc3RyaWRlci5wb3N0cy52MS5JZExpc3QSLQoJbWVkaWFfaWRzGAYgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBIuCgdvcHRpb25zGAcgASgLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLk9wdGlvbk1hcBIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19pZl92ZXJzaW9uQgoKCF9jb250ZW50IhgKBklkTGlzdBIOCgZ2YWx1ZXMYASADKAkilQEKCU9wdGlvbk1hcBI5CgZ2YWx1ZXMYASADKAsyKS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwLlZhbHVlc0VudHJ5Gk0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASI8ChJVcGRhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkUKElB1Ymxpc2hQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSDQoFZm9yY2UYAyABKAgiPQoTUHVibGlzaFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiNAoQUmV0cnlQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOwoRUmV0cnlQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Il0KEURlbGV0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQFCDQoLX2lmX3ZlcnNpb24ibwoSRGVsZXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIxCgd0YXJnZXRzGAIgAygLMiAucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVRhcmdldCJ0CgxEZWxldGVUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSLgoFZXJyb3IYBCABKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0RXJyb3Iy4QgKC1Bvc3RTZXJ2aWNlElsKCkNyZWF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlc3BvbnNlEmYKDFZhbGlkYXRlUG9zdBInLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0GigucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlc3BvbnNlIgOQAgESVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEn4KFEJhdGNoR2V0UG9zdFN0YXR1c2VzEi8ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVxdWVzdBowLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldFBvc3RTdGF0dXNlc1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZRJ2ChNSZWNvcmRUYXJnZXRNZXRyaWNzEi4ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
 
-/**
- * RecordTargetMetricsRequest is what RefreshMetrics of the delivery service has returned for one post.
- *
- * @generated from message postrider.posts.v1.RecordTargetMetricsRequest
- */
+/** RecordTargetMetricsRequest is what RefreshMetrics of the delivery service has returned for one post. */
 export type RecordTargetMetricsRequest = Message<"postrider.posts.v1.RecordTargetMetricsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * The targets that have metrics.
-   *
-   * @generated from field: repeated postrider.engagement.v1.RefreshedTarget targets = 3;
-   */
+  /** The targets that have metrics. */
   targets: RefreshedTarget[];
 };
 
-/**
- * Describes the message postrider.posts.v1.RecordTargetMetricsRequest.
- * Use `create(RecordTargetMetricsRequestSchema)` to create a new message.
- */
 export const RecordTargetMetricsRequestSchema: GenMessage<RecordTargetMetricsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 0);
 
-/**
- * RecordTargetMetricsResponse is the post as it is now.
- *
- * @generated from message postrider.posts.v1.RecordTargetMetricsResponse
- */
+/** RecordTargetMetricsResponse is the post as it is now. */
 export type RecordTargetMetricsResponse = Message<"postrider.posts.v1.RecordTargetMetricsResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.RecordTargetMetricsResponse.
- * Use `create(RecordTargetMetricsResponseSchema)` to create a new message.
- */
 export const RecordTargetMetricsResponseSchema: GenMessage<RecordTargetMetricsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 1);
 
-/**
- * CreatePostRequest is the post to accept.
- *
- * @generated from message postrider.posts.v1.CreatePostRequest
- */
+/** CreatePostRequest is the post to accept. */
 export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Main text.
-   *
-   * @generated from field: string content = 2;
-   */
+  /** Main text. */
   content: string;
 
-  /**
-   * 1 to 100, unique.
-   *
-   * @generated from field: repeated string account_ids = 3;
-   */
+  /** 1 to 100, unique. */
   accountIds: string[];
 
-  /**
-   * At most 35, unique.
-   *
-   * @generated from field: repeated string media_ids = 4;
-   */
+  /** At most 35, unique. */
   mediaIds: string[];
 
-  /**
-   * Overrides by platform id or account id.
-   *
-   * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
-   */
+  /** Overrides by platform id or account id. */
   options: { [key: string]: PostOption };
 
-  /**
-   * When to publish; absent = now. For a draft it is the planned time.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
-   */
+  /** When to publish; absent = now. For a draft it is the planned time. */
   scheduledAt?: Timestamp | undefined;
 
-  /**
-   * `rest`, `mcp` or `dashboard`.
-   *
-   * @generated from field: string created_via = 7;
-   */
+  /** `rest`, `mcp` or `dashboard`. */
   createdVia: string;
 
-  /**
-   * Absent = every request creates another post.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
-   */
+  /** Absent = every request creates another post. */
   idempotency?: Idempotency | undefined;
 
-  /**
-   * Keep the post as a draft.
-   *
-   * @generated from field: bool is_draft = 9;
-   */
+  /** Keep the post as a draft. */
   isDraft: boolean;
 
-  /**
-   * Publish at the next free queue slot.
-   *
-   * @generated from field: bool queue_slot = 10;
-   */
+  /** Publish at the next free queue slot. */
   queueSlot: boolean;
 
-  /**
-   * Skip only the duplicate guard.
-   *
-   * @generated from field: bool force = 11;
-   */
+  /** Skip only the duplicate guard. */
   force: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.CreatePostRequest.
- * Use `create(CreatePostRequestSchema)` to create a new message.
- */
 export const CreatePostRequestSchema: GenMessage<CreatePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 2);
 
-/**
- * CreatePostResponse carries the accepted post.
- *
- * @generated from message postrider.posts.v1.CreatePostResponse
- */
+/** CreatePostResponse carries the accepted post. */
 export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 
-  /**
-   * True: an earlier request with the same key created the post, and this response repeats the earlier one.
-   *
-   * @generated from field: bool replayed = 2;
-   */
+  /** True: an earlier request with the same key created the post, and this response repeats the earlier one. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.CreatePostResponse.
- * Use `create(CreatePostResponseSchema)` to create a new message.
- */
 export const CreatePostResponseSchema: GenMessage<CreatePostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 3);
 
-/**
- * ValidatePostRequest is the post to check.
- *
- * @generated from message postrider.posts.v1.ValidatePostRequest
- */
+/** ValidatePostRequest is the post to check. */
 export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * Main text.
-   *
-   * @generated from field: string content = 2;
-   */
+  /** Main text. */
   content: string;
 
-  /**
-   * 1 to 100, unique.
-   *
-   * @generated from field: repeated string account_ids = 3;
-   */
+  /** 1 to 100, unique. */
   accountIds: string[];
 
-  /**
-   * At most 35, unique.
-   *
-   * @generated from field: repeated string media_ids = 4;
-   */
+  /** At most 35, unique. */
   mediaIds: string[];
 
-  /**
-   * Overrides by platform id or account id.
-   *
-   * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
-   */
+  /** Overrides by platform id or account id. */
   options: { [key: string]: PostOption };
 
-  /**
-   * When the post would be published.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
-   */
+  /** When the post would be published. */
   scheduledAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.ValidatePostRequest.
- * Use `create(ValidatePostRequestSchema)` to create a new message.
- */
 export const ValidatePostRequestSchema: GenMessage<ValidatePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 4);
 
-/**
- * ValidatePostResponse names the accounts that a valid post would be published on.
- *
- * @generated from message postrider.posts.v1.ValidatePostResponse
- */
+/** ValidatePostResponse names the accounts that a valid post would be published on. */
 export type ValidatePostResponse = Message<"postrider.posts.v1.ValidatePostResponse"> & {
-  /**
-   * The time of the request.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 1;
-   */
+  /** The time of the request. */
   scheduledAt?: Timestamp | undefined;
 
-  /**
-   * In the order of the accounts in the request.
-   *
-   * @generated from field: repeated postrider.posts.v1.ValidTarget targets = 2;
-   */
+  /** In the order of the accounts in the request. */
   targets: ValidTarget[];
 };
 
-/**
- * Describes the message postrider.posts.v1.ValidatePostResponse.
- * Use `create(ValidatePostResponseSchema)` to create a new message.
- */
 export const ValidatePostResponseSchema: GenMessage<ValidatePostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 5);
 
-/**
- * ValidTarget is an account that the post could be published on.
- *
- * @generated from message postrider.posts.v1.ValidTarget
- */
+/** ValidTarget is an account that the post could be published on. */
 export type ValidTarget = Message<"postrider.posts.v1.ValidTarget"> & {
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 1;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.ValidTarget.
- * Use `create(ValidTargetSchema)` to create a new message.
- */
 export const ValidTargetSchema: GenMessage<ValidTarget> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 6);
 
-/**
- * GetPostRequest names a post.
- *
- * @generated from message postrider.posts.v1.GetPostRequest
- */
+/** GetPostRequest names a post. */
 export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetPostRequest.
- * Use `create(GetPostRequestSchema)` to create a new message.
- */
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 7);
 
-/**
- * GetPostResponse carries the post.
- *
- * @generated from message postrider.posts.v1.GetPostResponse
- */
+/** GetPostResponse carries the post. */
 export type GetPostResponse = Message<"postrider.posts.v1.GetPostResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetPostResponse.
- * Use `create(GetPostResponseSchema)` to create a new message.
- */
 export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 8);
 
-/**
- * BatchGetPostsRequest names posts, of any workspaces.
- *
- * @generated from message postrider.posts.v1.BatchGetPostsRequest
- */
+/** BatchGetPostsRequest names posts, of any workspaces. */
 export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequest"> & {
-  /**
-   * At most 100.
-   *
-   * @generated from field: repeated postrider.posts.v1.PostRef refs = 1;
-   */
+  /** At most 100. */
   refs: PostRef[];
 
-  /**
-   * Approximate maximum size of the response in bytes, which the first post may exceed; 0 = no maximum.
-   *
-   * @generated from field: int32 max_bytes = 2;
-   */
+  /** Approximate maximum size of the response in bytes, which the first post may exceed; 0 = no maximum. */
   maxBytes: number;
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetPostsRequest.
- * Use `create(BatchGetPostsRequestSchema)` to create a new message.
- */
 export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 9);
 
-/**
- * PostRef is a post of a workspace.
- *
- * @generated from message postrider.posts.v1.PostRef
- */
+/** PostRef is a post of a workspace. */
 export type PostRef = Message<"postrider.posts.v1.PostRef"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostRef.
- * Use `create(PostRefSchema)` to create a new message.
- */
 export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 10);
 
-/**
- * BatchGetPostsResponse carries the posts found, in no particular order.
- *
- * @generated from message postrider.posts.v1.BatchGetPostsResponse
- */
+/** BatchGetPostsResponse carries the posts found, in no particular order. */
 export type BatchGetPostsResponse = Message<"postrider.posts.v1.BatchGetPostsResponse"> & {
-  /**
-   * The posts.
-   *
-   * @generated from field: repeated postrider.posts.v1.Post posts = 1;
-   */
+  /** The posts. */
   posts: Post[];
 
   /**
    * Index of the first ref that this response does not answer, because the response would exceed `max_bytes`. The caller
    * asks again for this ref and all later ones. Absent = every ref is answered.
-   *
-   * @generated from field: optional int32 deferred_from = 2;
    */
   deferredFrom?: number | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetPostsResponse.
- * Use `create(BatchGetPostsResponseSchema)` to create a new message.
- */
 export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 11);
 
-/**
- * BatchGetPostStatusesRequest names posts, of any workspaces.
- *
- * @generated from message postrider.posts.v1.BatchGetPostStatusesRequest
- */
+/** BatchGetPostStatusesRequest names posts, of any workspaces. */
 export type BatchGetPostStatusesRequest = Message<"postrider.posts.v1.BatchGetPostStatusesRequest"> & {
-  /**
-   * At most 1,000.
-   *
-   * @generated from field: repeated postrider.posts.v1.PostRef refs = 1;
-   */
+  /** At most 1,000. */
   refs: PostRef[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetPostStatusesRequest.
- * Use `create(BatchGetPostStatusesRequestSchema)` to create a new message.
- */
 export const BatchGetPostStatusesRequestSchema: GenMessage<BatchGetPostStatusesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 12);
 
-/**
- * PostStatus is the status of one post.
- *
- * @generated from message postrider.posts.v1.PostStatus
- */
+/** PostStatus is the status of one post. */
 export type PostStatus = Message<"postrider.posts.v1.PostStatus"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.PostRef ref = 1;
-   */
+  /** The post. */
   ref?: PostRef | undefined;
 
-  /**
-   * As in Post.
-   *
-   * @generated from field: string status = 2;
-   */
+  /** As in Post. */
   status: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostStatus.
- * Use `create(PostStatusSchema)` to create a new message.
- */
 export const PostStatusSchema: GenMessage<PostStatus> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 13);
 
-/**
- * BatchGetPostStatusesResponse carries the statuses found, in no particular order.
- *
- * @generated from message postrider.posts.v1.BatchGetPostStatusesResponse
- */
+/** BatchGetPostStatusesResponse carries the statuses found, in no particular order. */
 export type BatchGetPostStatusesResponse = Message<"postrider.posts.v1.BatchGetPostStatusesResponse"> & {
-  /**
-   * The statuses.
-   *
-   * @generated from field: repeated postrider.posts.v1.PostStatus statuses = 1;
-   */
+  /** The statuses. */
   statuses: PostStatus[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetPostStatusesResponse.
- * Use `create(BatchGetPostStatusesResponseSchema)` to create a new message.
- */
 export const BatchGetPostStatusesResponseSchema: GenMessage<BatchGetPostStatusesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 14);
 
-/**
- * ListPostsRequest asks for a page. Filters combine.
- *
- * @generated from message postrider.posts.v1.ListPostsRequest
- */
+/** ListPostsRequest asks for a page. Filters combine. */
 export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * 1 to 100.
-   *
-   * @generated from field: int32 limit = 2;
-   */
+  /** 1 to 100. */
   limit: number;
 
-  /**
-   * `next_cursor` of the previous page; absent = first page.
-   *
-   * @generated from field: optional string cursor = 3;
-   */
+  /** `next_cursor` of the previous page; absent = first page. */
   cursor?: string | undefined;
 
-  /**
-   * One post status.
-   *
-   * @generated from field: optional string status = 4;
-   */
+  /** One post status. */
   status?: string | undefined;
 
-  /**
-   * A platform id that at least one target has.
-   *
-   * @generated from field: optional string platform = 5;
-   */
+  /** A platform id that at least one target has. */
   platform?: string | undefined;
 
-  /**
-   * Earliest effective date in UTC, inclusive, for example `2026-11-21`.
-   *
-   * @generated from field: optional string from = 6;
-   */
+  /** Earliest effective date in UTC, inclusive, for example `2026-11-21`. */
   from?: string | undefined;
 
-  /**
-   * Latest effective date in UTC, inclusive.
-   *
-   * @generated from field: optional string to = 7;
-   */
+  /** Latest effective date in UTC, inclusive. */
   to?: string | undefined;
 
-  /**
-   * `rest`, `mcp` or `dashboard`.
-   *
-   * @generated from field: optional string created_via = 8;
-   */
+  /** `rest`, `mcp` or `dashboard`. */
   createdVia?: string | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.ListPostsRequest.
- * Use `create(ListPostsRequestSchema)` to create a new message.
- */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 15);
 
-/**
- * ListPostsResponse carries a page.
- *
- * @generated from message postrider.posts.v1.ListPostsResponse
- */
+/** ListPostsResponse carries a page. */
 export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> & {
-  /**
-   * Latest effective date first.
-   *
-   * @generated from field: repeated postrider.posts.v1.Post posts = 1;
-   */
+  /** Latest effective date first. */
   posts: Post[];
 
-  /**
-   * Absent when no further page exists.
-   *
-   * @generated from field: optional string next_cursor = 2;
-   */
+  /** Absent when no further page exists. */
   nextCursor?: string | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.ListPostsResponse.
- * Use `create(ListPostsResponseSchema)` to create a new message.
- */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 16);
 
-/**
- * UpdatePostRequest carries the fields to replace; at least one.
- *
- * @generated from message postrider.posts.v1.UpdatePostRequest
- */
+/** UpdatePostRequest carries the fields to replace; at least one. */
 export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 
-  /**
-   * The version that the caller read; absent = any version.
-   *
-   * @generated from field: optional int64 if_version = 3;
-   */
+  /** The version that the caller read; absent = any version. */
   ifVersion?: bigint | undefined;
 
-  /**
-   * New text.
-   *
-   * @generated from field: optional string content = 4;
-   */
+  /** New text. */
   content?: string | undefined;
 
-  /**
-   * New accounts.
-   *
-   * @generated from field: postrider.posts.v1.IdList account_ids = 5;
-   */
+  /** New accounts. */
   accountIds?: IdList | undefined;
 
-  /**
-   * New media; an empty list removes all.
-   *
-   * @generated from field: postrider.posts.v1.IdList media_ids = 6;
-   */
+  /** New media; an empty list removes all. */
   mediaIds?: IdList | undefined;
 
-  /**
-   * New options; an empty map removes all.
-   *
-   * @generated from field: postrider.posts.v1.OptionMap options = 7;
-   */
+  /** New options; an empty map removes all. */
   options?: OptionMap | undefined;
 
-  /**
-   * New time; schedules a draft.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 8;
-   */
+  /** New time; schedules a draft. */
   scheduledAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.UpdatePostRequest.
- * Use `create(UpdatePostRequestSchema)` to create a new message.
- */
 export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 17);
 
-/**
- * IdList is a list of ids. It is a message so that the field can be absent.
- *
- * @generated from message postrider.posts.v1.IdList
- */
+/** IdList is a list of ids. It is a message so that the field can be absent. */
 export type IdList = Message<"postrider.posts.v1.IdList"> & {
-  /**
-   * UUIDs.
-   *
-   * @generated from field: repeated string values = 1;
-   */
+  /** UUIDs. */
   values: string[];
 };
 
-/**
- * Describes the message postrider.posts.v1.IdList.
- * Use `create(IdListSchema)` to create a new message.
- */
 export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 18);
 
-/**
- * OptionMap is a map of options. It is a message so that the field can be absent.
- *
- * @generated from message postrider.posts.v1.OptionMap
- */
+/** OptionMap is a map of options. It is a message so that the field can be absent. */
 export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
-  /**
-   * Overrides by platform id or account id.
-   *
-   * @generated from field: map<string, postrider.posts.v1.PostOption> values = 1;
-   */
+  /** Overrides by platform id or account id. */
   values: { [key: string]: PostOption };
 };
 
-/**
- * Describes the message postrider.posts.v1.OptionMap.
- * Use `create(OptionMapSchema)` to create a new message.
- */
 export const OptionMapSchema: GenMessage<OptionMap> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 19);
 
-/**
- * UpdatePostResponse carries the changed post.
- *
- * @generated from message postrider.posts.v1.UpdatePostResponse
- */
+/** UpdatePostResponse carries the changed post. */
 export type UpdatePostResponse = Message<"postrider.posts.v1.UpdatePostResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.UpdatePostResponse.
- * Use `create(UpdatePostResponseSchema)` to create a new message.
- */
 export const UpdatePostResponseSchema: GenMessage<UpdatePostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 20);
 
-/**
- * PublishPostRequest names a post.
- *
- * @generated from message postrider.posts.v1.PublishPostRequest
- */
+/** PublishPostRequest names a post. */
 export type PublishPostRequest = Message<"postrider.posts.v1.PublishPostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 
-  /**
-   * Skip the duplicate guard.
-   *
-   * @generated from field: bool force = 3;
-   */
+  /** Skip the duplicate guard. */
   force: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.PublishPostRequest.
- * Use `create(PublishPostRequestSchema)` to create a new message.
- */
 export const PublishPostRequestSchema: GenMessage<PublishPostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 21);
 
-/**
- * PublishPostResponse carries the post, now publishing.
- *
- * @generated from message postrider.posts.v1.PublishPostResponse
- */
+/** PublishPostResponse carries the post, now publishing. */
 export type PublishPostResponse = Message<"postrider.posts.v1.PublishPostResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PublishPostResponse.
- * Use `create(PublishPostResponseSchema)` to create a new message.
- */
 export const PublishPostResponseSchema: GenMessage<PublishPostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 22);
 
-/**
- * RetryPostRequest names a post.
- *
- * @generated from message postrider.posts.v1.RetryPostRequest
- */
+/** RetryPostRequest names a post. */
 export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.RetryPostRequest.
- * Use `create(RetryPostRequestSchema)` to create a new message.
- */
 export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 23);
 
-/**
- * RetryPostResponse carries the post, now publishing.
- *
- * @generated from message postrider.posts.v1.RetryPostResponse
- */
+/** RetryPostResponse carries the post, now publishing. */
 export type RetryPostResponse = Message<"postrider.posts.v1.RetryPostResponse"> & {
-  /**
-   * The post.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The post. */
   post?: Post | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.RetryPostResponse.
- * Use `create(RetryPostResponseSchema)` to create a new message.
- */
 export const RetryPostResponseSchema: GenMessage<RetryPostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 24);
 
-/**
- * DeletePostRequest names a post.
- *
- * @generated from message postrider.posts.v1.DeletePostRequest
- */
+/** DeletePostRequest names a post. */
 export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the post. */
   id: string;
 
-  /**
-   * The version that the caller read; absent = any version.
-   *
-   * @generated from field: optional int64 if_version = 3;
-   */
+  /** The version that the caller read; absent = any version. */
   ifVersion?: bigint | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.DeletePostRequest.
- * Use `create(DeletePostRequestSchema)` to create a new message.
- */
 export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 25);
 
-/**
- * DeletePostResponse carries the cancelled post, if the post still exists.
- *
- * @generated from message postrider.posts.v1.DeletePostResponse
- */
+/** DeletePostResponse carries the cancelled post, if the post still exists. */
 export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"> & {
-  /**
-   * The cancelled post; absent when the post was deleted.
-   *
-   * @generated from field: postrider.posts.v1.Post post = 1;
-   */
+  /** The cancelled post; absent when the post was deleted. */
   post?: Post | undefined;
 
-  /**
-   * What happens to each target; empty when the post was deleted.
-   *
-   * @generated from field: repeated postrider.posts.v1.DeleteTarget targets = 2;
-   */
+  /** What happens to each target; empty when the post was deleted. */
   targets: DeleteTarget[];
 };
 
-/**
- * Describes the message postrider.posts.v1.DeletePostResponse.
- * Use `create(DeletePostResponseSchema)` to create a new message.
- */
 export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 26);
 
-/**
- * DeleteTarget says what happens to one target of a deleted post.
- *
- * @generated from message postrider.posts.v1.DeleteTarget
- */
+/** DeleteTarget says what happens to one target of a deleted post. */
 export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 1;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 2;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * `deleting`, `deleted`, `delete_failed`, `not_supported` or `not_published`.
-   *
-   * @generated from field: string status = 3;
-   */
+  /** `deleting`, `deleted`, `delete_failed`, `not_supported` or `not_published`. */
   status: string;
 
-  /**
-   * Why the deletion failed.
-   *
-   * @generated from field: postrider.posts.v1.TargetError error = 4;
-   */
+  /** Why the deletion failed. */
   error?: TargetError | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.DeleteTarget.
- * Use `create(DeleteTargetSchema)` to create a new message.
- */
 export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 27);
 
-/**
- * PostService accepts, changes and reads posts.
- *
- * @generated from service postrider.posts.v1.PostService
- */
+/** PostService accepts, changes and reads posts. */
 export const PostService: GenService<{
   /**
    * CreatePost accepts a post as a whole or rejects it. The post is published now, scheduled, put into the next queue slot,
@@ -964,8 +427,6 @@ export const PostService: GenService<{
    * Errors: invalid_request, validation_failed with every violation, duplicate_content, no_queue_slot, quota_exceeded,
    * idempotency_key_reused, idempotency_conflict, unavailable when the accounts service or the media
    * service does not answer.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.CreatePost
    */
   createPost: {
     methodKind: "unary";
@@ -975,8 +436,6 @@ export const PostService: GenService<{
   /**
    * ValidatePost checks what CreatePost checks, except quota, duplicates and slots, and stores nothing.
    * Errors: invalid_request, validation_failed with every violation, unavailable.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.ValidatePost
    */
   validatePost: {
     methodKind: "unary";
@@ -986,8 +445,6 @@ export const PostService: GenService<{
   /**
    * GetPost returns a post with its targets and attempts.
    * Errors: not_found, also for a post of another workspace.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.GetPost
    */
   getPost: {
     methodKind: "unary";
@@ -998,8 +455,6 @@ export const PostService: GenService<{
    * BatchGetPosts returns those of the given posts that exist, each as GetPost returns it. A gateway combines concurrent
    * reads into one call.
    * Errors: none specific to this RPC; unknown posts and posts of another workspace are left out.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.BatchGetPosts
    */
   batchGetPosts: {
     methodKind: "unary";
@@ -1010,8 +465,6 @@ export const PostService: GenService<{
    * BatchGetPostStatuses returns the statuses of those of the given posts that exist. A gateway asks with one call about all posts
    * that its clients wait for.
    * Errors: none specific to this RPC; unknown posts and posts of another workspace are left out.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.BatchGetPostStatuses
    */
   batchGetPostStatuses: {
     methodKind: "unary";
@@ -1023,8 +476,6 @@ export const PostService: GenService<{
    * attempts, and of each target account, platform, status, permalink and error code. A page may have fewer posts than
    * `limit`, so that it does not exceed about 2 MiB; `next_cursor` alone says whether it is the last page.
    * Errors: invalid_request when `from` is after `to`, invalid_cursor.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.ListPosts
    */
   listPosts: {
     methodKind: "unary";
@@ -1034,8 +485,6 @@ export const PostService: GenService<{
   /**
    * UpdatePost replaces the given fields of a draft or scheduled post.
    * Errors: not_found, precondition_failed, post_not_editable, and the errors of CreatePost.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.UpdatePost
    */
   updatePost: {
     methodKind: "unary";
@@ -1045,8 +494,6 @@ export const PostService: GenService<{
   /**
    * PublishPost publishes a draft or scheduled post now.
    * Errors: not_found, invalid_transition, validation_failed, duplicate_content, quota_exceeded, unavailable.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.PublishPost
    */
   publishPost: {
     methodKind: "unary";
@@ -1056,8 +503,6 @@ export const PostService: GenService<{
   /**
    * RetryPost sends failed targets again. Published targets and targets with an unknown outcome are not sent.
    * Errors: not_found, nothing_to_retry, quota_exceeded.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.RetryPost
    */
   retryPost: {
     methodKind: "unary";
@@ -1068,8 +513,6 @@ export const PostService: GenService<{
    * DeletePost deletes a draft or scheduled post. If publishing has begun, it cancels the targets that are not sent yet,
    * and deletes the published targets on their platforms.
    * Errors: not_found, precondition_failed, post_publishing, unavailable when the delivery service does not answer.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.DeletePost
    */
   deletePost: {
     methodKind: "unary";
@@ -1081,8 +524,6 @@ export const PostService: GenService<{
    * than the stored ones, and metrics of targets of other posts, change nothing. The event TargetMetricsRefreshed brings the same
    * metrics again, later.
    * Errors: not_found, also for a post of another workspace.
-   *
-   * @generated from rpc postrider.posts.v1.PostService.RecordTargetMetrics
    */
   recordTargetMetrics: {
     methodKind: "unary";

@@ -10,538 +10,239 @@ import type { DailyQuota, MonthlyQuota } from "./quota_service_pb.ts";
 import { file_postrider_posts_v1_quota_service } from "./quota_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/posts_events.proto.
- */
 export const file_postrider_posts_v1_posts_events: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEinAIKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoJZXhoYXVzdGVkGAcgAygLMiMucG9zdHJpZGVyLnBvc3RzLnYxLlF1b3RhRXhoYXVzdGlvbiLTAQoPUXVvdGFFeGhhdXN0aW9uEjMKB21vbnRobHkYASABKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuTW9udGhseVF1b3RhSAASLwoFZGFpbHkYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuRGFpbHlRdW90YUgAEg8KB3N1YmplY3QYAyABKAkSDgoGcGVyaW9kGAQgASgJEjAKDGV4aGF1c3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBwoFcXVvdGEiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuIBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoJZXhoYXVzdGVkGAYgAygLMiMucG9zdHJpZGVyLnBvc3RzLnYxLlF1b3RhRXhoYXVzdGlvbiJ4Cg1Qb3N0Q2FuY2VsbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInYKC1Bvc3REZWxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrUBChVQb3N0RGVsZXRpb25SZXF1ZXN0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIyCgd0YXJnZXRzGAQgAygLMiEucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZWRUYXJnZXQSMAoMcmVxdWVzdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJvCg1EZWxldGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhMKC2V4dGVybmFsX2lkGAQgASgJEhAKCGRlbGV0aW9uGAUgASgFYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_posts_v1_quota_service]);
 
 /**
  * PostPublishRequested asks the delivery service to publish targets. The sweep repeats the event, unchanged, for targets
  * that the delivery service does not know.
- *
- * @generated from message postrider.posts.v1.PostPublishRequested
  */
 export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishRequested"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * The targets to publish.
-   *
-   * @generated from field: repeated postrider.posts.v1.RequestedTarget targets = 4;
-   */
+  /** The targets to publish. */
   targets: RequestedTarget[];
 
-  /**
-   * When publishing was requested or due.
-   *
-   * @generated from field: google.protobuf.Timestamp due_at = 5;
-   */
+  /** When publishing was requested or due. */
   dueAt?: Timestamp | undefined;
 
-  /**
-   * After this time, no publishing call (the call that makes a post visible) starts.
-   *
-   * @generated from field: google.protobuf.Timestamp publish_before = 6;
-   */
+  /** After this time, no publishing call (the call that makes a post visible) starts. */
   publishBefore?: Timestamp | undefined;
 
-  /**
-   * The quotas that the post used up. When the sweep repeats the publish request, the repetition does not name them.
-   *
-   * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 7;
-   */
+  /** The quotas that the post used up. When the sweep repeats the publish request, the repetition does not name them. */
   exhausted: QuotaExhaustion[];
 };
 
-/**
- * Describes the message postrider.posts.v1.PostPublishRequested.
- * Use `create(PostPublishRequestedSchema)` to create a new message.
- */
 export const PostPublishRequestedSchema: GenMessage<PostPublishRequested> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 0);
 
-/**
- * QuotaExhaustion is a quota of which nothing is left. It is reported once per counter and period, by the post that used it up.
- *
- * @generated from message postrider.posts.v1.QuotaExhaustion
- */
+/** QuotaExhaustion is a quota of which nothing is left. It is reported once per counter and period, by the post that used it up. */
 export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
-  /**
-   * The used-up quota, as it is after the post was accepted.
-   *
-   * @generated from oneof postrider.posts.v1.QuotaExhaustion.quota
-   */
+  /** The used-up quota, as it is after the post was accepted. */
   quota: {
-    /**
-     * The used-up monthly quota of the workspace.
-     *
-     * @generated from field: postrider.posts.v1.MonthlyQuota monthly = 1;
-     */
+    /** The used-up monthly quota of the workspace. */
     value: MonthlyQuota;
     case: "monthly";
   } | {
-    /**
-     * A daily limit of publications. If several accounts share the limit, the account of the post is named.
-     *
-     * @generated from field: postrider.posts.v1.DailyQuota daily = 2;
-     */
+    /** A daily limit of publications. If several accounts share the limit, the account of the post is named. */
     value: DailyQuota;
     case: "daily";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Whose quota is counted: UUID of the workspace, UUID of the account, or platform id.
-   *
-   * @generated from field: string subject = 3;
-   */
+  /** Whose quota is counted: UUID of the workspace, UUID of the account, or platform id. */
   subject: string;
 
-  /**
-   * The month or the day in UTC, for example `2026-11` or `2026-11-21`.
-   *
-   * @generated from field: string period = 4;
-   */
+  /** The month or the day in UTC, for example `2026-11` or `2026-11-21`. */
   period: string;
 
-  /**
-   * When the quota was used up.
-   *
-   * @generated from field: google.protobuf.Timestamp exhausted_at = 5;
-   */
+  /** When the quota was used up. */
   exhaustedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.QuotaExhaustion.
- * Use `create(QuotaExhaustionSchema)` to create a new message.
- */
 export const QuotaExhaustionSchema: GenMessage<QuotaExhaustion> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 1);
 
-/**
- * RequestedTarget is one target of a PostPublishRequested.
- *
- * @generated from message postrider.posts.v1.RequestedTarget
- */
+/** RequestedTarget is one target of a PostPublishRequested. */
 export type RequestedTarget = Message<"postrider.posts.v1.RequestedTarget"> & {
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 1;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * Raised by each publish and each retry.
-   *
-   * @generated from field: int32 generation = 4;
-   */
+  /** Raised by each publish and each retry. */
   generation: number;
 };
 
-/**
- * Describes the message postrider.posts.v1.RequestedTarget.
- * Use `create(RequestedTargetSchema)` to create a new message.
- */
 export const RequestedTargetSchema: GenMessage<RequestedTarget> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 2);
 
-/**
- * PostPublished: every target is published.
- *
- * @generated from message postrider.posts.v1.PostPublished
- */
+/** PostPublished: every target is published. */
 export type PostPublished = Message<"postrider.posts.v1.PostPublished"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostPublished.
- * Use `create(PostPublishedSchema)` to create a new message.
- */
 export const PostPublishedSchema: GenMessage<PostPublished> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 3);
 
-/**
- * PostPartial: some targets are published, the others failed.
- *
- * @generated from message postrider.posts.v1.PostPartial
- */
+/** PostPartial: some targets are published, the others failed. */
 export type PostPartial = Message<"postrider.posts.v1.PostPartial"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostPartial.
- * Use `create(PostPartialSchema)` to create a new message.
- */
 export const PostPartialSchema: GenMessage<PostPartial> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 4);
 
-/**
- * PostFailed: every target failed.
- *
- * @generated from message postrider.posts.v1.PostFailed
- */
+/** PostFailed: every target failed. */
 export type PostFailed = Message<"postrider.posts.v1.PostFailed"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostFailed.
- * Use `create(PostFailedSchema)` to create a new message.
- */
 export const PostFailedSchema: GenMessage<PostFailed> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 5);
 
-/**
- * PostScheduled: the post is scheduled to be published at a time.
- *
- * @generated from message postrider.posts.v1.PostScheduled
- */
+/** PostScheduled: the post is scheduled to be published at a time. */
 export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * When the post is due.
-   *
-   * @generated from field: google.protobuf.Timestamp scheduled_at = 4;
-   */
+  /** When the post is due. */
   scheduledAt?: Timestamp | undefined;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 
-  /**
-   * The quotas that the post used up when it was scheduled.
-   *
-   * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 6;
-   */
+  /** The quotas that the post used up when it was scheduled. */
   exhausted: QuotaExhaustion[];
 };
 
-/**
- * Describes the message postrider.posts.v1.PostScheduled.
- * Use `create(PostScheduledSchema)` to create a new message.
- */
 export const PostScheduledSchema: GenMessage<PostScheduled> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 6);
 
-/**
- * PostCancelled: a post was deleted after its publishing had begun.
- *
- * @generated from message postrider.posts.v1.PostCancelled
- */
+/** PostCancelled: a post was deleted after its publishing had begun. */
 export type PostCancelled = Message<"postrider.posts.v1.PostCancelled"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostCancelled.
- * Use `create(PostCancelledSchema)` to create a new message.
- */
 export const PostCancelledSchema: GenMessage<PostCancelled> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 7);
 
-/**
- * PostDeleted: a draft or scheduled post was deleted, and no record of it remains.
- *
- * @generated from message postrider.posts.v1.PostDeleted
- */
+/** PostDeleted: a draft or scheduled post was deleted, and no record of it remains. */
 export type PostDeleted = Message<"postrider.posts.v1.PostDeleted"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post before its deletion.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post before its deletion. */
   version: bigint;
 
-  /**
-   * When the change happened.
-   *
-   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
-   */
+  /** When the change happened. */
   occurredAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostDeleted.
- * Use `create(PostDeletedSchema)` to create a new message.
- */
 export const PostDeletedSchema: GenMessage<PostDeleted> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 8);
 
 /**
  * PostDeletionRequested asks the delivery service to delete published targets on their platforms. The sweep repeats the
  * event, unchanged, for targets that the delivery service does not know.
- *
- * @generated from message postrider.posts.v1.PostDeletionRequested
  */
 export type PostDeletionRequested = Message<"postrider.posts.v1.PostDeletionRequested"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the post.
-   *
-   * @generated from field: string post_id = 2;
-   */
+  /** UUID of the post. */
   postId: string;
 
-  /**
-   * Version of the post after the change.
-   *
-   * @generated from field: int64 version = 3;
-   */
+  /** Version of the post after the change. */
   version: bigint;
 
-  /**
-   * The targets to delete.
-   *
-   * @generated from field: repeated postrider.posts.v1.DeletedTarget targets = 4;
-   */
+  /** The targets to delete. */
   targets: DeletedTarget[];
 
-  /**
-   * When the deletion was requested.
-   *
-   * @generated from field: google.protobuf.Timestamp requested_at = 5;
-   */
+  /** When the deletion was requested. */
   requestedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.PostDeletionRequested.
- * Use `create(PostDeletionRequestedSchema)` to create a new message.
- */
 export const PostDeletionRequestedSchema: GenMessage<PostDeletionRequested> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 9);
 
-/**
- * DeletedTarget is one target of a PostDeletionRequested.
- *
- * @generated from message postrider.posts.v1.DeletedTarget
- */
+/** DeletedTarget is one target of a PostDeletionRequested. */
 export type DeletedTarget = Message<"postrider.posts.v1.DeletedTarget"> & {
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 1;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 3;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * The id of the published post on the platform.
-   *
-   * @generated from field: string external_id = 4;
-   */
+  /** The id of the published post on the platform. */
   externalId: string;
 
-  /**
-   * Raised by each request to delete.
-   *
-   * @generated from field: int32 deletion = 5;
-   */
+  /** Raised by each request to delete. */
   deletion: number;
 };
 
-/**
- * Describes the message postrider.posts.v1.DeletedTarget.
- * Use `create(DeletedTargetSchema)` to create a new message.
- */
 export const DeletedTargetSchema: GenMessage<DeletedTarget> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 10);
 

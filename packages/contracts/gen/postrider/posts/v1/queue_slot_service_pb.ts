@@ -10,395 +10,174 @@ import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/queue_slot_service.proto.
- */
 export const file_postrider_posts_v1_queue_slot_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvcG9zdHMvdjEvcXVldWVfc2xvdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEixAIKDVF1ZXVlU2xvdFJ1bGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCgh3ZWVrZGF5cxgDIAMoCRINCgV0aW1lcxgEIAMoCRIQCgh0aW1lem9uZRgFIAEoCRIWCglzdGFydHNfb24YBiABKAlIAIgBARIUCgdlbmRzX29uGAcgASgJSAGIAQESDgoGc3RhdHVzGAggASgJEi4KCm5leHRfc2xvdHMYCSADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zdGFydHNfb25CCgoIX2VuZHNfb24iMQoZTGlzdFF1ZXVlU2xvdFJ1bGVzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiTgoaTGlzdFF1ZXVlU2xvdFJ1bGVzUmVzcG9uc2USMAoFcnVsZXMYASADKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUXVldWVTbG90UnVsZSL2AQoaQ3JlYXRlUXVldWVTbG90UnVsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoId2Vla2RheXMYAyADKAkSDQoFdGltZXMYBCADKAkSEAoIdGltZXpvbmUYBSABKAkSFgoJc3RhcnRzX29uGAYgASgJSACIAQESFAoHZW5kc19vbhgHIAEoCUgBiAEBEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3lCDAoKX3N0YXJ0c19vbkIKCghfZW5kc19vbiJgChtDcmVhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USLwoEcnVsZRgBIAEoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5RdWV1ZVNsb3RSdWxlEhAKCHJlcGxheWVkGAIgASgIIocCChpVcGRhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBEhAKCHdlZWtkYXlzGAQgAygJEg0KBXRpbWVzGAUgAygJEhUKCHRpbWV6b25lGAYgASgJSAGIAQESFgoJc3RhcnRzX29uGAcgASgJSAKIAQESFAoHZW5kc19vbhgIIAEoCUgDiAEBEhMKBnN0YXR1cxgJIAEoCUgEiAEBQgcKBV9uYW1lQgsKCV90aW1lem9uZUIMCgpfc3RhcnRzX29uQgoKCF9lbmRzX29uQgkKB19zdGF0dXMiTgobVXBkYXRlUXVldWVTbG90UnVsZVJlc3BvbnNlEi8KBHJ1bGUYASABKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUXVldWVTbG90UnVsZSI+ChpEZWxldGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiHQobRGVsZXRlUXVldWVTbG90UnVsZVJlc3BvbnNlMvQDChBRdWV1ZVNsb3RTZXJ2aWNlEngKEkxpc3RRdWV1ZVNsb3RSdWxlcxItLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UXVldWVTbG90UnVsZXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RRdWV1ZVNsb3RSdWxlc1Jlc3BvbnNlIgOQAgESdgoTQ3JlYXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USdgoTVXBkYXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USdgoTRGVsZXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency]);
 
-/**
- * QueueSlotRule is a weekly timetable in a time zone.
- *
- * @generated from message postrider.posts.v1.QueueSlotRule
- */
+/** QueueSlotRule is a weekly timetable in a time zone. */
 export type QueueSlotRule = Message<"postrider.posts.v1.QueueSlotRule"> & {
-  /**
-   * UUIDv7.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** UUIDv7. */
   id: string;
 
-  /**
-   * A name that people read.
-   *
-   * @generated from field: string name = 2;
-   */
+  /** A name that people read. */
   name: string;
 
-  /**
-   * `mon` to `sun`, ordered from Monday.
-   *
-   * @generated from field: repeated string weekdays = 3;
-   */
+  /** `mon` to `sun`, ordered from Monday. */
   weekdays: string[];
 
-  /**
-   * Local times such as `09:30`, ordered from midnight.
-   *
-   * @generated from field: repeated string times = 4;
-   */
+  /** Local times such as `09:30`, ordered from midnight. */
   times: string[];
 
-  /**
-   * IANA time zone, for example `Europe/Berlin`.
-   *
-   * @generated from field: string timezone = 5;
-   */
+  /** IANA time zone, for example `Europe/Berlin`. */
   timezone: string;
 
-  /**
-   * First local date, inclusive.
-   *
-   * @generated from field: optional string starts_on = 6;
-   */
+  /** First local date, inclusive. */
   startsOn?: string | undefined;
 
-  /**
-   * Last local date, inclusive.
-   *
-   * @generated from field: optional string ends_on = 7;
-   */
+  /** Last local date, inclusive. */
   endsOn?: string | undefined;
 
-  /**
-   * `active`, `paused` or `revoked`.
-   *
-   * @generated from field: string status = 8;
-   */
+  /** `active`, `paused` or `revoked`. */
   status: string;
 
-  /**
-   * The next free slots, at most three; empty unless the rule is active.
-   *
-   * @generated from field: repeated google.protobuf.Timestamp next_slots = 9;
-   */
+  /** The next free slots, at most three; empty unless the rule is active. */
   nextSlots: Timestamp[];
 
-  /**
-   * When the rule was created.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 10;
-   */
+  /** When the rule was created. */
   createdAt?: Timestamp | undefined;
 
-  /**
-   * When the rule last changed.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 11;
-   */
+  /** When the rule last changed. */
   updatedAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.QueueSlotRule.
- * Use `create(QueueSlotRuleSchema)` to create a new message.
- */
 export const QueueSlotRuleSchema: GenMessage<QueueSlotRule> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 0);
 
-/**
- * ListQueueSlotRulesRequest names the workspace.
- *
- * @generated from message postrider.posts.v1.ListQueueSlotRulesRequest
- */
+/** ListQueueSlotRulesRequest names the workspace. */
 export type ListQueueSlotRulesRequest = Message<"postrider.posts.v1.ListQueueSlotRulesRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.ListQueueSlotRulesRequest.
- * Use `create(ListQueueSlotRulesRequestSchema)` to create a new message.
- */
 export const ListQueueSlotRulesRequestSchema: GenMessage<ListQueueSlotRulesRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 1);
 
-/**
- * ListQueueSlotRulesResponse carries the rules.
- *
- * @generated from message postrider.posts.v1.ListQueueSlotRulesResponse
- */
+/** ListQueueSlotRulesResponse carries the rules. */
 export type ListQueueSlotRulesResponse = Message<"postrider.posts.v1.ListQueueSlotRulesResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated postrider.posts.v1.QueueSlotRule rules = 1;
-   */
+  /** Newest first. */
   rules: QueueSlotRule[];
 };
 
-/**
- * Describes the message postrider.posts.v1.ListQueueSlotRulesResponse.
- * Use `create(ListQueueSlotRulesResponseSchema)` to create a new message.
- */
 export const ListQueueSlotRulesResponseSchema: GenMessage<ListQueueSlotRulesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 2);
 
-/**
- * CreateQueueSlotRuleRequest describes the rule to create.
- *
- * @generated from message postrider.posts.v1.CreateQueueSlotRuleRequest
- */
+/** CreateQueueSlotRuleRequest describes the rule to create. */
 export type CreateQueueSlotRuleRequest = Message<"postrider.posts.v1.CreateQueueSlotRuleRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * 1 to 200 characters.
-   *
-   * @generated from field: string name = 2;
-   */
+  /** 1 to 200 characters. */
   name: string;
 
-  /**
-   * 1 to 7, distinct.
-   *
-   * @generated from field: repeated string weekdays = 3;
-   */
+  /** 1 to 7, distinct. */
   weekdays: string[];
 
-  /**
-   * 1 to 48, distinct.
-   *
-   * @generated from field: repeated string times = 4;
-   */
+  /** 1 to 48, distinct. */
   times: string[];
 
-  /**
-   * IANA time zone, for example `Europe/Berlin`.
-   *
-   * @generated from field: string timezone = 5;
-   */
+  /** IANA time zone, for example `Europe/Berlin`. */
   timezone: string;
 
-  /**
-   * First local date, inclusive.
-   *
-   * @generated from field: optional string starts_on = 6;
-   */
+  /** First local date, inclusive. */
   startsOn?: string | undefined;
 
-  /**
-   * Last local date, inclusive.
-   *
-   * @generated from field: optional string ends_on = 7;
-   */
+  /** Last local date, inclusive. */
   endsOn?: string | undefined;
 
-  /**
-   * Absent = every request creates another rule.
-   *
-   * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
-   */
+  /** Absent = every request creates another rule. */
   idempotency?: Idempotency | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.CreateQueueSlotRuleRequest.
- * Use `create(CreateQueueSlotRuleRequestSchema)` to create a new message.
- */
 export const CreateQueueSlotRuleRequestSchema: GenMessage<CreateQueueSlotRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 3);
 
-/**
- * CreateQueueSlotRuleResponse carries the rule.
- *
- * @generated from message postrider.posts.v1.CreateQueueSlotRuleResponse
- */
+/** CreateQueueSlotRuleResponse carries the rule. */
 export type CreateQueueSlotRuleResponse = Message<"postrider.posts.v1.CreateQueueSlotRuleResponse"> & {
-  /**
-   * The rule.
-   *
-   * @generated from field: postrider.posts.v1.QueueSlotRule rule = 1;
-   */
+  /** The rule. */
   rule?: QueueSlotRule | undefined;
 
-  /**
-   * True: an earlier request with the same key created the rule.
-   *
-   * @generated from field: bool replayed = 2;
-   */
+  /** True: an earlier request with the same key created the rule. */
   replayed: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.CreateQueueSlotRuleResponse.
- * Use `create(CreateQueueSlotRuleResponseSchema)` to create a new message.
- */
 export const CreateQueueSlotRuleResponseSchema: GenMessage<CreateQueueSlotRuleResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 4);
 
-/**
- * UpdateQueueSlotRuleRequest carries the fields to replace; at least one.
- *
- * @generated from message postrider.posts.v1.UpdateQueueSlotRuleRequest
- */
+/** UpdateQueueSlotRuleRequest carries the fields to replace; at least one. */
 export type UpdateQueueSlotRuleRequest = Message<"postrider.posts.v1.UpdateQueueSlotRuleRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the rule. */
   id: string;
 
-  /**
-   * New name.
-   *
-   * @generated from field: optional string name = 3;
-   */
+  /** New name. */
   name?: string | undefined;
 
-  /**
-   * New weekdays; empty = unchanged.
-   *
-   * @generated from field: repeated string weekdays = 4;
-   */
+  /** New weekdays; empty = unchanged. */
   weekdays: string[];
 
-  /**
-   * New times; empty = unchanged.
-   *
-   * @generated from field: repeated string times = 5;
-   */
+  /** New times; empty = unchanged. */
   times: string[];
 
-  /**
-   * New time zone.
-   *
-   * @generated from field: optional string timezone = 6;
-   */
+  /** New time zone. */
   timezone?: string | undefined;
 
-  /**
-   * New first date; an empty string removes it.
-   *
-   * @generated from field: optional string starts_on = 7;
-   */
+  /** New first date; an empty string removes it. */
   startsOn?: string | undefined;
 
-  /**
-   * New last date; an empty string removes it.
-   *
-   * @generated from field: optional string ends_on = 8;
-   */
+  /** New last date; an empty string removes it. */
   endsOn?: string | undefined;
 
-  /**
-   * `active` or `paused`.
-   *
-   * @generated from field: optional string status = 9;
-   */
+  /** `active` or `paused`. */
   status?: string | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.UpdateQueueSlotRuleRequest.
- * Use `create(UpdateQueueSlotRuleRequestSchema)` to create a new message.
- */
 export const UpdateQueueSlotRuleRequestSchema: GenMessage<UpdateQueueSlotRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 5);
 
-/**
- * UpdateQueueSlotRuleResponse carries the changed rule.
- *
- * @generated from message postrider.posts.v1.UpdateQueueSlotRuleResponse
- */
+/** UpdateQueueSlotRuleResponse carries the changed rule. */
 export type UpdateQueueSlotRuleResponse = Message<"postrider.posts.v1.UpdateQueueSlotRuleResponse"> & {
-  /**
-   * The rule.
-   *
-   * @generated from field: postrider.posts.v1.QueueSlotRule rule = 1;
-   */
+  /** The rule. */
   rule?: QueueSlotRule | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.UpdateQueueSlotRuleResponse.
- * Use `create(UpdateQueueSlotRuleResponseSchema)` to create a new message.
- */
 export const UpdateQueueSlotRuleResponseSchema: GenMessage<UpdateQueueSlotRuleResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 6);
 
-/**
- * DeleteQueueSlotRuleRequest names a rule.
- *
- * @generated from message postrider.posts.v1.DeleteQueueSlotRuleRequest
- */
+/** DeleteQueueSlotRuleRequest names a rule. */
 export type DeleteQueueSlotRuleRequest = Message<"postrider.posts.v1.DeleteQueueSlotRuleRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the rule.
-   *
-   * @generated from field: string id = 2;
-   */
+  /** UUID of the rule. */
   id: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.DeleteQueueSlotRuleRequest.
- * Use `create(DeleteQueueSlotRuleRequestSchema)` to create a new message.
- */
 export const DeleteQueueSlotRuleRequestSchema: GenMessage<DeleteQueueSlotRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 7);
 
-/**
- * DeleteQueueSlotRuleResponse is empty.
- *
- * @generated from message postrider.posts.v1.DeleteQueueSlotRuleResponse
- */
+/** DeleteQueueSlotRuleResponse is empty. */
 export type DeleteQueueSlotRuleResponse = Message<"postrider.posts.v1.DeleteQueueSlotRuleResponse"> & {
 };
 
-/**
- * Describes the message postrider.posts.v1.DeleteQueueSlotRuleResponse.
- * Use `create(DeleteQueueSlotRuleResponseSchema)` to create a new message.
- */
 export const DeleteQueueSlotRuleResponseSchema: GenMessage<DeleteQueueSlotRuleResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 8);
 
-/**
- * QueueSlotService administers the recurring times at which a workspace publishes.
- *
- * @generated from service postrider.posts.v1.QueueSlotService
- */
+/** QueueSlotService administers the recurring times at which a workspace publishes. */
 export const QueueSlotService: GenService<{
   /**
    * ListQueueSlotRules returns the rules that are not deleted, newest first.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.posts.v1.QueueSlotService.ListQueueSlotRules
    */
   listQueueSlotRules: {
     methodKind: "unary";
@@ -409,8 +188,6 @@ export const QueueSlotService: GenService<{
    * CreateQueueSlotRule creates an active rule.
    * Errors: invalid_request for an invalid timetable, validation_failed with too_many_rules, idempotency_key_reused,
    * idempotency_conflict.
-   *
-   * @generated from rpc postrider.posts.v1.QueueSlotService.CreateQueueSlotRule
    */
   createQueueSlotRule: {
     methodKind: "unary";
@@ -420,8 +197,6 @@ export const QueueSlotService: GenService<{
   /**
    * UpdateQueueSlotRule replaces the given fields. Posts that already have a slot keep their time.
    * Errors: not_found, invalid_request for an invalid timetable.
-   *
-   * @generated from rpc postrider.posts.v1.QueueSlotService.UpdateQueueSlotRule
    */
   updateQueueSlotRule: {
     methodKind: "unary";
@@ -431,8 +206,6 @@ export const QueueSlotService: GenService<{
   /**
    * DeleteQueueSlotRule deletes a rule. Posts that already have a slot keep their time.
    * Errors: not_found.
-   *
-   * @generated from rpc postrider.posts.v1.QueueSlotService.DeleteQueueSlotRule
    */
   deleteQueueSlotRule: {
     methodKind: "unary";

@@ -8,198 +8,89 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/quota_service.proto.
- */
 export const file_postrider_posts_v1_quota_service: GenFile = /*@__PURE__*/
   fileDesc("CiZwb3N0cmlkZXIvcG9zdHMvdjEvcXVvdGFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIicKD0dldFF1b3RhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiewoQR2V0UXVvdGFSZXNwb25zZRIxCgdtb250aGx5GAEgASgLMiAucG9zdHJpZGVyLnBvc3RzLnYxLk1vbnRobHlRdW90YRI0CgxkYWlseV9saW1pdHMYAiADKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuRGFpbHlRdW90YSKPAQoMTW9udGhseVF1b3RhEg4KBnBlcmlvZBgBIAEoCRINCgVsaW1pdBgCIAEoAxIMCgR1c2VkGAMgASgDEhAKCHJlc2VydmVkGAQgASgDEhEKCXJlbWFpbmluZxgFIAEoAxItCglyZXNldHNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrIBCgpEYWlseVF1b3RhEhAKCHBsYXRmb3JtGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDQoFc2NvcGUYAyABKAkSDQoFbGltaXQYBCABKAMSDAoEdXNlZBgFIAEoAxIQCghyZXNlcnZlZBgGIAEoAxIRCglyZW1haW5pbmcYByABKAMSLQoJcmVzZXRzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDJqCgxRdW90YVNlcnZpY2USWgoIR2V0UXVvdGESIy5wb3N0cmlkZXIucG9zdHMudjEuR2V0UXVvdGFSZXF1ZXN0GiQucG9zdHJpZGVyLnBvc3RzLnYxLkdldFF1b3RhUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
-/**
- * GetQuotaRequest names the workspace.
- *
- * @generated from message postrider.posts.v1.GetQuotaRequest
- */
+/** GetQuotaRequest names the workspace. */
 export type GetQuotaRequest = Message<"postrider.posts.v1.GetQuotaRequest"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetQuotaRequest.
- * Use `create(GetQuotaRequestSchema)` to create a new message.
- */
 export const GetQuotaRequestSchema: GenMessage<GetQuotaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 0);
 
-/**
- * GetQuotaResponse carries both kinds of limits.
- *
- * @generated from message postrider.posts.v1.GetQuotaResponse
- */
+/** GetQuotaResponse carries both kinds of limits. */
 export type GetQuotaResponse = Message<"postrider.posts.v1.GetQuotaResponse"> & {
-  /**
-   * The current month.
-   *
-   * @generated from field: postrider.posts.v1.MonthlyQuota monthly = 1;
-   */
+  /** The current month. */
   monthly?: MonthlyQuota | undefined;
 
-  /**
-   * The current day, newest account first.
-   *
-   * @generated from field: repeated postrider.posts.v1.DailyQuota daily_limits = 2;
-   */
+  /** The current day, newest account first. */
   dailyLimits: DailyQuota[];
 };
 
-/**
- * Describes the message postrider.posts.v1.GetQuotaResponse.
- * Use `create(GetQuotaResponseSchema)` to create a new message.
- */
 export const GetQuotaResponseSchema: GenMessage<GetQuotaResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 1);
 
-/**
- * MonthlyQuota counts publications of a calendar month in UTC.
- *
- * @generated from message postrider.posts.v1.MonthlyQuota
- */
+/** MonthlyQuota counts publications of a calendar month in UTC. */
 export type MonthlyQuota = Message<"postrider.posts.v1.MonthlyQuota"> & {
-  /**
-   * The month, for example `2026-11`.
-   *
-   * @generated from field: string period = 1;
-   */
+  /** The month, for example `2026-11`. */
   period: string;
 
-  /**
-   * Number of publications allowed.
-   *
-   * @generated from field: int64 limit = 2;
-   */
+  /** Number of publications allowed. */
   limit: bigint;
 
-  /**
-   * Number of publications made, including those with an unknown outcome.
-   *
-   * @generated from field: int64 used = 3;
-   */
+  /** Number of publications made, including those with an unknown outcome. */
   used: bigint;
 
-  /**
-   * Number of publications that are accepted and not made yet.
-   *
-   * @generated from field: int64 reserved = 4;
-   */
+  /** Number of publications that are accepted and not made yet. */
   reserved: bigint;
 
-  /**
-   * Number of publications left; never negative.
-   *
-   * @generated from field: int64 remaining = 5;
-   */
+  /** Number of publications left; never negative. */
   remaining: bigint;
 
-  /**
-   * When the period ends.
-   *
-   * @generated from field: google.protobuf.Timestamp resets_at = 6;
-   */
+  /** When the period ends. */
   resetsAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.MonthlyQuota.
- * Use `create(MonthlyQuotaSchema)` to create a new message.
- */
 export const MonthlyQuotaSchema: GenMessage<MonthlyQuota> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 2);
 
-/**
- * DailyQuota counts publications of a UTC day.
- *
- * @generated from message postrider.posts.v1.DailyQuota
- */
+/** DailyQuota counts publications of a UTC day. */
 export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
-  /**
-   * Platform id.
-   *
-   * @generated from field: string platform = 1;
-   */
+  /** Platform id. */
   platform: string;
 
-  /**
-   * UUID of the account.
-   *
-   * @generated from field: string account_id = 2;
-   */
+  /** UUID of the account. */
   accountId: string;
 
-  /**
-   * What shares the counter: `account`, `app` or `project`.
-   *
-   * @generated from field: string scope = 3;
-   */
+  /** What shares the counter: `account`, `app` or `project`. */
   scope: string;
 
-  /**
-   * Number of publications allowed.
-   *
-   * @generated from field: int64 limit = 4;
-   */
+  /** Number of publications allowed. */
   limit: bigint;
 
-  /**
-   * Number of publications made, including those with an unknown outcome.
-   *
-   * @generated from field: int64 used = 5;
-   */
+  /** Number of publications made, including those with an unknown outcome. */
   used: bigint;
 
-  /**
-   * Number of publications that are accepted and not made yet.
-   *
-   * @generated from field: int64 reserved = 6;
-   */
+  /** Number of publications that are accepted and not made yet. */
   reserved: bigint;
 
-  /**
-   * Number of publications left; never negative.
-   *
-   * @generated from field: int64 remaining = 7;
-   */
+  /** Number of publications left; never negative. */
   remaining: bigint;
 
-  /**
-   * When the period ends.
-   *
-   * @generated from field: google.protobuf.Timestamp resets_at = 8;
-   */
+  /** When the period ends. */
   resetsAt?: Timestamp | undefined;
 };
 
-/**
- * Describes the message postrider.posts.v1.DailyQuota.
- * Use `create(DailyQuotaSchema)` to create a new message.
- */
 export const DailyQuotaSchema: GenMessage<DailyQuota> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 3);
 
-/**
- * QuotaService reports how many publications a workspace has left.
- *
- * @generated from service postrider.posts.v1.QuotaService
- */
+/** QuotaService reports how many publications a workspace has left. */
 export const QuotaService: GenService<{
   /**
    * GetQuota returns the monthly quota of a workspace and the daily limits of its accounts.
    * Errors: unavailable when the accounts service does not answer.
-   *
-   * @generated from rpc postrider.posts.v1.QuotaService.GetQuota
    */
   getQuota: {
     methodKind: "unary";

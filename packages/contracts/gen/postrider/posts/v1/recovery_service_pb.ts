@@ -6,97 +6,52 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/recovery_service.proto.
- */
 export const file_postrider_posts_v1_recovery_service: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvcG9zdHMvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIhQKEkdldFJlY292ZXJ5UmVxdWVzdCIrChNHZXRSZWNvdmVyeVJlc3BvbnNlEhQKDGhlbGRfYmVjYXVzZRgBIAEoCSISChBBZG9wdERhdGFSZXF1ZXN0IiQKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgy0AEKD1JlY292ZXJ5U2VydmljZRJjCgtHZXRSZWNvdmVyeRImLnBvc3RyaWRlci5wb3N0cy52MS5HZXRSZWNvdmVyeVJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuR2V0UmVjb3ZlcnlSZXNwb25zZSIDkAIBElgKCUFkb3B0RGF0YRIkLnBvc3RyaWRlci5wb3N0cy52MS5BZG9wdERhdGFSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkFkb3B0RGF0YVJlc3BvbnNlYgZwcm90bzM");
 
-/**
- * GetRecoveryRequest has no parameters.
- *
- * @generated from message postrider.posts.v1.GetRecoveryRequest
- */
+/** GetRecoveryRequest has no parameters. */
 export type GetRecoveryRequest = Message<"postrider.posts.v1.GetRecoveryRequest"> & {
 };
 
-/**
- * Describes the message postrider.posts.v1.GetRecoveryRequest.
- * Use `create(GetRecoveryRequestSchema)` to create a new message.
- */
 export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_recovery_service, 0);
 
-/**
- * GetRecoveryResponse says whether the service is held.
- *
- * @generated from message postrider.posts.v1.GetRecoveryResponse
- */
+/** GetRecoveryResponse says whether the service is held. */
 export type GetRecoveryResponse = Message<"postrider.posts.v1.GetRecoveryResponse"> & {
   /**
    * Why the service is held: the data belongs to another `system_identifier`, `database` or `deployment`. Empty when it
    * is not held.
-   *
-   * @generated from field: string held_because = 1;
    */
   heldBecause: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.GetRecoveryResponse.
- * Use `create(GetRecoveryResponseSchema)` to create a new message.
- */
 export const GetRecoveryResponseSchema: GenMessage<GetRecoveryResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_recovery_service, 1);
 
-/**
- * AdoptDataRequest has no parameters.
- *
- * @generated from message postrider.posts.v1.AdoptDataRequest
- */
+/** AdoptDataRequest has no parameters. */
 export type AdoptDataRequest = Message<"postrider.posts.v1.AdoptDataRequest"> & {
 };
 
-/**
- * Describes the message postrider.posts.v1.AdoptDataRequest.
- * Use `create(AdoptDataRequestSchema)` to create a new message.
- */
 export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_recovery_service, 2);
 
-/**
- * AdoptDataResponse says whether the call changed something.
- *
- * @generated from message postrider.posts.v1.AdoptDataResponse
- */
+/** AdoptDataResponse says whether the call changed something. */
 export type AdoptDataResponse = Message<"postrider.posts.v1.AdoptDataResponse"> & {
-  /**
-   * False when the data already belonged to this deployment.
-   *
-   * @generated from field: bool adopted = 1;
-   */
+  /** False when the data already belonged to this deployment. */
   adopted: boolean;
 };
 
-/**
- * Describes the message postrider.posts.v1.AdoptDataResponse.
- * Use `create(AdoptDataResponseSchema)` to create a new message.
- */
 export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_recovery_service, 3);
 
 /**
  * RecoveryService tells an operator whether the posts service exchanges no events on Kafka because its data is a copy, and
  * lets an operator adopt the data. The other services have an RPC service of the same name for their own data.
- *
- * @generated from service postrider.posts.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
    * GetRecovery says whether the data is a copy.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.posts.v1.RecoveryService.GetRecovery
    */
   getRecovery: {
     methodKind: "unary";
@@ -106,8 +61,6 @@ export const RecoveryService: GenService<{
   /**
    * AdoptData records that the data belongs to this deployment. A repeated call changes nothing.
    * Errors: none specific to this RPC.
-   *
-   * @generated from rpc postrider.posts.v1.RecoveryService.AdoptData
    */
   adoptData: {
     methodKind: "unary";

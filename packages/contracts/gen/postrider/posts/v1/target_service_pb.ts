@@ -8,171 +8,78 @@ import type { Media } from "../../media/v1/media_pb.ts";
 import { file_postrider_media_v1_media } from "../../media/v1/media_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file postrider/posts/v1/target_service.proto.
- */
 export const file_postrider_posts_v1_target_service: GenFile = /*@__PURE__*/
   fileDesc("Cidwb3N0cmlkZXIvcG9zdHMvdjEvdGFyZ2V0X3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJICglUYXJnZXRSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCXRhcmdldF9pZBgCIAEoCRISCgpnZW5lcmF0aW9uGAMgASgFIkwKHUJhdGNoR2V0VGFyZ2V0Q29udGVudHNSZXF1ZXN0EisKBHJlZnMYASADKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0UmVmIlUKHkJhdGNoR2V0VGFyZ2V0Q29udGVudHNSZXNwb25zZRIzCghjb250ZW50cxgBIAMoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRDb250ZW50IuMBCg1UYXJnZXRDb250ZW50EioKA3JlZhgBIAEoCzIdLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRSZWYSDgoGd2FudGVkGAIgASgIEgwKBHRleHQYAyABKAkSEgoFdGl0bGUYBCABKAlIAIgBARIUCgdwcml2YWN5GAUgASgJSAGIAQESDAoEdGFncxgGIAMoCRIoCgVtZWRpYRgHIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghzZXR0aW5ncxgIIAEoCUIICgZfdGl0bGVCCgoIX3ByaXZhY3kylgEKDVRhcmdldFNlcnZpY2UShAEKFkJhdGNoR2V0VGFyZ2V0Q29udGVudHMSMS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRUYXJnZXRDb250ZW50c1JlcXVlc3QaMi5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRUYXJnZXRDb250ZW50c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_postrider_media_v1_media]);
 
-/**
- * TargetRef is a target at a generation.
- *
- * @generated from message postrider.posts.v1.TargetRef
- */
+/** TargetRef is a target at a generation. */
 export type TargetRef = Message<"postrider.posts.v1.TargetRef"> & {
-  /**
-   * UUID of the workspace.
-   *
-   * @generated from field: string workspace_id = 1;
-   */
+  /** UUID of the workspace. */
   workspaceId: string;
 
-  /**
-   * UUID of the target.
-   *
-   * @generated from field: string target_id = 2;
-   */
+  /** UUID of the target. */
   targetId: string;
 
-  /**
-   * Raised by each publish and each retry.
-   *
-   * @generated from field: int32 generation = 3;
-   */
+  /** Raised by each publish and each retry. */
   generation: number;
 };
 
-/**
- * Describes the message postrider.posts.v1.TargetRef.
- * Use `create(TargetRefSchema)` to create a new message.
- */
 export const TargetRefSchema: GenMessage<TargetRef> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_target_service, 0);
 
-/**
- * BatchGetTargetContentsRequest names targets.
- *
- * @generated from message postrider.posts.v1.BatchGetTargetContentsRequest
- */
+/** BatchGetTargetContentsRequest names targets. */
 export type BatchGetTargetContentsRequest = Message<"postrider.posts.v1.BatchGetTargetContentsRequest"> & {
-  /**
-   * At most 500.
-   *
-   * @generated from field: repeated postrider.posts.v1.TargetRef refs = 1;
-   */
+  /** At most 500. */
   refs: TargetRef[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetTargetContentsRequest.
- * Use `create(BatchGetTargetContentsRequestSchema)` to create a new message.
- */
 export const BatchGetTargetContentsRequestSchema: GenMessage<BatchGetTargetContentsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_target_service, 1);
 
-/**
- * BatchGetTargetContentsResponse carries one content per ref, in the same order.
- *
- * @generated from message postrider.posts.v1.BatchGetTargetContentsResponse
- */
+/** BatchGetTargetContentsResponse carries one content per ref, in the same order. */
 export type BatchGetTargetContentsResponse = Message<"postrider.posts.v1.BatchGetTargetContentsResponse"> & {
-  /**
-   * The contents.
-   *
-   * @generated from field: repeated postrider.posts.v1.TargetContent contents = 1;
-   */
+  /** The contents. */
   contents: TargetContent[];
 };
 
-/**
- * Describes the message postrider.posts.v1.BatchGetTargetContentsResponse.
- * Use `create(BatchGetTargetContentsResponseSchema)` to create a new message.
- */
 export const BatchGetTargetContentsResponseSchema: GenMessage<BatchGetTargetContentsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_target_service, 2);
 
-/**
- * TargetContent is the content of one target, with its overrides applied.
- *
- * @generated from message postrider.posts.v1.TargetContent
- */
+/** TargetContent is the content of one target, with its overrides applied. */
 export type TargetContent = Message<"postrider.posts.v1.TargetContent"> & {
-  /**
-   * The target.
-   *
-   * @generated from field: postrider.posts.v1.TargetRef ref = 1;
-   */
+  /** The target. */
   ref?: TargetRef | undefined;
 
-  /**
-   * False: the target must not be published at its generation.
-   *
-   * @generated from field: bool wanted = 2;
-   */
+  /** False: the target must not be published at its generation. */
   wanted: boolean;
 
-  /**
-   * The text to publish.
-   *
-   * @generated from field: string text = 3;
-   */
+  /** The text to publish. */
   text: string;
 
-  /**
-   * The title; absent = none was given.
-   *
-   * @generated from field: optional string title = 4;
-   */
+  /** The title; absent = none was given. */
   title?: string | undefined;
 
-  /**
-   * `public`, `unlisted` or `private`; absent = the platform's default.
-   *
-   * @generated from field: optional string privacy = 5;
-   */
+  /** `public`, `unlisted` or `private`; absent = the platform's default. */
   privacy?: string | undefined;
 
-  /**
-   * Tags for the tag field of the platform.
-   *
-   * @generated from field: repeated string tags = 6;
-   */
+  /** Tags for the tag field of the platform. */
   tags: string[];
 
-  /**
-   * In the order of the post.
-   *
-   * @generated from field: repeated postrider.media.v1.Media media = 7;
-   */
+  /** In the order of the post. */
   media: Media[];
 
-  /**
-   * The settings of the account when the post was accepted, as a JSON object; empty = all defaults.
-   *
-   * @generated from field: string settings = 8;
-   */
+  /** The settings of the account when the post was accepted, as a JSON object; empty = all defaults. */
   settings: string;
 };
 
-/**
- * Describes the message postrider.posts.v1.TargetContent.
- * Use `create(TargetContentSchema)` to create a new message.
- */
 export const TargetContentSchema: GenMessage<TargetContent> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_target_service, 3);
 
-/**
- * TargetService tells the delivery service what to publish.
- *
- * @generated from service postrider.posts.v1.TargetService
- */
+/** TargetService tells the delivery service what to publish. */
 export const TargetService: GenService<{
   /**
    * BatchGetTargetContents returns the content of each target, and whether the target still has to be published at its
    * generation.
    * Errors: none specific to this RPC; an unknown target is not to be published.
-   *
-   * @generated from rpc postrider.posts.v1.TargetService.BatchGetTargetContents
    */
   batchGetTargetContents: {
     methodKind: "unary";

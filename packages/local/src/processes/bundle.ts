@@ -1,0 +1,85 @@
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { rolldown, type Plugin } from "rolldown";
+
+/** The modules of a bundle with their times of modification, to find out whether the bundle is still current. */
+type Inputs = Readonly<Record<string, number>>;
+
+/** Packages with native parts or files of their own stay where they are. */
+const EXTERNAL = [/\.node$/, /^sharp$/, /heif/];
+const ENTRY = "src/main.ts";
+
+/**
+ * Makes one file of a service and all its modules, unless it exists and none of them has changed since. A bundle starts in
+ * half the processor time: Node neither finds nor reads 600 modules, nor strips their types.
+ *
+ * The libraries are a file of their own without a source map, so that stack traces name our source files and the map stays
+ * small.
+ *
+ * @param folder The folder of the service. @returns The path of the file to start.
+ */
+export async function bundle(folder: string): Promise<string> {
+  const output = join(folder, "dist");
+  if (!isCurrent(output)) await write(folder, output);
+  return join(output, "main.js");
+}
+
+function isCurrent(output: string): boolean {
+  try {
+    const inputs = JSON.parse(readFileSync(join(output, "inputs.json"), "utf8")) as Inputs;
+    return Object.entries(inputs).every(([path, time]) => statSync(path).mtimeMs === time);
+  } catch {
+    return false;
+  }
+}
+
+async function write(folder: string, output: string): Promise<void> {
+  const build = await rolldown({
+    input: join(folder, ENTRY),
+    platform: "node",
+    external: EXTERNAL,
+    plugins: [keepPlaces(output)],
+  });
+  const { output: files } = await build.generate({
+    dir: output,
+    format: "esm",
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    entryFileNames: "main.js",
+    chunkFileNames: "[name].js",
+    codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
+  });
+  await build.close();
+  const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const inputs = modules.filter((id) => id.startsWith("/")).map((id) => [id, statSync(id).mtimeMs]);
+  mkdirSync(output, { recursive: true });
+  for (const file of files) {
+    if (file.type === "asset" && file.fileName !== "main.js.map") continue;
+    put(join(output, file.fileName), file.type === "asset" ? file.source : file.code);
+  }
+  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
+}
+
+/** Replaces a file as a whole, because other processes may start it or write it at the same time. */
+function put(path: string, content: string | Uint8Array): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, content);
+  renameSync(temporary, path);
+}
+
+/** Lets each module find the files beside it, such as SQL, although its code runs from the folder of the bundle. */
+function keepPlaces(output: string): Plugin {
+  return {
+    name: "keep-places",
+    transform(code, id) {
+      if (!code.includes("import.meta.")) return null;
+      const path = JSON.stringify(relative(output, id));
+      const place = JSON.stringify(relative(output, dirname(id)));
+      const moved = code
+        .replaceAll("import.meta.url", `new URL(${path}, import.meta.url).href`)
+        .replaceAll("import.meta.dirname", `new URL(${place}, import.meta.url).pathname`);
+      // The lines stay where they are, so that the source map holds as it is.
+      return { code: moved, map: null };
+    },
+  };
+}

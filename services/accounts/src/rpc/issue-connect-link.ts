@@ -1,0 +1,40 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  IssueConnectLinkRequest,
+  IssueConnectLinkResponseSchema,
+} from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
+import { notFound } from "@postrider/shared/errors";
+import { isId, newId } from "@postrider/shared/ids";
+import { insertAuthorization } from "#src/db/authorizations.ts";
+import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { connectLinkOf } from "#src/domain/connect-links.ts";
+import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
+import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { newSecret } from "#src/operations/new-secret.ts";
+
+/**
+ * Starts an authorization. Only the answer of this RPC contains the connect link; the database contains the hash of the
+ * link's secret.
+ */
+export async function issueConnectLink(
+  deps: Dependencies,
+  { workspaceId, platform }: IssueConnectLinkRequest,
+): Promise<MessageInitShape<typeof IssueConnectLinkResponseSchema>> {
+  getAuthorizationFlow(deps, platform);
+  if (!isId(workspaceId)) throw notFound();
+  const id = newId();
+  const secret = newSecret();
+  const linkHash = hashSecret(secret);
+  const expiresAt = await deps.sql.begin(async (tx) => {
+    const inserted = await insertAuthorization(tx, { id, workspaceId, platform, linkHash });
+    if (inserted === undefined) throw notFound();
+    const authorization = { id, workspaceId, platform };
+    await appendAudit(tx, [toAuthorizationAudit("authorization.issue", authorization)]);
+    return inserted;
+  });
+  const url = connectLinkOf(deps.publicUrl, secret);
+  return { id, url, expiresAt: timestampFromDate(expiresAt) };
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
+import { Batcher } from "@postrider/shared/process/batcher";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+
+/** What is recorded instead of a result that the database or our code refuses. */
+export type RecordedInstead = "without_text" | "without_decision" | "nothing";
+
+/**
+ * A kind of result, for example of publishing calls. `E` is one result, `R` what the worker that
+ * reported it learns.
+ */
+export interface RecorderOptions<E, R> {
+  readonly logger: Logger;
+  /** What is recorded, in the plural and with an article, for the log. */
+  readonly what: string;
+  /** What happens to work whose result cannot be recorded in any form, for the log. */
+  readonly otherwise: string;
+  /** The ids by which the log names a result. */
+  readonly identify: (entry: E) => object;
+  /** How long results are collected, and how many at most, before one `write` records them. */
+  readonly windowMs: number;
+  readonly maxEntries: number;
+  /** Records results in one transaction. Returns one answer per result, in their order. */
+  readonly write: (entries: readonly E[]) => Promise<readonly R[]>;
+  /** Returns the result without the texts that a platform or receiver wrote. */
+  readonly withoutText: (entry: E) => E;
+  /**
+   * Stores what must not be lost of a refused result in another place, before the result is tried
+   * again.
+   */
+  readonly keep?: (entry: E) => Promise<void>;
+  /** Ends the work without what its result says. Returns false if the work is better repeated. */
+  readonly endWithoutDecision?: (entry: E) => Promise<boolean>;
+  /** The answer to a worker whose result could not be recorded as it is. */
+  readonly unrecorded: R;
+  readonly onRefused: (recorded: RecordedInstead) => void;
+}
+
+const FIRST_PAUSE_MS = 50;
+/**
+ * Maximum pause between two tries while the database is unavailable. After an outage, other
+ * processes wait longer than this before they take over work whose result may be known to another
+ * process.
+ */
+const MAX_PAUSE_MS = 2_000;
+/** How often a refused result is tried with the texts of the other side, and then without them. */
+const TRIES_PER_FORM = 3;
+
+/**
+ * Records what the workers of the process report, in batches. While the database is unavailable,
+ * the recorder tries again without end, because the outcome of a call is stored nowhere else.
+ * Results that the database or our code refuses, or whose rows are damaged, are recorded one by
+ * one, so that they do not delay the others: unchanged, without the texts of the other side, and at
+ * last without a decision.
+ */
+export class Recorder<E, R = void> {
+  readonly #options: RecorderOptions<E, R>;
+  readonly #batcher: Batcher<E, R>;
+
+  constructor(options: RecorderOptions<E, R>) {
+    const { windowMs, maxEntries: maxItems } = options;
+    this.#options = options;
+    this.#batcher = new Batcher({ windowMs, maxItems, flush: (entries) => this.#record(entries) });
+  }
+
+  /**
+   * Resolves when the result is recorded, however long the database is unavailable. It never
+   * rejects.
+   */
+  record(entry: E): Promise<R> {
+    return this.#batcher.submit(entry);
+  }
+
+  drain(): Promise<void> {
+    return this.#batcher.drain();
+  }
+
+  async #record(entries: readonly E[]): Promise<readonly R[]> {
+    try {
+      return await this.#untilAvailable(() => this.#options.write(entries));
+    } catch (error) {
+      this.#logRefusal(error, entries);
+      const recorded = await Promise.all(
+        entries.map(async (entry) =>
+          entries.length > 1 ? await this.#record([entry]) : [await this.#recordRefused(entry)],
+        ),
+      );
+      return recorded.flatMap((each) => each);
+    }
+  }
+
+  /**
+   * Repeats a write until the database is available. Throws if the database or our code refuses it.
+   */
+  async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
+      try {
+        return await write();
+      } catch (error) {
+        if (!isInfrastructureError(error) || isDamagedData(error)) throw error;
+        const { logger, what } = this.#options;
+        logger.error(
+          { err: error },
+          `${what} could not be recorded; recording is retried until it succeeds`,
+        );
+        await sleep(pauseMs);
+      }
+  }
+
+  /** Tries again unchanged first, because another transaction may have caused the refusal. */
+  async #recordRefused(entry: E): Promise<R> {
+    const { write, withoutText, keep, onRefused } = this.#options;
+    if (keep !== undefined) await this.#tryAlone(entry, () => keep(entry));
+    for (let tries = 1; tries < 2 * TRIES_PER_FORM; tries += 1) {
+      const isSimple = tries >= TRIES_PER_FORM;
+      await sleep(FIRST_PAUSE_MS);
+      const recorded = await this.#tryAlone(entry, () =>
+        write([isSimple ? withoutText(entry) : entry]),
+      );
+      if (recorded === undefined) continue;
+      if (isSimple) onRefused("without_text");
+      return recorded.value[0] ?? this.#options.unrecorded;
+    }
+    return await this.#endWithoutDecision(entry);
+  }
+
+  async #endWithoutDecision(entry: E): Promise<R> {
+    const { endWithoutDecision, onRefused, logger, identify, what, otherwise } = this.#options;
+    const ended =
+      endWithoutDecision && (await this.#tryAlone(entry, () => endWithoutDecision(entry)));
+    const isEnded = ended?.value === true;
+    onRefused(isEnded ? "without_decision" : "nothing");
+    if (!isEnded)
+      logger.error(
+        identify(entry),
+        `one of ${what} could not be recorded in any form; ${otherwise}`,
+      );
+    return this.#options.unrecorded;
+  }
+
+  /** Returns undefined if the database or our code refuses the write. */
+  async #tryAlone<T>(entry: E, write: () => Promise<T>): Promise<{ value: T } | undefined> {
+    try {
+      return { value: await this.#untilAvailable(write) };
+    } catch (error) {
+      this.#logRefusal(error, [entry]);
+      return undefined;
+    }
+  }
+
+  #logRefusal(error: unknown, entries: readonly E[]): void {
+    const { logger, identify, what } = this.#options;
+    const [first] = entries;
+    logger.error(
+      { err: error, count: entries.length, ...(first === undefined ? {} : identify(first)) },
+      `the database or Postrider's own code refused to record ${what}; each is recorded alone, without the texts of the platform or receiver if it is refused again`,
+    );
+  }
+}

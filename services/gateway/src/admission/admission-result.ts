@@ -1,0 +1,33 @@
+import type { RateLimitState } from "#src/http/rate-limit.ts";
+
+/** Every result except `unavailable` was decided by a rate limit, whose state it contains. */
+export type AdmissionResult =
+  | {
+      readonly kind: "admitted";
+      readonly keyId: string;
+      readonly scopes: ReadonlySet<string>;
+      readonly workspaceId: string;
+      readonly verified: boolean;
+      readonly limit: RateLimitState;
+    }
+  | Refusal
+  /** The limit of the workspace is used up or, without a workspace, that of the remote address. */
+  | {
+      readonly kind: "rate_limited";
+      readonly workspaceId: string | undefined;
+      readonly retryAfterSeconds: number;
+      readonly limit: RateLimitState;
+    }
+  /** The accounts service does not answer, and what it last said does not suffice. */
+  | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };
+
+/** These count towards the limit of the remote address. */
+export type Refusal =
+  /** The API key is missing, malformed, unknown, expired or revoked. */
+  | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
+  /** The request names none of the workspaces of its API key, which are listed. */
+  | {
+      readonly kind: "workspace_required" | "workspace_forbidden";
+      readonly limit: RateLimitState;
+      readonly workspaceIds: readonly string[];
+    };

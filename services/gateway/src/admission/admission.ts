@@ -1,0 +1,250 @@
+import type { Client } from "@connectrpc/connect";
+import type {
+  AdmissionService,
+  AdmitResponse,
+} from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { isId, NIL_ID } from "@postrider/shared/ids";
+import { BoundedMap } from "@postrider/shared/limits/bounded-map";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createAddressLimits } from "#src/admission/address-limits.ts";
+import type { AdmissionResult, Refusal } from "#src/admission/admission-result.ts";
+import { KeyLookUps, type LookUpWaiter } from "#src/admission/key-look-ups.ts";
+import {
+  FRESH_MS,
+  type KnownKey,
+  KnownKeys,
+  USABLE_MS,
+  workspaceOf,
+} from "#src/admission/known-keys.ts";
+import { WorkspaceBudget } from "#src/admission/workspace-budget.ts";
+import {
+  AdmitBatches,
+  type AdmissionQuery,
+  type AdmissionSource,
+} from "#src/clients/admit-batches.ts";
+import type { RateLimitState } from "#src/http/rate-limit.ts";
+
+const SWEEP_MS = 500;
+const MAX_WORKSPACES = 10_000;
+/** After this time without a query the whole limit of a workspace is free again. */
+const BUDGET_IDLE_MS = 60_000;
+
+interface AdmissionRequest {
+  /** As the client sent it. */
+  readonly key: string | undefined;
+  /** As the client sent it. */
+  readonly workspaceId: string | undefined;
+  /** The remote address of the client. */
+  readonly address: string;
+}
+
+/** Authenticates requests and applies the rate limit of their workspace. */
+export interface Admission extends AsyncDisposable {
+  /** Decides whether a request is admitted, and counts it. Most requests need no RPC. */
+  admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
+}
+
+interface AdmissionOptions {
+  readonly client: Pick<Client<typeof AdmissionService>, "admit">;
+  /** Returns milliseconds since 1970 that never go back. */
+  readonly now?: () => number;
+  readonly logger: Logger;
+}
+
+interface Waiter extends LookUpWaiter {
+  readonly resolve: (result: AdmissionResult | Promise<AdmissionResult>) => void;
+}
+
+const UNAVAILABLE: AdmissionResult = { kind: "unavailable", retryAfterSeconds: 1 };
+
+function monotonicNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function admitted({ id, scopes }: KnownKey, budget: WorkspaceBudget, now: number): AdmissionResult {
+  const { id: workspaceId, verified } = budget;
+  return {
+    kind: "admitted",
+    keyId: id,
+    scopes,
+    workspaceId,
+    verified,
+    limit: budget.rateLimit(now),
+  };
+}
+
+function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
+  return {
+    kind: "rate_limited",
+    workspaceId: budget.id,
+    retryAfterSeconds: budget.retryAfterSeconds(now),
+    limit: budget.rateLimit(now),
+  };
+}
+
+class BatchedAdmission implements Admission {
+  readonly #now: () => number;
+  readonly #keys = new KnownKeys();
+  readonly #budgets = new BoundedMap<string, WorkspaceBudget>(MAX_WORKSPACES);
+  readonly #addresses = createAddressLimits();
+  readonly #lookUps = new KeyLookUps();
+  readonly #batches: AdmitBatches<Waiter>;
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor({ client, now = monotonicNow, logger }: AdmissionOptions) {
+    this.#now = now;
+    this.#batches = new AdmitBatches({
+      client,
+      now,
+      logger,
+      owedFor: (source) => this.#budgetOf(source)?.owed ?? 0,
+      settle: (...call) => this.#settle(...call),
+    });
+    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#timer.unref();
+  }
+
+  admit({ key, workspaceId, address }: AdmissionRequest) {
+    const now = this.#now();
+    if (key === undefined) return this.#refuse(address, now);
+    // Requests with different malformed ids share one query to the accounts service.
+    const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
+    const known = this.#keys.find(key);
+    if (known !== undefined) {
+      const source = { key, keyHash: known.hash, workspaceId: named };
+      const result = this.#fromStock(known, source, address, now);
+      return result ?? this.#askAccounts(source, address, now);
+    }
+    if (!isApiKey(key) || this.#keys.isUnknown(key, now)) return this.#refuse(address, now);
+    const source = { key, keyHash: hashApiKey(key), workspaceId: named };
+    const refusal = this.#lookUps.refusalOf(source, address, now);
+    return refusal ?? this.#askAccounts(source, address, now);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#batches.drain();
+  }
+
+  /** Decides by fresh answers; undefined if the accounts service must be asked. */
+  #fromStock(known: KnownKey, source: AdmissionSource, address: string, now: number) {
+    if (now >= known.freshUntil) return undefined;
+    const id = workspaceOf(known, source.workspaceId);
+    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    const budget = this.#budgets.get(id);
+    if (budget === undefined || now >= budget.askedAt + FRESH_MS) return undefined;
+    // That a workspace is not verified is asked each time: the operator who verifies it is told at
+    // once that it may write posts, so its next request must find that.
+    if (budget.verified && budget.takeFromStock(now)) return admitted(known, budget, now);
+    return budget.isEmpty(now) ? limited(budget, now) : undefined;
+  }
+
+  #askAccounts(source: AdmissionSource, address: string, now: number) {
+    if (this.#isClosed || !this.#batches.isOpen(now))
+      return this.#withoutAccounts(source, address, now);
+    const { promise, resolve } = Promise.withResolvers<AdmissionResult>();
+    const isKnown = this.#keys.find(source.key) !== undefined;
+    const lookUp = isKnown ? "recognised" : this.#lookUps.begin(source, address, now);
+    this.#batches.enqueue(source, { address, lookUp, resolve }, now);
+    return promise;
+  }
+
+  /** Decides by older answers while the accounts service does not answer. */
+  #withoutAccounts(source: AdmissionSource, address: string, now: number): AdmissionResult {
+    const known = this.#keys.find(source.key);
+    if (known === undefined || now >= known.usableUntil) return UNAVAILABLE;
+    const id = workspaceOf(known, source.workspaceId);
+    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    const budget = this.#budgets.get(id);
+    if (budget === undefined || now >= budget.askedAt + USABLE_MS) return UNAVAILABLE;
+    if (budget.takeFromStock(now) || budget.takeOnCredit()) return admitted(known, budget, now);
+    return UNAVAILABLE;
+  }
+
+  #settle(
+    queries: readonly AdmissionQuery<Waiter>[],
+    answer: AdmitResponse | undefined,
+    askedAt: number,
+  ): void {
+    const now = this.#now();
+    const budgets = (answer?.workspaces ?? []).map((grant) => {
+      const budget = this.#budgets.get(grant.id) ?? new WorkspaceBudget(grant.id);
+      budget.receive(grant, askedAt, now);
+      this.#budgets.set(grant.id, budget);
+      return budget;
+    });
+    queries.forEach(({ source, waiters }, index) => {
+      const key = answer?.answers[index]?.key;
+      if (answer !== undefined) this.#keys.store(source, key, askedAt);
+      if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
+      const isUnknown = answer !== undefined && key === undefined;
+      for (const waiter of waiters) {
+        this.#lookUps.end(source, waiter, isUnknown, now);
+        const result =
+          answer === undefined
+            ? this.#withoutAccounts(source, waiter.address, now)
+            : this.#fromAnswer(source, waiter.address, now);
+        waiter.resolve(result);
+      }
+    });
+    for (const budget of budgets) budget.keepArrived(now);
+  }
+
+  /** Decides about a request that waited for the answer that has just arrived. */
+  #fromAnswer(source: AdmissionSource, address: string, now: number) {
+    const known = this.#keys.find(source.key);
+    if (known === undefined) return this.#refuse(address, now);
+    const id = workspaceOf(known, source.workspaceId);
+    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    const budget = this.#budgets.get(id);
+    if (budget === undefined) return UNAVAILABLE;
+    if (budget.takeArrived() || budget.takeFromStock(now)) return admitted(known, budget, now);
+    if (budget.isEmpty(now)) return limited(budget, now);
+    // What arrived made up for requests on credit, and the accounts service has more.
+    return this.#askAccounts(source, address, now);
+  }
+
+  #budgetOf({ key, workspaceId }: AdmissionSource): WorkspaceBudget | undefined {
+    const known = this.#keys.find(key);
+    const id = known && workspaceOf(known, workspaceId);
+    return id === undefined ? undefined : this.#budgets.get(id);
+  }
+
+  #refuse(address: string, now: number): AdmissionResult {
+    return this.#charge(address, now, (limit) => ({ kind: "unauthenticated", limit }));
+  }
+
+  /** The request cannot count towards the limit of a workspace, so it counts towards that of its address. */
+  #refuseWorkspace(known: KnownKey, source: AdmissionSource, address: string, now: number) {
+    const kind = source.workspaceId === undefined ? "workspace_required" : "workspace_forbidden";
+    const workspaceIds = [...known.workspaceIds];
+    return this.#charge(address, now, (limit) => ({ kind, limit, workspaceIds }));
+  }
+
+  #charge(
+    address: string,
+    now: number,
+    refusal: (limit: RateLimitState) => Refusal,
+  ): AdmissionResult {
+    const isWithinLimit = this.#addresses.take(address, now);
+    const limit = this.#addresses.stateOf(address, now);
+    if (isWithinLimit) return refusal(limit);
+    const retryAfterSeconds = this.#addresses.retryAfterSeconds(address, now);
+    return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
+  }
+
+  #sweep(): void {
+    const now = this.#now();
+    this.#keys.sweep(now);
+    this.#budgets.deleteOldestWhile(({ askedAt }) => askedAt + BUDGET_IDLE_MS <= now);
+    this.#addresses.sweep(now);
+    this.#lookUps.sweep(now);
+  }
+}
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  return new BatchedAdmission(options);
+}

@@ -1,0 +1,109 @@
+import { networkOf } from "@postrider/shared/http/remote-network";
+import { BoundedMap } from "@postrider/shared/limits/bounded-map";
+import { createAddressLimits } from "#src/admission/address-limits.ts";
+import type { AdmissionResult } from "#src/admission/admission-result.ts";
+import type { AdmissionSource } from "#src/clients/admit-batches.ts";
+
+const MAX_RECOGNISED_KEYS = 50_000;
+/** How long a valid API key stays recognised after the accounts service last confirmed it. */
+const RECOGNISED_MS = 24 * 60 * 60 * 1000;
+/** Maximum number of requests of one remote address that wait for look-ups. */
+const MAX_WAITING_PER_ADDRESS = 1_000;
+
+type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;
+
+/** A request that waits for the look-up of its API key. */
+export interface LookUpWaiter {
+  readonly address: string;
+  /**
+   * `recognised`: the API key was valid within the last day. `counted`: this request began the
+   * look-up, which counts towards the limit of its remote address. `repeated`: an earlier request of
+   * the same address began it.
+   */
+  readonly lookUp: "recognised" | "counted" | "repeated";
+}
+
+function idOf(keyHash: Uint8Array): string {
+  return Buffer.from(keyHash).toString("base64");
+}
+
+function lookUpIdOf({ keyHash, workspaceId = "" }: LookedUp, address: string): string {
+  return `${networkOf(address)} ${idOf(keyHash)} ${workspaceId}`;
+}
+
+/**
+ * Limits how many API keys that turn out to be unknown a remote address can make the gateway look up.
+ * A look-up counts from its beginning, so that an address cannot have more of them in progress than
+ * its limit allows.
+ */
+export class KeyLookUps {
+  readonly #limits = createAddressLimits();
+  readonly #recognised = new BoundedMap<string, number>(MAX_RECOGNISED_KEYS);
+  readonly #inProgress = new Set<string>();
+  readonly #waiting = new Map<string, number>();
+
+  /**
+   * Refuses to look up an API key for a remote address that has sent too many unknown ones. A
+   * recognised API key is always looked up, so that its owner is not harmed by another client of the
+   * same address.
+   */
+  refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined {
+    if (this.#isRecognised(source)) return undefined;
+    const isRepeated = this.#inProgress.has(lookUpIdOf(source, address));
+    const mayBegin = isRepeated || this.#limits.hasLeft(address, now);
+    if (mayBegin && this.#waitingOf(address) < MAX_WAITING_PER_ADDRESS) return undefined;
+    return {
+      kind: "rate_limited",
+      workspaceId: undefined,
+      retryAfterSeconds: this.#limits.retryAfterSeconds(address, now),
+      limit: this.#limits.stateOf(address, now),
+    };
+  }
+
+  /** Begins the look-up of an API key for a request that was not refused. */
+  begin(source: LookedUp, address: string, now: number): LookUpWaiter["lookUp"] {
+    if (this.#isRecognised(source)) return "recognised";
+    this.#addWaiting(address, 1);
+    const id = lookUpIdOf(source, address);
+    if (this.#inProgress.has(id)) return "repeated";
+    this.#limits.takeOnCredit(address, now);
+    this.#inProgress.add(id);
+    return "counted";
+  }
+
+  /** Remembers an API key that the accounts service has just confirmed. */
+  noteValid(keyHash: Uint8Array, now: number): void {
+    this.#recognised.set(idOf(keyHash), now + RECOGNISED_MS);
+  }
+
+  /**
+   * Ends the look-up for one of the requests that wait for it. Only if the API key turned out to be
+   * unknown, this request counts towards the limit of its remote address.
+   */
+  end(source: LookedUp, { address, lookUp }: LookUpWaiter, isUnknown: boolean, now: number): void {
+    const isCounted = lookUp === "counted";
+    if (lookUp !== "recognised") this.#addWaiting(address, -1);
+    if (isCounted) this.#inProgress.delete(lookUpIdOf(source, address));
+    if (isCounted && !isUnknown) this.#limits.giveBack(address, now);
+    if (!isCounted && isUnknown) this.#limits.takeOnCredit(address, now);
+  }
+
+  sweep(now: number): void {
+    this.#limits.sweep(now);
+    this.#recognised.deleteOldestWhile((until) => until <= now);
+  }
+
+  #isRecognised({ keyHash }: LookedUp): boolean {
+    return this.#recognised.get(idOf(keyHash)) !== undefined;
+  }
+
+  #waitingOf(address: string): number {
+    return this.#waiting.get(networkOf(address)) ?? 0;
+  }
+
+  #addWaiting(address: string, change: 1 | -1): void {
+    const count = this.#waitingOf(address) + change;
+    if (count > 0) this.#waiting.set(networkOf(address), count);
+    else this.#waiting.delete(networkOf(address));
+  }
+}

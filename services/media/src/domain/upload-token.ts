@@ -1,8 +1,0 @@
-import { createHash } from "node:crypto";
-
-/**
- * Returns the form in which the database stores an upload token. The token is random, so it needs no slow, salted hash.
- */
-export function hashUploadToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
-}

@@ -1,8 +1,0 @@
-import { createReadStream } from "node:fs";
-
-const CHUNK_BYTES = 1024 * 1024;
-
-/** Yields the bytes of an open file from its start. The file stays open. */
-export function readChunks(fd: number): AsyncIterable<Buffer> {
-  return createReadStream("", { fd, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES });
-}
