@@ -142,9 +142,7 @@ async function changeInRounds(
  */
 async function tryToChange(sql: Sql, prepared: Prepared): Promise<PostChange | Outdated> {
   try {
-    return await beginInTurn(sql, prepared.seen.workspaceId, (tx) =>
-      changeUnderLock(tx, prepared),
-    );
+    return await beginInTurn(sql, prepared.seen.workspaceId, (tx) => changeUnderLock(tx, prepared));
   } catch (error) {
     if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
       return { kind: "outdated" };
