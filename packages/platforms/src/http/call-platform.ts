@@ -1,4 +1,4 @@
-import { inClientSpan } from "@postrider/shared/http/client-span";
+import { inClientSpan } from "@postrider/shared/http/spans";
 import { Agent, request } from "undici";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {

@@ -1,4 +1,4 @@
-import { inClientSpan } from "@postrider/shared/http/client-span";
+import { inClientSpan } from "@postrider/shared/http/spans";
 import { Client, type Dispatcher } from "undici";
 import type { NoAnswer } from "./call-platform.ts";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
