@@ -2,6 +2,7 @@ import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
-import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
 import { createActionRecorder } from "#src/engagement/operations/action-recorder.ts";
@@ -171,7 +171,7 @@ class Claims {
       ),
     );
     const isThorough = now - this.#thoroughAt >= THOROUGH_LOOK_MS;
-    await doubtActions(sql, settings.visibleCallMs, isThorough);
+    await doubtCalls(sql, ACTION_TABLE, settings.visibleCallMs, isThorough);
     await endOldActions(this.#options);
     if (isThorough) this.#thoroughAt = now;
   }

@@ -2,10 +2,10 @@ import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
@@ -215,7 +215,7 @@ class Claims {
     );
     const isThorough = this.#lookedAt - this.#thoroughAt >= THOROUGH_LOOK_MS;
     if (isThorough) await this.#endUnsupported();
-    if (await doubtTasks(sql, settings.visibleCallMs, isThorough))
+    if (await doubtCalls(sql, TASK_TABLE, settings.visibleCallMs, isThorough))
       this.#lookedAt = Number.NEGATIVE_INFINITY;
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }
