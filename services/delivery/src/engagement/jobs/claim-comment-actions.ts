@@ -11,11 +11,13 @@ import {
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
-import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
+import { endOldVisibility } from "#src/engagement/db/restore-doubts.ts";
+import { actionLeaseMs } from "#src/engagement/domain/comment-action.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
+import { countEnd } from "#src/engagement/operations/action-metrics.ts";
 import { createActionRecorder } from "#src/engagement/operations/action-recorder.ts";
+import { appendEnds } from "#src/engagement/operations/append-ends.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
-import { endOldActions } from "#src/engagement/operations/end-old-actions.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";
 
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
@@ -185,4 +187,18 @@ class Claims {
     await settleWithin(this.#batches, waitMs);
     await this.#context.recorder.drain();
   }
+}
+
+/** Ends the actions from before a restore from a backup that must no longer be carried out, and stores the events about it. */
+async function endOldActions({
+  sql,
+  onEvents,
+}: Pick<EngagementDeps, "sql" | "onEvents">): Promise<void> {
+  const ended = await sql.begin(async (tx) => {
+    const old = await endOldVisibility(tx);
+    await appendEnds(tx, old);
+    return old;
+  });
+  if (ended.length > 0) onEvents();
+  for (const action of ended) countEnd(action);
 }

@@ -22,9 +22,9 @@ import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { HeldTasks } from "#src/publishing/operations/held-tasks.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 import { OpenCalls, type PublishContext } from "#src/publishing/operations/publish-context.ts";
-import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
@@ -120,7 +120,7 @@ class Claims {
       marker: new CallMarker(sql, TASK_TABLE, nameClaim),
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: createEventRecorder(options),
-      inWork: new TasksInWork({
+      inWork: new HeldTasks({
         sql,
         leaseMs: settings.leaseMs,
         logger,

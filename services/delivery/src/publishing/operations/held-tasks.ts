@@ -21,7 +21,7 @@ export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
 
-interface TasksInWorkOptions {
+interface HeldTasksOptions {
   readonly sql: Sql;
   readonly leaseMs: number;
   readonly logger: Logger;
@@ -33,13 +33,13 @@ interface TasksInWorkOptions {
  * The publish tasks that this process has in work. Their leases are renewed with one SQL statement, four times per lease
  * duration.
  */
-export class TasksInWork implements AsyncDisposable {
+export class HeldTasks implements AsyncDisposable {
   readonly #onEnd: () => void;
   /** The controller of a task is aborted when the lease of the task is lost. */
   readonly #tasks = new Map<ClaimedTask, AbortController>();
   readonly #loop: Loop;
 
-  constructor({ sql, leaseMs, logger, onEnd }: TasksInWorkOptions) {
+  constructor({ sql, leaseMs, logger, onEnd }: HeldTasksOptions) {
     this.#onEnd = onEnd;
     const everyMs = leaseMs / 4;
     let isFirst = true;
