@@ -8,12 +8,10 @@ import type {
 } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 
-/** A comment action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
   /** Key that two actions on one comment share if a search of the platform cannot tell their calls apart; see `callKeyOf`. */
   readonly callKey: string;
-  /** The automation rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
   readonly runId: NewPrivateReply["runId"] | null;
   /** No platform call starts after this instant; null = 24 hours after the request. */

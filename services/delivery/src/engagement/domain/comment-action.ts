@@ -12,7 +12,6 @@ export interface HeldAction {
   readonly fence: number;
 }
 
-/** An action on a comment, as it is stored. */
 export interface CommentAction extends Call, HeldAction {
   readonly mediaId: string;
   readonly commentId: string;
@@ -52,7 +51,6 @@ interface NewActionBase {
   readonly commentId: string;
 }
 
-/** A manual action that is to be stored. */
 export interface NewManualAction extends NewActionBase {
   readonly type: "reply" | "hide" | "unhide";
   /** Text of a reply; null for the other types. */
@@ -61,7 +59,6 @@ export interface NewManualAction extends NewActionBase {
   readonly commentCreatedAt?: Date;
 }
 
-/** A private reply that is to be stored. */
 export interface NewPrivateReply extends NewActionBase {
   readonly text: string;
   readonly ruleId: string;
@@ -90,7 +87,6 @@ export interface EndedPrivateReply {
  */
 const LEASES_PER_ACTION = 3;
 
-/** Returns the duration of the lease of an action in milliseconds. */
 export function actionLeaseMs({ leaseMs }: { readonly leaseMs: number }): number {
   return leaseMs * LEASES_PER_ACTION;
 }

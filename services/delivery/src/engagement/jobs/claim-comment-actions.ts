@@ -52,9 +52,7 @@ const LOOK_MS = 500;
 const THOROUGH_LOOK_MS = 30_000;
 /** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of actions that this process works on at a time. */
 const MAX_IN_WORK = 64;
-/** Maximum number of actions of one account that all processes together work on at a time. */
 const MAX_PER_ACCOUNT = 4;
 /**
  * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.

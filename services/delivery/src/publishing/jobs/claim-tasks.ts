@@ -60,7 +60,6 @@ const THOROUGH_LOOK_MS = 30_000;
  * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.
  */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
 /** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
 const MAX_LOSSES = 100;

@@ -5,7 +5,6 @@ import { renewLeases } from "#src/calls/table.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
-/** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
 /**
  * Maximum number of publish tasks of one workspace in work in this process; when it is reached, no more tasks of the
@@ -35,7 +34,6 @@ interface HeldTasksOptions {
  */
 export class HeldTasks implements AsyncDisposable {
   readonly #onEnd: () => void;
-  /** The controller of a task is aborted when the lease of the task is lost. */
   readonly #tasks = new Map<ClaimedTask, AbortController>();
   readonly #loop: Loop;
 

@@ -20,7 +20,6 @@ interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
-  /** Number of the task's latest publishing call. */
   readonly callNumber: number;
 }
 
