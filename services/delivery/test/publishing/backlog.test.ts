@@ -4,7 +4,7 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
