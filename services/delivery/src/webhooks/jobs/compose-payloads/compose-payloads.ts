@@ -1,7 +1,6 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
-import { composePage } from "./compose-page.ts";
-import { ComposeTurn } from "./compose-turn.ts";
+import { composePage, ComposeTurn } from "./compose-page.ts";
 import type { ComposeDeps } from "./read-objects.ts";
 
 /** Interval without being told about new events. */
