@@ -1,7 +1,6 @@
 import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
-import { OutboundError } from "@postrider/shared/http/outbound-error";
-import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import { parseOutboundUrl } from "@postrider/shared/http/outbound-url";
+import { OutboundError } from "@postrider/shared/http/outbound-exchange";
+import { type OutboundRules, parseOutboundUrl } from "@postrider/shared/http/outbound-rules";
 import { isId } from "@postrider/shared/ids";
 import type { Signing } from "#src/webhooks/domain/subscription.ts";
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";

@@ -1,4 +1,4 @@
-import { OutboundError } from "@postrider/shared/http/outbound-error";
+import { OutboundError } from "@postrider/shared/http/outbound-exchange";
 import type { Client, Dispatcher } from "undici";
 import type { AttemptError } from "#src/webhooks/domain/attempt.ts";
 
