@@ -50,7 +50,7 @@ import { assign, findEventMatches, type AssignedEvent } from "#src/webhooks/oper
  * Returns a function that creates handlers. A repeated event changes nothing, because it has the
  * same id. `toEvents` returns the webhook events that an event of the bus stands for.
  */
-export function fanOutEvents(backlogs: Backlogs) {
+function fanOutEvents(backlogs: Backlogs) {
   return <T extends DescMessage>(
     schema: T,
     toEvents: (event: IncomingEvent<T>) => readonly WebhookEvent[],
