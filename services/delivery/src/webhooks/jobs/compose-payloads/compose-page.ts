@@ -49,7 +49,7 @@ export class ComposeTurn {
     this.#unreleased = eventIds;
   }
 
-  /** So that the events do not wait until their lease ends. */
+  /** Ends the kept claims, so that their events do not wait until the lease ends. */
   async releaseKept(sql: ISql): Promise<void> {
     await releaseCompositions(sql, this.#unreleased);
     this.#unreleased = [];
