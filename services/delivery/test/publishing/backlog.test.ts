@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";

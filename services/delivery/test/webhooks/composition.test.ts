@@ -166,34 +166,6 @@ test("the payload of a webhook event about a target contains what the event says
   });
 });
 
-test("later updates of a published target do not make another webhook event", async () => {
-  const { workspaceId } = await events.subscribe();
-  const target = {
-    workspaceId,
-    postId: newId(),
-    targetId: newId(),
-    generation: 1,
-    status: "published",
-    publishedAt: occurredAt,
-  };
-  await events.publish("delivery.events.v1", [
-    record(TargetUpdatedSchema, { ...target, version: 4n }),
-    record(TargetUpdatedSchema, { ...target, version: 5n, permalink: "https://example.com/1" }),
-  ]);
-  expect(await events.deliveries(workspaceId)).toHaveLength(1);
-});
-
-test("an update of a target that is still being published makes no webhook event", async () => {
-  const { workspaceId } = await events.subscribe();
-  const target = { workspaceId, postId: newId(), targetId: newId(), generation: 1, version: 1n };
-  await events.publish("delivery.events.v1", [
-    record(TargetUpdatedSchema, { ...target, status: "publishing" }),
-    record(TargetUpdatedSchema, { ...target, status: "a status of a later release" }),
-    record(DeletionUpdatedSchema, { ...target, deletion: 1, status: "delete_failed" }),
-  ]);
-  expect(await events.deliveries(workspaceId)).toEqual([]);
-});
-
 test("the payloads of webhook events about accounts and media are the account and the ready media", async () => {
   const { workspaceId } = await events.subscribe();
   const accountId = newId();

@@ -5,7 +5,7 @@ import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 import { doubtfulTasks, searchFrom } from "./doubts.ts";
-import { isPlatformHeld } from "./platform-brakes.ts";
+import { isPlatformHeld } from "./platform-breakers.ts";
 
 /** Why a publishing call may not begin, beside the reasons that hold for all calls. */
 export type TaskReason =
@@ -62,14 +62,14 @@ function leaveOutHeld(sql: ISql) {
     -- rows are locked in the order of the platforms, so that two transactions cannot deadlock.
     ready as materialized (
       select b.platform
-      from platform_brakes b
+      from platform_breakers b
       where b.platform in (select platform from candidates)
       and b.probe_at <= now()
       order by b.platform
       for update
     ),
     probes as (
-      update platform_brakes b
+      update platform_breakers b
       set probe_at = now() + interval '1 second' + interval '1 millisecond' * c.call_ms
       from candidates c
       join ready r on r.platform = c.platform

@@ -7,7 +7,7 @@ import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
-import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
@@ -206,7 +206,7 @@ class Claims {
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
-    if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
+    if (settings.holdAfterUnknowns === 0) await closeBreakers(sql);
     const { inWork } = floors;
     const lost = await listLostCalls<TaskKey, Attempted>(sql, TASK_TABLE, MAX_LOSSES, inWork);
     await Promise.all(

@@ -5,7 +5,7 @@ import type { CallEvent } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
-import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
+import { isAnswer } from "#src/publishing/domain/call-signals.ts";
 import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import type { PublishContext } from "./publish-context.ts";
