@@ -1,11 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import type {
-  ConfiguredPlatform,
-  Installation,
-  PlatformAuthorization,
-} from "#src/authorization/configure.ts";
-import type { PlatformFeature } from "#src/authorization/permissions.ts";
 import { bluesky } from "#src/bluesky/platform.ts";
 import { facebook } from "#src/facebook/platform.ts";
 import { instagram } from "#src/instagram/platform.ts";
@@ -57,30 +51,16 @@ export type ConnectorSettings<M extends Creating> = {
 /** The addresses and options with which each platform publishes. They have what all other connectors need, too. */
 export type PublishingSettings = ConnectorSettings<"publishing">;
 
-type Reader = "readApp" | "readSettings";
-
-/** What a reader of each platform's environment returns. */
-type Read<R extends Reader> = {
-  readonly [P in PlatformId]: ReturnType<(typeof PLATFORMS)[P]["environment"][R]>;
-};
-
-function readAll<R extends Reader>(
-  reader: R,
-  ...args: Parameters<Platform["environment"][R]>
-): Read<R> {
-  const entries = PLATFORM_IDS.map((id) => {
-    const call: (...args: never) => unknown = PLATFORMS[id].environment[reader];
-    return [id, call(...(args as never))];
-  });
-  return Object.fromEntries(entries) as Read<R>;
-}
-
 /** Reads from the settings the addresses and options with which each platform is called. */
 export function readPublishingSettings(
   read: EnvReader,
   outbound: OutboundRules,
 ): PublishingSettings {
-  return readAll("readSettings", read, outbound);
+  const entries = PLATFORM_IDS.map((id) => [
+    id,
+    PLATFORMS[id].environment.readSettings(read, outbound),
+  ]);
+  return Object.fromEntries(entries) as PublishingSettings;
 }
 
 /** Creates for each platform the connector of a kind, for example `createConnectors("comments", settings)`. */
@@ -93,42 +73,4 @@ export function createConnectors<M extends Creating>(
     return create === undefined ? [] : [[id, create(settings[id] as never)]];
   });
   return Object.fromEntries(entries) as Connectors<M>;
-}
-
-/** For each platform, the addresses for authorizing accounts and the credentials of our app. */
-export type AuthorizationSettings = {
-  readonly [P in PlatformId]: Parameters<(typeof PLATFORMS)[P]["authorization"]["configure"]>[0];
-} & {
-  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
-  readonly features: readonly PlatformFeature[];
-};
-
-/**
- * Reads the addresses for authorizing accounts and the credentials of our app on each platform.
- *
- * @param toPage Returns the address at which browsers open a page of the platform.
- */
-export function readAuthorizationSettings(
-  read: EnvReader,
-  toPage: (page: string) => string,
-): Omit<AuthorizationSettings, "features"> {
-  return readAll("readApp", read, toPage);
-}
-
-export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
-
-/**
- * Creates the authorization connectors of this installation; the connector of a platform is undefined when the
- * credentials of its app are missing.
- */
-export function createAuthorizationConnectors(
-  settings: AuthorizationSettings,
-  simulatorUrl: string | undefined,
-): AuthorizationConnectors {
-  const installation: Installation = { features: settings.features, simulatorUrl };
-  const entries = PLATFORM_IDS.map((id) => {
-    const { configure }: PlatformAuthorization<never> = PLATFORMS[id].authorization;
-    return [id, configure(settings[id] as never, installation)];
-  });
-  return Object.fromEntries(entries) as AuthorizationConnectors;
 }

@@ -1,29 +1,15 @@
-import { isSimulated, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createTelegramAuthorizationConnector } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createTelegramAccountChecks } from "./diagnosis.ts";
-import { environment, type TelegramBot } from "./environment.ts";
+import { environment } from "./environment.ts";
 import { telegram as facts } from "./facts.ts";
 import { createTelegramPublishingConnector } from "./publishing/connector.ts";
-
-/** Simulated chats have bots of their own, so that no token needs to be configured. */
-const configure: PlatformAuthorization<TelegramBot>["configure"] = (
-  { baseUrl, botToken },
-  { simulatorUrl },
-) =>
-  botToken === undefined && !isSimulated(baseUrl, simulatorUrl)
-    ? undefined
-    : { baseUrl, connector: createTelegramAuthorizationConnector({ baseUrl }) };
 
 /** Everything that Postrider knows of Telegram and can do there. */
 export const telegram = {
   ...facts,
   environment,
-  authorization: {
-    configure,
-    permissions: undefined,
-    revocation: { reason: "not_verified" },
-  },
+  authorization,
   publishing: createTelegramPublishingConnector,
   comments: undefined,
   privateReplies: undefined,

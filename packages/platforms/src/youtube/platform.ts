@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createYoutubeAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createYoutubeCommentsConnector } from "./comments/connector.ts";
 import { createYoutubeAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -12,11 +11,7 @@ import { createYoutubePublishingConnector } from "./publishing/connector.ts";
 export const youtube = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createYoutubeAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "grant" },
-  },
+  authorization,
   publishing: createYoutubePublishingConnector,
   comments: createYoutubeCommentsConnector,
   privateReplies: undefined,
