@@ -45,7 +45,9 @@ export const AUTHORIZATIONS = {
 export type AuthorizationSettings = {
   readonly [P in PlatformId]: Parameters<(typeof AUTHORIZATIONS)[P]["configure"]>[0];
 } & {
-  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
+  /**
+   * Optional features whose permissions people are asked for, in addition to those for publishing.
+   */
   readonly features: readonly PlatformFeature[];
 };
 
@@ -65,8 +67,8 @@ export function readAuthorizationSettings(
 export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
 /**
- * Creates the authorization connectors of this installation; the connector of a platform is undefined when the
- * credentials of its app are missing.
+ * Creates the authorization connectors of this installation; the connector of a platform is
+ * undefined when the credentials of its app are missing.
  */
 export function createAuthorizationConnectors(
   settings: AuthorizationSettings,

@@ -10,7 +10,7 @@ import { youtube } from "#src/youtube/platform.ts";
 import { PLATFORM_IDS, type PlatformId } from "./platform-id.ts";
 import type { Platform } from "./platform.ts";
 
-/** Every platform. The code does not compile when one is missing, or when one lacks a member. */
+/** Does not compile when a platform, or a member of one, is missing. */
 export const PLATFORMS = {
   instagram,
   x,
@@ -21,7 +21,6 @@ export const PLATFORMS = {
   bluesky,
 } satisfies Record<PlatformId, Platform>;
 
-/** The members of a platform that create something from the addresses and options with which the platform is called. */
 type Creating =
   | "publishing"
   | "livePublishing"
@@ -31,27 +30,22 @@ type Creating =
   | "diagnosis"
   | "available";
 
-/** What a member creates. */
 type Created<M extends Creating> = Platform[M] extends ((settings: never) => infer C) | undefined
   ? C
   : never;
 
-/** What a member of each platform creates. A platform without this member is absent. */
 export type Connectors<M extends Creating> = undefined extends Platform[M]
   ? Readonly<Partial<Record<PlatformId, Created<M>>>>
   : Readonly<Record<PlatformId, Created<M>>>;
 
-/** For each platform, the addresses and options from which its member creates something. */
 export type ConnectorSettings<M extends Creating> = {
   readonly [P in PlatformId]: (typeof PLATFORMS)[P][M] extends (settings: infer S) => unknown
     ? S
     : unknown;
 };
 
-/** The addresses and options with which each platform publishes. They have what all other connectors need, too. */
 export type PublishingSettings = ConnectorSettings<"publishing">;
 
-/** Reads from the settings the addresses and options with which each platform is called. */
 export function readPublishingSettings(
   read: EnvReader,
   outbound: OutboundRules,
@@ -63,7 +57,6 @@ export function readPublishingSettings(
   return Object.fromEntries(entries) as PublishingSettings;
 }
 
-/** Creates for each platform the connector of a kind, for example `createConnectors("comments", settings)`. */
 export function createConnectors<M extends Creating>(
   member: M,
   settings: ConnectorSettings<M>,

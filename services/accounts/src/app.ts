@@ -19,7 +19,7 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
-import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";

@@ -6,7 +6,7 @@ import {
 import { readAuthorizationSettings } from "@postrider/platforms/authorizations";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
-import { readDeploymentId } from "@postrider/shared/deployment/setting";
+import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
@@ -15,7 +15,7 @@ import {
   readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
-import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { readSealingKeys } from "@postrider/shared/secrets/sealing";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 

@@ -8,7 +8,6 @@ import { createInstagramMetricsConnector } from "./metrics/connector.ts";
 import { createInstagramPrivateRepliesConnector } from "./private-replies/connector.ts";
 import { createInstagramPublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of Instagram and can do there. */
 export const instagram = {
   ...facts,
   environment,

@@ -5,7 +5,6 @@ import { environment } from "./environment.ts";
 import { telegram as facts } from "./facts.ts";
 import { createTelegramPublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of Telegram and can do there. */
 export const telegram = {
   ...facts,
   environment,

@@ -7,7 +7,6 @@ import { youtube as facts } from "./facts.ts";
 import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
 import { createYoutubePublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of YouTube and can do there. */
 export const youtube = {
   ...facts,
   environment,

@@ -7,6 +7,7 @@ import type { RevokedTokens } from "@postrider/platforms/authorization/connector
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
@@ -26,18 +27,22 @@ async function disconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
 ): Promise<Disconnection> {
-  const disconnection = await sql.begin(async (tx): Promise<Disconnection> => {
-    const account = await lockAccount(tx, key);
-    if (account === undefined) throw notFound();
-    if (account.status === "disconnected") return { kind: "already_disconnected" };
-    const { platform, externalId } = account;
-    const tokens = await deleteTokens(tx, key);
-    const change = await setAccountStatus(tx, key, "disconnected");
-    await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
-    const details = { platform, before: account.status, after: "disconnected" };
-    await appendAudit(tx, [toAccountAudit("account.disconnect", key, details)]);
-    return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
-  });
+  const disconnection = await beginInTurn(
+    sql,
+    key.workspaceId,
+    async (tx): Promise<Disconnection> => {
+      const account = await lockAccount(tx, key);
+      if (account === undefined) throw notFound();
+      if (account.status === "disconnected") return { kind: "already_disconnected" };
+      const { platform, externalId } = account;
+      const tokens = await deleteTokens(tx, key);
+      const change = await setAccountStatus(tx, key, "disconnected");
+      await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
+      const details = { platform, before: account.status, after: "disconnected" };
+      await appendAudit(tx, [toAccountAudit("account.disconnect", key, details)]);
+      return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
+    },
+  );
   nudge();
   return disconnection;
 }

@@ -1,7 +1,7 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
-import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
+import { KeyedBuckets } from "./keyed-buckets.ts";
 
 /** Failed authentications per minute and remote address, and at once. */
 const FAILURES_PER_MINUTE = 120;

@@ -2,7 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
-import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
+import { notePassingBytes } from "#src/clients/passing-bytes.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**

@@ -1,4 +1,4 @@
-import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/server-span";
+import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/spans";
 import { createDurationHistogram } from "@postrider/shared/telemetry/metrics";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/tracing/traceparent";
