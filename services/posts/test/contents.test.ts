@@ -64,8 +64,8 @@ test("BatchGetTargetContents reads only the text and options that the requested 
     telegram: { content: "for telegram" },
     ...Object.fromEntries(byAccount),
   };
-  // The options contain another text for each account, so the long text of the post is not published and no platform
-  // refuses it.
+  // The options contain another text for each account, so the long text of the post is not
+  // published and no platform refuses it.
   const content = "y".repeat(150_000);
   const post = await posts.createPost({ workspaceId, accountIds, content, options });
   const keys = accountIds.map((_id, index) => refOf(post, index));

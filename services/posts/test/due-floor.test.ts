@@ -8,7 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks them as started. */
+/**
+ * Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks
+ * them as started.
+ */
 async function startPostsOfThePast(count: number): Promise<void> {
   await posts.sql`
     insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,

@@ -72,7 +72,8 @@ test("a refused CreatePost request does not use up its idempotency key", async (
 test("an idempotency key can be used again after 24 hours", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  // The duplicate guard of the first post would refuse a second post with the same content, so the test deletes it.
+  // The duplicate guard of the first post would refuse a second post with the same content, so the
+  // test deletes it.
   await posts.sql`delete from duplicate_guards`;
   await posts.sql`
     update idempotency_keys

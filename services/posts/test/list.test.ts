@@ -81,7 +81,10 @@ test("ListPosts returns the latest post first, and of each post only the fields 
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Creates a draft for each of the given text lengths, in this order, and returns the ids of the drafts. */
+/**
+ * Creates a draft for each of the given text lengths, in this order, and returns the ids of the
+ * drafts.
+ */
 async function draft(workspaceId: string, lengths: readonly number[]): Promise<readonly string[]> {
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const ids: string[] = [];

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Returns the first day of the month that is `months` months from now, as the period of a daily quota counter. */
+/**
+ * Returns the first day of the month that is `months` months from now, as the period of a daily
+ * quota counter.
+ */
 function dayInMonths(months: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1))

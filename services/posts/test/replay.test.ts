@@ -36,7 +36,10 @@ const eventsOf = async (post: Post) =>
 
 type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
 
-/** Returns all updates that the delivery service reports about the targets of a post, by the outcome of each target. */
+/**
+ * Returns all updates that the delivery service reports about the targets of a post, by the outcome
+ * of each target.
+ */
 function reportsOf(post: Post, outcomes: Outcomes): TargetUpdated[] {
   const update = deliveryOf(post);
   return outcomes.flatMap((kind, ordinal) => {

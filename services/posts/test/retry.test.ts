@@ -9,7 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Creates a post with three targets: one is published, one failed, and one has an unknown outcome. */
+/**
+ * Creates a post with three targets: one is published, one failed, and one has an unknown outcome.
+ */
 async function partial() {
   const workspace = workspaceOf(posts);
   const accountIds = [

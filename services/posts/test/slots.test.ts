@@ -12,7 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later. */
+/**
+ * Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later.
+ */
 const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
 
 let count = 0;
@@ -56,7 +58,8 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
-  // This queue-slot rule adds no slots, because another rule already creates a slot at the same time.
+  // This queue-slot rule adds no slots, because another rule already creates a slot at the same
+  // time.
   await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
