@@ -18,7 +18,7 @@ import {
 import { readOwnership } from "@postrider/shared/deployment/table";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
-import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock } from "@postrider/shared/postgres/clock";

@@ -5,8 +5,11 @@ import {
   ValidatePostRequestSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { isId } from "@postrider/shared/ids";
-import { decodeCursor, deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
-import { requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import {
+  decodeCursor,
+  deriveCursorKeys,
+  requireTextCursor,
+} from "@postrider/shared/secrets/list-cursor";
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
 import { expect, test } from "vitest";
 import { nextFreeSlot, nextFreeSlots } from "#src/domain/next-slots.ts";

@@ -10,8 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
-import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
-import { withCaller } from "#src/connect/origin-headers.ts";
+import { firstHeader, toRequestContext, withCaller } from "#src/connect/internal-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { isIdentityRefused, type Access } from "#src/identity/access.ts";

@@ -12,7 +12,7 @@ import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
@@ -22,10 +22,7 @@ type Disconnection =
   | { readonly kind: "already_disconnected" }
   | { readonly kind: "disconnected"; readonly deleted: TokenOwner & DeletedTokens };
 
-/**
- * Disconnects the account in the database, in one transaction. Afterwards the accounts service can no longer act for
- * the account.
- */
+/** Afterwards the accounts service can no longer act for the account. */
 async function disconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
@@ -51,8 +48,8 @@ async function disconnect(
 }
 
 /**
- * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be decrypted, because the
- * platform cannot be called without the token.
+ * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be
+ * decrypted, because the platform cannot be called without the token.
  */
 function unsealDeleted(
   deps: Pick<Dependencies, "logger" | "credentialKeys">,
@@ -79,8 +76,8 @@ function unsealDeleted(
 }
 
 /**
- * Disconnects an account. Its tokens are deleted from the database before the platform is called to revoke them, so
- * that the account is disconnected whatever the platform answers.
+ * Disconnects an account. Its tokens are deleted from the database before the platform is called to
+ * revoke them, so that the account is disconnected whatever the platform answers.
  */
 export async function disconnectAccount(
   deps: Dependencies,

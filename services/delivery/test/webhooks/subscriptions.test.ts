@@ -230,7 +230,7 @@ test("a request to change a webhook subscription is refused if it contains no fi
 test("resuming a webhook subscription resets the failures and pauses of its receiver", async () => {
   const { workspaceId, id } = await create();
   await webhooks.sql`
-    update webhook_lanes
+    update webhook_leases
     set wake_at = 'infinity', blocked_until = 'infinity', unanswered_in_row = 10, failing_since = now()
     where subscription_id = ${id}`;
   await webhooks.sql`
@@ -242,11 +242,11 @@ test("resuming a webhook subscription resets the failures and pauses of its rece
 
   expect(webhook).toMatchObject({ status: "active" });
   expect(webhook?.disabledReason).toBeUndefined();
-  const [lane] = await webhooks.sql`
+  const [lease] = await webhooks.sql`
     select wake_at <= now() as is_awake, blocked_until < now() as is_open, unanswered_in_row, failing_since
-    from webhook_lanes
+    from webhook_leases
     where subscription_id = ${id}`;
-  expect(lane).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
+  expect(lease).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
 });
 
 test("a revoked webhook subscription leaves the list, loses its secrets, and cannot be changed", async () => {

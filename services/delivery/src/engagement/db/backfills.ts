@@ -2,7 +2,10 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/** A job that shows page by page what an automation rule would do with past comments. It never sends anything. */
+/**
+ * A job that shows page by page what an automation rule would do with past comments. It never sends
+ * anything.
+ */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -12,7 +15,6 @@ export interface BackfillRow {
   readonly status: BackfillStatus;
   /** Number of pages of past comments whose results are stored. */
   readonly pages: number;
-  /** The platform's cursor of the next page; null on the last page. */
   readonly pageCursor: string | null;
   readonly prepared: number;
   readonly skipped: number;
@@ -24,8 +26,8 @@ export interface BackfillRow {
 }
 
 /**
- * A backfill job whose page of past comments was not stored in time has the status `ready` again, so that the page can be
- * requested again.
+ * A backfill job whose page of past comments was not stored in time has the status `ready` again,
+ * so that the page can be requested again.
  */
 function columns(sql: ISql) {
   return sql`
@@ -74,7 +76,10 @@ export async function lockBackfill(
   return row;
 }
 
-/** Lists backfill jobs, newest first, and one beyond the page, which shows that another page follows. */
+/**
+ * Lists backfill jobs, newest first, and one beyond the page, which shows that another page
+ * follows.
+ */
 export async function listBackfillPage(
   sql: ISql,
   workspaceId: string,
@@ -92,7 +97,8 @@ export async function listBackfillPage(
 type JobRef = Pick<BackfillRow, "id" | "workspaceId">;
 
 /**
- * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not stored can be prepared again.
+ * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not
+ * stored can be prepared again.
  */
 export async function setBackfillStatus(
   tx: TransactionSql,
@@ -112,7 +118,6 @@ export async function setBackfillStatus(
   return row;
 }
 
-/** Numbers of a backfill job's results by outcome. */
 export interface OutcomeCounts {
   readonly prepared: number;
   readonly skipped: number;
@@ -153,10 +158,16 @@ export async function addBackfillPage(
   return row;
 }
 
-/** Maximum number of backfill jobs of a workspace, and of bytes of their results; the oldest jobs give way to newer ones. */
+/**
+ * Maximum number of backfill jobs of a workspace, and of bytes of their results; the oldest jobs
+ * give way to newer ones.
+ */
 export const BACKFILL_LIMITS = { jobs: 100, bytes: 100_000_000 };
 
-/** Deletes the oldest backfill jobs of a workspace beyond the limits with their results, except the job with the id `keptId`. */
+/**
+ * Deletes the oldest backfill jobs of a workspace beyond the limits with their results, except the
+ * job with the id `keptId`.
+ */
 export async function deleteOldBackfills(
   tx: TransactionSql,
   { workspaceId, keptId }: { readonly workspaceId: string; readonly keptId: string },

@@ -20,7 +20,10 @@ import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import type { PastPage } from "./read-past-comments.ts";
 import { toComment } from "./to-comment.ts";
 
-/** Returns a new backfill job with the counts of its first page of past comments, which has been read already. */
+/**
+ * Returns a new backfill job with the counts of its first page of past comments, which has been
+ * read already.
+ */
 export function createJob(
   { id: ruleId, workspaceId, accountId }: AutomationRule,
   mediaId: string,
@@ -47,8 +50,9 @@ export function createJob(
 }
 
 /**
- * Stores a page of past comments with its results. Call it while the backfill job is locked. A job that was paused in
- * the meantime stays paused, unless this was its last page. A job whose results take too much space fails, and keeps them.
+ * Stores a page of past comments with its results. Call it while the backfill job is locked. A job
+ * that was paused in the meantime stays paused, unless this was its last page. A job whose results
+ * take too much space fails, and keeps them.
  */
 export async function storePage(
   tx: TransactionSql,
@@ -75,7 +79,10 @@ function statusForMore(job: BackfillRow, bytes: number): BackfillStatus {
   return job.status === "paused" ? "paused" : "ready";
 }
 
-/** Approximate size in bytes of a row of `backfill_results` with its index entries, without the comment. */
+/**
+ * Approximate size in bytes of a row of `backfill_results` with its index entries, without the
+ * comment.
+ */
 const ROW_BYTES = 200;
 
 function sizeOf(results: readonly BackfillResult[]): number {

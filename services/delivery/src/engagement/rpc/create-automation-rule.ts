@@ -14,7 +14,7 @@ import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempote
 import { findConnectedAccount } from "#src/clients/accounts.ts";
 import { insertRule, lockRuleCount } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { toRuleAudit } from "#src/engagement/operations/rule-audit.ts";
 import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";

@@ -11,13 +11,13 @@ import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempote
 import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { insertResults } from "#src/engagement/db/backfill-results.ts";
 import { deleteOldBackfills, insertBackfill } from "#src/engagement/db/backfills.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import {
   createJob,
   toBackfill,
   toBackfillItem,
   toResults,
 } from "#src/engagement/operations/backfill-pages.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
 import { readResults } from "#src/engagement/operations/read-results.ts";
@@ -26,8 +26,9 @@ import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 type Response = MessageInitShape<typeof CreateBackfillResponseSchema>;
 
 /**
- * Creates a backfill job and stores the results of its first page of past comments. It reads this page before it stores
- * anything, so that nothing is stored when the platform fails. It sends nothing.
+ * Creates a backfill job and stores the results of its first page of past comments. It reads this
+ * page before it stores anything, so that nothing is stored when the platform fails. It sends
+ * nothing.
  */
 export async function createBackfill(
   deps: AutomationRpcDeps,
@@ -61,7 +62,10 @@ export async function createBackfill(
   });
 }
 
-/** Returns the stored response with the results of the first page, unless the job was deleted because of newer ones. */
+/**
+ * Returns the stored response with the results of the first page, unless the job was deleted
+ * because of newer ones.
+ */
 async function toReplay(
   deps: { readonly sql: ISql; readonly cursorKeys: CursorKeys },
   workspaceId: string,

@@ -14,7 +14,7 @@ import {
   type RuleChange,
   type RuleStatus,
 } from "#src/engagement/domain/automation-rule.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { auditRuleChange } from "#src/engagement/operations/rule-audit.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
@@ -33,8 +33,9 @@ export async function updateAutomationRule(
     const found = await findRule(tx, workspaceId, ruleId);
     if (found === undefined) throw notFound();
     if (Object.keys(change).length === 0) throw invalidRequest();
-    // While the account is locked, no run is stored, so each run is from before or after the change. The automation rule is
-    // read again, because it may have changed before the lock was granted.
+    // While the account is locked, no run is stored, so each run is from before or after the
+    // change. The automation rule is read again, because it may have changed before the lock was
+    // granted.
     const now = await lockAccount(tx, found);
     const known = (await findRule(tx, workspaceId, ruleId)) ?? found;
     const changed = changeRule(known, change, now);

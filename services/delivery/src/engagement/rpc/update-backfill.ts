@@ -15,8 +15,8 @@ import {
   type BackfillRow,
   type BackfillStatus,
 } from "#src/engagement/db/backfills.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { storePage, toBackfill } from "#src/engagement/operations/backfill-pages.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import {
   readPastComments,
   type PastPage,
@@ -26,8 +26,9 @@ import { MAX_RESULTS, readResults } from "#src/engagement/operations/read-result
 import { assertIds } from "./parse-automation-rule.ts";
 
 /**
- * How long a page of past comments may be in preparation, in milliseconds. It is longer than a request waits for the platform.
- * After that time, the process that was preparing the page has probably crashed, and the page can be prepared again.
+ * How long a page of past comments may be in preparation, in milliseconds. It is longer than a
+ * request waits for the platform. After that time, the process that was preparing the page has
+ * probably crashed, and the page can be prepared again.
  */
 const PREPARING_MS = 30_000;
 
@@ -86,8 +87,9 @@ async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<B
 }
 
 /**
- * Stores what preparing a page of a backfill job returned: results, a permanent refusal, or nothing, after which the page can
- * be prepared again. A page that another request has stored in the meantime is not stored twice.
+ * Stores what preparing a page of a backfill job returned: results, a permanent refusal, or
+ * nothing, after which the page can be prepared again. A page that another request has stored in
+ * the meantime is not stored twice.
  */
 async function endPage(
   { sql }: Pick<AutomationRpcDeps, "sql">,
