@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, startPostsForFile } from "./fixture.ts";
 import { publishPost } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 

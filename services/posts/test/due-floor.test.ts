@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { nextDue } from "#src/db/due-posts.ts";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 /**
  * Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks

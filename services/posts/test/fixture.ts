@@ -57,6 +57,7 @@ import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postg
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
+import { afterAll } from "vitest";
 import {
   createAccountDirectory,
   createPlatformDirectory,
@@ -338,6 +339,13 @@ export async function startPosts(
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** Starts a posts service for all tests of a file. */
+export async function startPostsForFile() {
+  const posts = await startPosts();
+  afterAll(() => posts[Symbol.asyncDispose]());
+  return posts;
 }
 
 export type Posts = Awaited<ReturnType<typeof startPosts>>;

@@ -1,13 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 function publisher(workspaceId: string) {
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

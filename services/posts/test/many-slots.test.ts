@@ -1,15 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
-import { startPosts, type Posts } from "./fixture.ts";
+import { startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const HALF_HOUR_MS = 30 * 60_000;
 const TIMES = Array.from({ length: 48 }, (_, index) =>

@@ -1,14 +1,10 @@
 import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { newWorkspace, type Posts, startPostsForFile } from "./fixture.ts";
 import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 type Change = Parameters<Posts["createPost"]>[0];
 

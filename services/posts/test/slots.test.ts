@@ -1,16 +1,12 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 import { timeOfDayIn } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 /**
  * Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later.
