@@ -8,7 +8,6 @@ import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
-/** A claimed action, with the time of the claim by the database's clock. */
 export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;
 }
@@ -19,11 +18,8 @@ export interface ActionLimits {
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
   readonly platforms: readonly string[];
-  /** Maximum number of accounts whose actions one claim takes. */
   readonly maxAccounts: number;
-  /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;
-  /** Maximum number of actions of one platform in work in all processes together; at the maximum, no more are claimed. */
   readonly maxPerPlatform: number;
 }
 

@@ -1,13 +1,15 @@
 import type { ISql } from "@postrider/shared/postgres";
+import type { DoubtfulTable } from "#src/calls/doubt.ts";
 import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import { isDoubtful } from "./restore-doubts.ts";
+import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
 /**
- * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still active, and was not paused since
- * the private reply was stored. It is checked right before the call.
+ * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still
+ * active, and was not paused since the private reply was stored. It is checked right before the
+ * call.
  */
 function isRuleActive(sql: ISql) {
   return sql`exists (
@@ -20,8 +22,8 @@ function isRuleActive(sql: ISql) {
 }
 
 /**
- * SQL condition: private replies may be sent, and have been allowed without an interruption since private reply `t` (table
- * `comment_actions`) was stored.
+ * SQL condition: private replies may be sent, and have been allowed without an interruption since
+ * private reply `t` (table `comment_actions`) was stored.
  */
 function isSendingAllowed(sql: ISql) {
   return sql`exists (
@@ -31,12 +33,18 @@ function isSendingAllowed(sql: ISql) {
   )`;
 }
 
-/** SQL condition: action `t` was requested by a user, or the automation rule of the private reply is still active. */
+/**
+ * SQL condition: action `t` was requested by a user, or the automation rule of the private reply is
+ * still active.
+ */
 function isWanted(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isRuleActive(sql)})`;
 }
 
-/** SQL condition: action `t` was requested by a user, or the operator still allows the private reply. */
+/**
+ * SQL condition: action `t` was requested by a user, or the operator still allows the private
+ * reply.
+ */
 function isAllowed(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
 }
@@ -51,7 +59,9 @@ export type ActionReason =
    */
   | "sending_blocked";
 
-export const ACTION_TABLE: MarkedTable<{ readonly id: string }, CommentAction, ActionReason> = {
+type ActionKey = { readonly id: string };
+
+export const ACTION_TABLE: MarkedTable<ActionKey, CommentAction, ActionReason> & DoubtfulTable = {
   rows: (sql) => sql`comment_actions`,
   key: (sql) => sql`t.id`,
   keyTypes: (sql) => sql`id uuid`,
@@ -68,6 +78,10 @@ export const ACTION_TABLE: MarkedTable<{ readonly id: string }, CommentAction, A
   ],
   allowed: (sql) => sql`allowed as (select id, external_account_id, call_ms from ours)`,
   mark: (sql) => sql``,
+  doubtful: doubtfulActions,
+  searchFrom,
+  unindex: (sql) => sql`external_account_id = null`,
+  doubt: DOUBT,
   toRow: (action) => ({
     ...toMarkedRow(action),
     call_until: action.callUntil?.toISOString() ?? null,
