@@ -12,10 +12,7 @@ export interface LagPlace {
   readonly partition: number;
 }
 
-/**
- * Sets the lag to the age of the record that the group processes now; without a time it has
- * processed all.
- */
+/** The age of the record that is processed now; without a time all are processed. */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;
   lag.set({ topic, group, partition: String(partition) }, oldestAt);

@@ -48,10 +48,7 @@ class PostgresSubscription {
     this.#options = options;
   }
 
-  /**
-   * True when there may be more, otherwise the pause in milliseconds. A notification does not
-   * shorten the pause after a failure.
-   */
+  /** True when there may be more, or a pause, which a notification does not shorten. */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;

@@ -29,10 +29,7 @@ function openRecordSpan(
   });
 }
 
-/**
- * One span per record, because records belong to different traces. `work` receives records that
- * refer to their spans; unchanged ones if tracing is off.
- */
+/** Records belong to different traces; `work` receives them with references to their spans. */
 export async function inRecordSpans<T>(
   operation: keyof typeof KINDS,
   records: readonly BusRecord[],

@@ -52,9 +52,7 @@ export class EnvReader {
     return this.#settings.all;
   }
 
-  /**
-   * Describes the setting that is read next: `read.about("Address of posts.").url("POSTS_URL")`.
-   */
+  /** `read.about("Address of posts.").url("POSTS_URL")` */
   about(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, false, details);
   }
@@ -69,10 +67,7 @@ export class EnvReader {
     return this.#derive({ note: { about, isSecret, level, shownDefault } });
   }
 
-  /**
-   * If `isUsed` is false, settings are recorded for the reference, but invalid values are not
-   * reported.
-   */
+  /** If `isUsed` is false, settings are recorded, but invalid values are not reported. */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
   }

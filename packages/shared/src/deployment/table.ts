@@ -5,10 +5,7 @@ export function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;
 }
 
-/**
- * The timeline to which the server writes now; `pg_control_checkpoint()` still returns the older
- * one shortly after a promotion.
- */
+/** `pg_control_checkpoint()` still returns the older timeline shortly after a promotion. */
 export function currentTimeline(sql: ISql) {
   return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
 }
@@ -17,10 +14,7 @@ type Fragment = ReturnType<ISql>;
 
 export interface FurtherColumns {
   readonly names: Fragment;
-  /**
-   * In the order of `names`. `p` stands for the current cluster and database, and on adoption `d`
-   * for the table `deployment`.
-   */
+  /** `p` stands for the current cluster and database, on adoption `d` for the table. */
   readonly values: Fragment;
 }
 
@@ -56,10 +50,7 @@ export async function insertDeployment(
     on conflict (only_row) do nothing`;
 }
 
-/**
- * Records this deployment as the owner if there is none. Only for a table `deployment` without
- * additional columns.
- */
+/** Only for a table `deployment` without additional columns. */
 export async function readOwnership(
   sql: ISql,
   deploymentId: string,
@@ -82,10 +73,7 @@ export async function readOwnership(
   return { kind: "own" };
 }
 
-/**
- * Of several concurrent calls, only one does so. Returns false when the data belongs to this
- * deployment already.
- */
+/** Of concurrent calls, one does so. False when the data belongs to this deployment already. */
 export async function adoptDeployment(
   sql: ISql,
   deploymentId: string,

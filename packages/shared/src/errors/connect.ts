@@ -28,7 +28,8 @@ function toConnectError(error: ServiceError): ConnectError {
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(error.retryAfterMs) }),
   };
   const connectError = new ConnectError(error.reason, CODES[error.kind]);
-  // The detail is encoded here, because Connect would add a copy in JSON for people, which takes as long as all the rest.
+  // The detail is encoded here, because Connect would add a copy in JSON for people, which takes as
+  // long as all the rest.
   connectError.details.push({
     type: ErrorInfoSchema.typeName,
     value: toBinary(ErrorInfoSchema, create(ErrorInfoSchema, value)),

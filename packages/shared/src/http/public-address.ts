@@ -3,20 +3,14 @@ import ipaddr from "ipaddr.js";
 /** The only IPv6 block for public use (IANA IPv6 address space registry, 2026-11). */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
-/**
- * Azure's WireServer serves the configuration of virtual machines (learn.microsoft.com, "What is IP
- * address 168.63.129.16?", 2026-11).
- */
+/** Azure's WireServer, 2026-11 (learn.microsoft.com, "What is IP address 168.63.129.16?"). */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
 
 /** RFC 6761, 6762, 8375, ICANN's `internal`, and common private suffixes. */
 const LOCAL_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|home\.arpa|intranet|private|corp|home|lan)$/;
 
-/**
- * IPv6 forms that embed another address (NAT64, 6to4, Teredo) are not public; IPv4-mapped counts as
- * the IPv4 address.
- */
+/** NAT64, 6to4 and Teredo are not public; IPv4-mapped counts as the IPv4 address. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -24,10 +18,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === "ipv4" || parsed.match(GLOBAL_UNICAST);
 }
 
-/**
- * Such names, in lower case without a final dot, are not looked up, because the answer would reveal
- * which of them exist.
- */
+/** Such names are not looked up, because the answer would reveal which of them exist. */
 export function isLocalName(hostname: string): boolean {
   return !hostname.includes(".") || LOCAL_SUFFIX.test(hostname);
 }

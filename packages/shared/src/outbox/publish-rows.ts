@@ -40,10 +40,7 @@ export interface PublishResult {
 
 export interface PublishFailure {
   readonly error: unknown;
-  /**
-   * The request that the bus did not answer in time. Its events are stored if the answer comes
-   * later.
-   */
+  /** Its events are stored if the answer comes later. */
   readonly open?: OpenRequest;
 }
 
