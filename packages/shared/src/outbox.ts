@@ -91,15 +91,6 @@ export async function appendEvents(
   if (events.length > 0) await eventInsert(tx, events);
 }
 
-export async function appendEvent<T extends DescMessage>(
-  tx: TransactionSql,
-  schema: T,
-  message: MessageInitShape<T>,
-  key: string,
-): Promise<void> {
-  await appendEvents(tx, [outboxEvent(schema, message, key)]);
-}
-
 /** The size and the age of the events that wait in an outbox. */
 export interface OutboxBacklog {
   /** Estimated from the ids: never too low, because ids of rolled-back transactions count. */

@@ -6,7 +6,7 @@ import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/account
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import { newId } from "#src/ids.ts";
-import { appendEvent } from "#src/outbox.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
@@ -68,7 +68,7 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
 }
 
 const appendToOutbox: Append = (tx, _topic, key) =>
-  appendEvent(tx, AccountConnectedSchema, { accountId: key }, key);
+  appendEvents(tx, [outboxEvent(AccountConnectedSchema, { accountId: key }, key)]);
 
 /** The naive alternative to the relay: transactions that write to the log themselves, without the lock on the topic. */
 const appendUnserialised: Append = async (tx, topic, key) => {

@@ -209,18 +209,12 @@ export class EnvReader {
   /** At least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
-    const [first, ...others] = this.optionalSecrets(name, minLength);
-    if (first === undefined) this.fail(name, "is required");
-    return [first ?? "", ...others];
-  }
-
-  /** May be empty. */
-  optionalSecrets(name: string, minLength: number): readonly string[] {
-    this.#record(name, `list of texts, at least ${minLength} characters each`, "");
     const secrets = splitList(this.find(name) ?? "");
     if (secrets.some((each) => each.length < minLength))
       this.fail(name, `needs at least ${minLength} characters in each place`);
-    return secrets;
+    const [first, ...others] = secrets;
+    if (first === undefined) this.fail(name, "is required");
+    return [first ?? "", ...others];
   }
 }
 

@@ -50,22 +50,28 @@ export async function insertDeployment(
     on conflict (only_row) do nothing`;
 }
 
+/** `stored` and `current`: to compare the owner in the table `d` with the current place `p`. */
+export function ownershipColumns(sql: ISql, deploymentId: string): Fragment {
+  return sql`
+    json_build_object(
+      'systemIdentifier', d.system_identifier,
+      'databaseOid', d.database_oid,
+      'deploymentId', d.deployment_id
+    ) as stored,
+    json_build_object(
+      'systemIdentifier', p.system_identifier,
+      'databaseOid', p.database_oid,
+      'deploymentId', ${deploymentId}::text
+    ) as current`;
+}
+
 /** Only for a table `deployment` without additional columns. */
 export async function readOwnership(
   sql: ISql,
   deploymentId: string,
 ): Promise<ReturnType<typeof compareDeployments>> {
   const [row] = await sql<{ stored: Deployment; current: Deployment }[]>`
-    select json_build_object(
-        'systemIdentifier', d.system_identifier,
-        'databaseOid', d.database_oid,
-        'deploymentId', d.deployment_id
-      ) as stored,
-      json_build_object(
-        'systemIdentifier', p.system_identifier,
-        'databaseOid', p.database_oid,
-        'deploymentId', ${deploymentId}::text
-      ) as current
+    select ${ownershipColumns(sql, deploymentId)}
     from deployment d
     cross join (${currentPlace(sql)}) as p`;
   if (row !== undefined) return compareDeployments(row.stored, row.current);

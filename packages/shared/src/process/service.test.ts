@@ -16,7 +16,7 @@ function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly s
       ...readProcessConfig(read, "sample", 8080),
       publicUrl: readPublicUrl(read),
       platform: read.about("Address of X.").url("X_BASE_URL", "https://api.x.com"),
-      mediaKeys: read.secret("Signs.").optionalSecrets("MEDIA_KEY", 32),
+      mediaKeys: read.secret("Signs.").optionalString("MEDIA_KEY"),
       sealing: read.secret("Encrypts.").optionalString("CREDENTIAL_KEYS"),
       app: read.secret("Secret of an app.").optionalString("X_CLIENT_SECRET"),
       database: read.secret("Database.").optionalString("DATABASE_URL"),
