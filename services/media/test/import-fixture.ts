@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { parseAllowedAddress } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";

@@ -1,4 +1,4 @@
-import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { parseAllowedAddress } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { openSql } from "@postrider/shared/postgres";
 import { configureFailpoints } from "@postrider/shared/process/failpoints";

@@ -3,7 +3,7 @@ import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { type Failure, workHalving } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
-import { inRecordSpans } from "#src/bus/spans.ts";
+import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";

@@ -1,7 +1,7 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
-import { keepLag } from "#src/bus/lag.ts";
+import { keepLag } from "#src/bus/telemetry.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promise<void> {
