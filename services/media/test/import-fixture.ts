@@ -86,9 +86,15 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, logger, guard, orphanMs: 0 }),
-    /** Deletes the temporary files of killed processes, as a process of the media service does when it starts. */
+    /**
+     * Deletes the temporary files of killed processes, as a process of the media service does when
+     * it starts.
+     */
     removeAbandoned: () => openSpace().removeAbandoned(new Date(0)),
-    /** Counts what an import leaves behind: the rows of the workspace, the stored objects and the temporary folders. */
+    /**
+     * Counts what an import leaves behind: the rows of the workspace, the stored objects and the
+     * temporary folders.
+     */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];

@@ -9,7 +9,10 @@ const { IDENTITY_KEYS = "" } = createTestIdentities().env("gateway");
 const key = () => randomBytes(32).toString("base64url");
 const SAFE = { IDENTITY_KEYS, PUBLIC_URL: "https://postrider.test" };
 
-/** Reads the settings of a sample process, and returns the errors because of which it would not start. */
+/**
+ * Reads the settings of a sample process, and returns the errors because of which it would not
+ * start.
+ */
 function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   try {
     loadConfig({ ...SAFE, ...env }, (read) => ({
