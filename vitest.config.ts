@@ -18,9 +18,9 @@ export default defineConfig({
     // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other work needs more than vitest's
     // second. The slow tests wait longer.
     expect: { poll: { timeout: 25_000 } },
-    // Number of test files that run at once: twice the cores of a small machine, because many tests mostly wait for
-    // servers.
-    maxWorkers: 4,
+    // Number of test files that run at once on a machine with two cores. The slow tests wait more than the integration tests,
+    // which run beside them and need their whole share of a processor.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -79,8 +79,8 @@ export default defineConfig({
           // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
           // that no file disturbs another.
           globalSetup: ["./e2e/support/system/shared-stack.ts"],
-          // An e2e file waits more than half of its time, so three files at once keep two cores busy.
-          maxWorkers: 3,
+          // An e2e file waits more than half of its time.
+          maxWorkers: 4,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },

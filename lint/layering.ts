@@ -1,5 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import type { RuleTester } from "oxlint/plugins-dev";
+import { commentWidth } from "./comment-width.ts";
 import { layeringFault, placeFault } from "./layers.ts";
 
 // oxlint does not export its rule types, so this type is taken from a parameter of oxlint's rule tester.
@@ -54,7 +55,7 @@ function pathOf({ filename }: RuleContext): string {
   return relative(root, filename).split(sep).join("/");
 }
 
-const plugin = { meta: { name: "postrider" }, rules: { layering } };
+const plugin = { meta: { name: "postrider" }, rules: { layering, "comment-width": commentWidth } };
 
 /** oxlint loads a plugin by its default export. */
 export default plugin;

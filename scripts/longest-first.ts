@@ -10,6 +10,8 @@ const LONGEST = [
   "services/delivery/test/publishing/tiktok-never-twice.slow.test.ts",
   "services/delivery/test/process.slow.test.ts",
   "services/media/test/hostile-media.slow.test.ts",
+  "packages/shared/test/kafka-recovery.slow.test.ts",
+  "packages/shared/test/bus-kafka.slow.test.ts",
   "e2e/crash-postgres.test.ts",
   "e2e/crash-kafka.test.ts",
   "e2e/crash-points.test.ts",
@@ -20,6 +22,10 @@ const LONGEST = [
   "e2e/one-command.test.ts",
   "e2e/quiet-system.test.ts",
   "e2e/other-settings.test.ts",
+  "e2e/copy.test.ts",
+  "e2e/docs-page.test.ts",
+  "e2e/clock-skew.test.ts",
+  "e2e/mixed-versions.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {

@@ -18,8 +18,8 @@ export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/s3/build-s3.ts"),
   // One TypeScript program for all packages checks each shared file only once. It takes a quarter of the time that one
-  // program per package takes.
-  command("types", "tsc", "-p", "."),
+  // program per package takes. Several threads would each check the types of imports again: 26 instead of 18 s of CPU time.
+  command("types", "tsc", "-p", ".", "--singleThreaded"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),
   { name: "generated code is committed", run: checkGeneratedCode },

@@ -116,6 +116,7 @@ create table delivery.automation_rules (
   constraint automation_rules_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'revoked'::text])))
 );
 CREATE INDEX automation_rules_by_account ON delivery.automation_rules USING btree (account_id, id) WHERE (status = ANY (ARRAY['active'::text, 'paused'::text]));
+CREATE INDEX automation_rules_by_creation ON delivery.automation_rules USING btree (workspace_id, created_at);
 CREATE INDEX automation_rules_by_workspace ON delivery.automation_rules USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 CREATE INDEX automation_rules_to_skip ON delivery.automation_rules USING btree (skip_before) WHERE (skip_before IS NOT NULL);
 
@@ -180,6 +181,7 @@ create table delivery.backfills (
   prepared integer not null,
   skipped integer not null,
   unmatched integer not null,
+  bytes bigint not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint backfills_pkey PRIMARY KEY (id),
@@ -254,9 +256,9 @@ CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_action
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
-CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, created_at, id) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
+CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, call_until) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
-CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text])));
+CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text])));
 
 create table delivery.deletion_tasks (
   target_id uuid not null,
@@ -635,7 +637,7 @@ create table delivery.webhook_events (
 );
 CREATE INDEX webhook_events_by_workspace ON ONLY delivery.webhook_events USING btree (workspace_id, id);
 
-create table delivery.webhook_lanes (
+create table delivery.webhook_leases (
   subscription_id uuid not null,
   workspace_id uuid not null,
   wake_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
@@ -645,12 +647,12 @@ create table delivery.webhook_lanes (
   unanswered_in_row integer not null default 0,
   failing_since timestamp with time zone,
   pace text not null default 'new'::text,
-  constraint webhook_lanes_pkey PRIMARY KEY (subscription_id),
-  constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
-  constraint webhook_lanes_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
+  constraint webhook_leases_pkey PRIMARY KEY (subscription_id),
+  constraint webhook_leases_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
+  constraint webhook_leases_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
 );
-CREATE INDEX webhook_lanes_by_workspace ON delivery.webhook_lanes USING btree (workspace_id);
-CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+CREATE INDEX webhook_leases_by_workspace ON delivery.webhook_leases USING btree (workspace_id);
+CREATE INDEX webhook_leases_due ON delivery.webhook_leases USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.webhook_queue (
   delivery_id uuid not null,
@@ -695,6 +697,7 @@ create table delivery.webhook_subscriptions (
   constraint webhook_subscriptions_signing_check CHECK ((signing = ANY (ARRAY['hmac-sha256'::text, 'ed25519'::text]))),
   constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
 );
+CREATE INDEX webhook_subscriptions_by_creation ON delivery.webhook_subscriptions USING btree (workspace_id, created_at);
 CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 
 create table delivery.webhook_usage (

@@ -43,6 +43,8 @@ type Types = { bigint: number; texts: string[]; numbers: number[] };
 export type Sql = postgres.Sql<Types>;
 export type TransactionSql = postgres.TransactionSql<Types>;
 export type ISql = postgres.ISql<Types>;
+/** A part of an SQL statement. */
+export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 
 export interface SqlOptions {
   readonly url: string;

@@ -43,8 +43,8 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
 }
 
 /**
- * Replaces the simulator's address in a page's URL with the address at which browsers reach the simulator. URLs of
- * pages outside the simulator stay as they are.
+ * Replaces the simulator's address in a page's URL with the address at which browsers reach the
+ * simulator. URLs of pages outside the simulator stay as they are.
  */
 function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAddresses): string {
   if (simulatorUrl === undefined || simulatorPublicUrl === undefined) return page;
@@ -90,7 +90,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return loadConfig(env, readSettings);
 }
 
-/** Reads the configuration of the accounts service's migration command, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readMigrationSettings);
 }

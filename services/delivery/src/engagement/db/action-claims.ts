@@ -1,6 +1,8 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { releaseCalls } from "#src/calls/table.ts";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
+import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
@@ -12,7 +14,10 @@ export interface ClaimedAction extends CommentAction {
 }
 
 export interface ActionLimits {
-  /** Id of the process that takes the leases, for operators only; workers are told apart by the fence. */
+  /**
+   * Id of the process that takes the leases, for operators only; workers are told apart by the
+   * fence.
+   */
   readonly owner: string;
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
@@ -21,13 +26,17 @@ export interface ActionLimits {
   readonly maxAccounts: number;
   /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;
-  /** Maximum number of actions of one platform in work in all processes together; at the maximum, no more are claimed. */
+  /**
+   * Maximum number of actions of one platform in work in all processes together; at the maximum, no
+   * more are claimed.
+   */
   readonly maxPerPlatform: number;
 }
 
 /**
- * Returns the milliseconds until the next claim can find something: an action that is ready, or a call whose deadline has
- * passed without an outcome. 0 or less means now; null means that no action waits.
+ * Returns the milliseconds until the next claim can find something: an action that is ready, or a
+ * call whose deadline has passed without an outcome. 0 or less means now; null means that no action
+ * waits.
  */
 export async function findNextActionMs(
   sql: ISql,
@@ -57,13 +66,17 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/** Locks the queues of accounts that may have a ready action. Queues that another process has locked are skipped. */
+/**
+ * Locks the queues of accounts that may have a ready action. Queues that another process has locked
+ * are skipped.
+ */
 async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due
-  // again. So no change is overlooked. Locked queues are skipped, so that a claim never waits.
+  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
+  // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
+  // claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (
@@ -95,26 +108,28 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: one with an open
- * call that a search of the platform could not tell apart from the call of `a`, or an earlier one that hides or shows the comment.
+ * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on
+ * its comment: one with an open call that a search of the platform could not tell apart from the
+ * call of `t`, or an earlier one that hides or shows the comment.
  */
 function isBehind(sql: ISql) {
   return sql`
     (exists (
       select 1
       from comment_actions e
-      where e.account_id = a.account_id
-      and e.comment_id = a.comment_id
-      and e.call_key = a.call_key
-      and e.id <> a.id
+      where e.account_id = t.account_id
+      and e.comment_id = t.comment_id
+      and e.call_key = t.call_key
+      and e.id <> t.id
       and e.status in ('calling', 'unknown', 'reconciling')
     )
-    or ${isBehindVisibility(sql, sql`a.external_account_id`)})`;
+    or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
 }
 
 /**
- * Selects for each account in `slots` the ready actions that have waited longest, at most as many as the account has free slots.
- * For a paused account, selects only actions whose call has an unknown outcome: they need a search and not a call.
+ * Selects for each account in `slots` the ready actions that have waited longest, at most as many
+ * as the account has free slots. For a paused account, selects only actions whose call has an
+ * unknown outcome: they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`
@@ -125,16 +140,16 @@ function firstReady(sql: ISql) {
       from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
         as of(status, calls)
       cross join lateral (
-        select a.id, a.wake_at
-        from comment_actions a
+        select t.id, t.wake_at
+        from comment_actions t
         cross join deployment d
-        where a.account_id = s.account_id
-        and a.status = of.status
-        and a.status in ('queued', 'working', 'unknown', 'reconciling')
-        and a.wake_at <= now()
+        where t.account_id = s.account_id
+        and t.status = of.status
+        and t.status in ('queued', 'working', 'unknown', 'reconciling')
+        and t.wake_at <= now()
         and not ${isDoubtful(sql)}
         and not (of.calls and ${isBehind(sql)})
-        order by a.wake_at
+        order by t.wake_at
         limit s.free
       ) as f
       where s.may_call or not of.calls
@@ -149,8 +164,8 @@ async function claimOf(
   accountIds: readonly string[],
   { owner, leaseMs, maxPerAccount }: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
-  // An action that another transaction is changing is skipped. The conditions are repeated because Postgres checks them again
-  // under the lock.
+  // An action that another transaction is changing is skipped. The conditions are repeated because
+  // Postgres checks them again under the lock.
   return await tx<ClaimedAction[]>`
     with slots as materialized (
       select q.account_id,
@@ -168,27 +183,27 @@ async function claimOf(
     ),
     heads as (${firstReady(tx)}),
     taken as (
-      select a.id
+      select t.id
       from heads h
-      join comment_actions a on a.id = h.id
-      where a.status in ('queued', 'working', 'unknown', 'reconciling')
-      and a.wake_at <= now()
-      for update of a skip locked
+      join comment_actions t on t.id = h.id
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      for update of t skip locked
     )
-    update comment_actions a
-    set status = case when a.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+    update comment_actions t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = a.crash_count + case when a.status in ('working', 'reconciling') then 1 else 0 end,
-      fence = a.fence + 1,
+      crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
+      fence = t.fence + 1,
       lease_owner = ${owner}
     from taken k
-    where a.id = k.id
+    where t.id = k.id
     returning ${actionColumns(tx)}, now() as claimed_at`;
 }
 
 /**
- * Claims ready actions. The claim only makes it rare that two workers work for one comment; the unique indexes of
- * `comment_actions` make it impossible to send an action twice.
+ * Claims ready actions. The claim only makes it rare that two workers work for one comment; the
+ * unique indexes of `comment_actions` make it impossible to send an action twice.
  *
  * @returns The claimed actions, and whether another claim may find more of them right now.
  */
@@ -203,40 +218,13 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/** A platform call whose worker did not report its outcome before the deadline of the call. */
-export interface LostCall {
-  readonly id: string;
-  readonly callNumber: number;
-  readonly cause: CommentAction["cause"];
-}
-
-/** Lists calls whose deadline has passed, although their outcome is not recorded. */
-export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
-  return await sql<LostCall[]>`
-    select id, call_number, cause
-    from comment_actions
-    where status in ('working', 'calling', 'reconciling')
-    and status = 'calling'
-    and wake_at <= now()
-    order by wake_at
-    limit ${limit}`;
-}
-
-/** Releases an action, unless another worker has claimed it. It can be claimed again after `delayMs`. */
-export async function releaseAction(
-  sql: Sql,
-  { id, fence }: HeldAction,
-  delayMs: number,
-): Promise<void> {
+/**
+ * Releases an action, unless another worker has claimed it. It can be claimed again after
+ * `delayMs`.
+ */
+export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx`
-      update comment_actions
-      set status = case status when 'reconciling' then 'unknown' else 'queued' end,
-        wake_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
-        lease_owner = null
-      where id = ${id}
-      and fence = ${fence}
-      and status in ('working', 'reconciling')`;
-    await wakeQueues(tx, [id]);
+    await releaseCalls(tx, ACTION_TABLE, [action], delayMs);
+    await wakeQueues(tx, [action.id]);
   });
 }

@@ -11,7 +11,10 @@ import { wakeQueues } from "./action-queues.ts";
 /** A comment action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
-  /** Key that two actions on one comment share if a search of the platform cannot tell their calls apart; see `callKeyOf`. */
+  /**
+   * Key that two actions on one comment share if a search of the platform cannot tell their calls
+   * apart; see `callKeyOf`.
+   */
   readonly callKey: string;
   /** The automation rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
@@ -20,14 +23,17 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly sendBefore: Date | null;
 }
 
-/** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `a`. */
+/**
+ * The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias
+ * `t`.
+ */
 export function actionColumns(sql: ISql) {
   return sql`
-    a.id, a.workspace_id, a.account_id, a.platform, a.media_id, a.comment_id, a.type, a.text, a.run_id,
-    a.send_before, a.status, a.wake_at, a.fence, a.crash_count, a.retry_count, a.call_number, a.called_at,
-    a.call_until, a.first_unknown_at, a.unknown_count, a.open_unknowns, a.resend_count, a.looks, a.is_limited,
-    a.is_restored, a.version,
-    a.external_account_id, a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
+    t.id, t.workspace_id, t.account_id, t.platform, t.media_id, t.comment_id, t.type, t.text, t.run_id,
+    t.send_before, t.status, t.wake_at, t.fence, t.crash_count, t.retry_count, t.call_number, t.called_at,
+    t.call_until, t.first_unknown_at, t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited,
+    t.is_restored, t.version,
+    t.external_account_id, t.external_id, t.further_ids, t.error_code, t.error_message, t.cause, t.created_at, t.finished_at`;
 }
 
 function toRow(action: ActionRow) {
@@ -49,7 +55,8 @@ function toRow(action: ActionRow) {
 }
 
 /**
- * Stores actions, which can then be claimed. A private reply is left out if its comment has one already.
+ * Stores actions, which can then be claimed. A private reply is left out if its comment has one
+ * already.
  *
  * @returns The ids of the stored actions.
  */
@@ -58,8 +65,9 @@ export async function insertActions(
   actions: readonly ActionRow[],
 ): Promise<ReadonlySet<string>> {
   if (actions.length === 0) return new Set();
-  // The unique index decides which of two private replies to one comment is stored, also between transactions. The rows are
-  // inserted in the order of the comments, so that two transactions cannot deadlock there.
+  // The unique index decides which of two private replies to one comment is stored, also between
+  // transactions. The rows are inserted in the order of the comments, so that two transactions
+  // cannot deadlock there.
   const inserted = await tx<{ id: string; accountId: string }[]>`
     insert into comment_actions (
       id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
@@ -91,7 +99,10 @@ export async function findManualAction(
   return action;
 }
 
-/** Returns the manual actions with the given ids. A reference with the id of another workspace finds no action. */
+/**
+ * Returns the manual actions with the given ids. A reference with the id of another workspace finds
+ * no action.
+ */
 export async function listManualActions(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],
@@ -99,9 +110,9 @@ export async function listManualActions(
   const rows = refs.map(({ workspaceId, id }) => ({ workspace_id: workspaceId, id }));
   return await sql<CommentAction[]>`
     select ${actionColumns(sql)}
-    from comment_actions a
-    where a.type <> 'private_reply'
-    and (a.id, a.workspace_id) in (
+    from comment_actions t
+    where t.type <> 'private_reply'
+    and (t.id, t.workspace_id) in (
       select id, workspace_id
       from jsonb_to_recordset(${sql.json(rows)}) as r(id uuid, workspace_id uuid)
     )`;

@@ -3,26 +3,31 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * The error of an action that a later request replaces. Clients must not repeat the action, because that would undo the later
- * request. Clients choose the message in the reader's language by the error code.
+ * The error of an action that a later request replaces. Clients must not repeat the action, because
+ * that would undo the later request. Clients choose the message in the reader's language by the
+ * error code.
  */
 const CODE = "duplicate_detected";
 
-/** SQL assignments that end action `a` before its platform call; a worker that has claimed it can no longer begin the call. */
+/**
+ * SQL assignments that end action `t` before its platform call; a worker that has claimed it can no
+ * longer begin the call.
+ */
 function end(sql: ISql) {
   return sql`
     status = 'failed',
     error_code = ${CODE},
     error_message = '',
     finished_at = now(),
-    fence = a.fence + 1,
+    fence = t.fence + 1,
     lease_owner = null,
-    version = a.version + 1`;
+    version = t.version + 1`;
 }
 
 /**
- * Ends the waiting actions that hide or show a comment, because a new action is about to be stored that decides whether the
- * comment is hidden. Call it before the new action is stored, in the same transaction.
+ * Ends the waiting actions that hide or show a comment, because a new action is about to be stored
+ * that decides whether the comment is hidden. Call it before the new action is stored, in the same
+ * transaction.
  *
  * @returns The ended actions.
  */
@@ -30,8 +35,9 @@ export async function replaceWaiting(
   tx: TransactionSql,
   { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
 ): Promise<readonly CommentAction[]> {
-  // `for update` makes this transaction and one that records the end of a call on the same action wait for each other. So an
-  // action that waits for another attempt is ended either here or by `replaceRequeued`.
+  // `for update` makes this transaction and one that records the end of a call on the same action
+  // wait for each other. So an action that waits for another attempt is ended either here or by
+  // `replaceRequeued`.
   return await tx<CommentAction[]>`
     with open as materialized (
       select id, status
@@ -43,17 +49,17 @@ export async function replaceWaiting(
       order by id
       for update
     )
-    update comment_actions a
+    update comment_actions t
     set ${end(tx)}
     from open o
-    where a.id = o.id
+    where t.id = o.id
     and o.status in ('queued', 'working')
     returning ${actionColumns(tx)}`;
 }
 
 /**
- * Ends those of the given actions that hide or show a comment and wait for another attempt, if a later action decides whether
- * the comment is hidden. The actions must be locked.
+ * Ends those of the given actions that hide or show a comment and wait for another attempt, if a
+ * later action decides whether the comment is hidden. The actions must be locked.
  */
 export async function replaceRequeued(
   tx: TransactionSql,
@@ -61,19 +67,19 @@ export async function replaceRequeued(
 ): Promise<readonly CommentAction[]> {
   if (ids.length === 0) return [];
   return await tx<CommentAction[]>`
-    update comment_actions a
+    update comment_actions t
     set ${end(tx)}
-    where a.id in ${tx(ids)}
-    and a.type in ('hide', 'unhide')
-    and a.status = 'queued'
+    where t.id in ${tx(ids)}
+    and t.type in ('hide', 'unhide')
+    and t.status = 'queued'
     and exists (
       select 1
       from comment_actions later
-      where later.account_id = a.account_id
-      and later.comment_id = a.comment_id
+      where later.account_id = t.account_id
+      and later.comment_id = t.comment_id
       and later.type in ('hide', 'unhide')
       and later.status in ('queued', 'working')
-      and (later.created_at, later.id) > (a.created_at, a.id)
+      and (later.created_at, later.id) > (t.created_at, t.id)
     )
     returning ${actionColumns(tx)}`;
 }
