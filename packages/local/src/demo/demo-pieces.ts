@@ -1,11 +1,16 @@
 import type { PostOption } from "@postrider/client";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import type { DemoFile } from "#src/demo/demo-visible.ts";
 import { sampleJpeg, sampleMp4 } from "#src/demo/sample-media.ts";
 import type { LocalAccount } from "#src/stack/local-file.ts";
 
 type Kind = "text" | "image" | "video";
+
+export interface DemoFile {
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
 
 /** One post of the demo, with the accounts whose platforms accept this kind of post. */
 export interface DemoPiece {
@@ -40,7 +45,6 @@ function demandsOf(
   );
 }
 
-/** Returns the accounts whose platforms accept the given kind of post. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(

@@ -9,7 +9,6 @@ import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { reasonOf } from "#src/stack/database.ts";
 import type { LocalAccount } from "#src/stack/local-file.ts";
 
-/** The demo workspace of a local stack, its API key and its accounts. */
 export interface DemoWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;

@@ -10,7 +10,6 @@ const folder = join(import.meta.dirname, "../../kafka");
 const pom = join(folder, "pom.xml");
 const lib = join(folder, "lib");
 
-/** The only environment variables that Java and Maven are given. */
 export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;

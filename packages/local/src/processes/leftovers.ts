@@ -11,7 +11,6 @@ import {
 } from "#src/processes/process-identity.ts";
 import type { Layout } from "#src/stack/layout.ts";
 
-/** Result code of SQLite when another connection has locked the database. */
 const SQLITE_BUSY = 5;
 
 /**
@@ -76,7 +75,6 @@ function release(layout: Layout, lock: Disposable): void {
   lock[Symbol.dispose]();
 }
 
-/** Returns the launcher that runs a local stack in a data folder; undefined when none runs. */
 export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   const launcher = readJsonFile(layout.launcherFile);
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;

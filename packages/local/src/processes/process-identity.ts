@@ -40,7 +40,6 @@ export function parseProcStat(line: string): { state: string; startTicks: number
   return { state, startTicks };
 }
 
-/** The command line of a process, empty when it cannot be read. */
 export function commandLine(pid: number): string[] {
   return (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0").filter((part) => part !== "");
 }

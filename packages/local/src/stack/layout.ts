@@ -6,7 +6,6 @@ export const root = join(import.meta.dirname, "../../../..");
 /** Folder of Node's compile cache for all Postrider processes, which halves the time to load a service. */
 export const compileCache: string = join(root, "node_modules/.postrider/compile-cache");
 
-/** Paths of everything in the data folder of a local stack. */
 export interface Layout {
   readonly dataDir: string;
   readonly secretsFile: string;

@@ -9,7 +9,6 @@ export interface LocalService {
   readonly metricsUrl: string;
 }
 
-/** A connected account of the demo workspace. */
 export interface LocalAccount {
   readonly id: string;
   readonly platform: string;
@@ -19,7 +18,6 @@ export interface LocalAccount {
 
 /** `.postrider/local.json`: the description of the running stack for tools and tests. */
 export interface LocalStack {
-  /** Address of the gateway, without `/api/v1`. */
   readonly baseUrl: string;
   readonly docsUrl: string;
   /** API key of the demo workspace, with every scope. */
@@ -42,7 +40,6 @@ export interface LocalStack {
   /** The embedded Kafka broker; null when the stack runs none. */
   readonly kafka: { readonly pid: number; readonly port: number } | null;
   readonly simulator: { readonly pid: number };
-  /** Folder of the log files, one per process. */
   readonly logs: string;
 }
 

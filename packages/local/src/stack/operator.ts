@@ -5,7 +5,6 @@ import { runCommand } from "../../../cli/src/run.ts";
 /** The parts of a local stack that the operator's tool needs: its folder layout and its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
-/** Error for a failed command of the operator's tool. */
 export class OperatorError extends Error {
   override name = "OperatorError";
   /** What the tool printed on standard error; the last line is a JSON object with the error code. */
@@ -40,7 +39,6 @@ export async function operateNoting(
   return await run(stack, { onNote, input: "" }, args);
 }
 
-/** Runs a command of the operator's tool that reads a secret from standard input; otherwise like `operate`. */
 export async function operateWith(
   stack: OperatedStack,
   input: string,
