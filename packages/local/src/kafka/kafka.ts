@@ -3,11 +3,15 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { TOPICS } from "@postrider/shared/bus/topics";
+import { Kafka, logLevel } from "kafkajs";
 import { environment } from "#src/config.ts";
 import { ensureKafkaJars, type JavaEnvironment, javaProgram } from "#src/kafka/kafka-jars.ts";
 import { findStablePorts } from "#src/processes/free-port.ts";
+import { poll } from "#src/processes/poll.ts";
 import { startServerProcess } from "#src/processes/server-process.ts";
 import type { RunningPart } from "#src/processes/supervised-part.ts";
+import { databaseServices } from "#src/stack/services.ts";
 
 const run = promisify(execFile);
 
@@ -148,4 +152,40 @@ export function brokerProperties(
   return Object.entries(properties)
     .map(([name, value]) => `${name}=${value}\n`)
     .join("");
+}
+
+const partitions = 12;
+
+/**
+ * Creates the missing Kafka topics, and requests the offsets of every consumer group until the broker answers. A new
+ * broker is still loading its group coordinator, which consumers would report as a failure.
+ */
+export async function prepareTopics(brokers: readonly string[]): Promise<void> {
+  const kafka = new Kafka({
+    clientId: "postrider-local",
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const cluster = await admin.describeCluster();
+    const replicationFactor = Math.min(3, cluster.brokers.length);
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: TOPICS.map((topic) => ({ topic, numPartitions: partitions, replicationFactor })),
+    });
+    const warm = async (groupId: string): Promise<true | undefined> => {
+      try {
+        await admin.fetchOffsets({ groupId, topics: [...TOPICS] });
+        return true;
+      } catch {
+        return undefined;
+      }
+    };
+    for (const service of databaseServices)
+      await poll(() => warm(service), { everyMs: 50, timeoutMs: 10_000 });
+  } finally {
+    await admin.disconnect();
+  }
 }

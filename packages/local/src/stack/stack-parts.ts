@@ -1,4 +1,4 @@
-import { prepareTopics } from "#src/kafka/kafka-topics.ts";
+import { prepareTopics } from "#src/kafka/kafka.ts";
 import { startForwarder } from "#src/processes/forwarder.ts";
 import type { PartRegistry, RunningPart, SupervisedPart } from "#src/processes/supervised-part.ts";
 import { prepareDatabase } from "#src/stack/database.ts";

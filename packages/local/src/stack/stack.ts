@@ -1,12 +1,12 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type DemoWorkspace, ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { claimFolder } from "#src/processes/leftovers.ts";
 import { type SupervisedPart, PartRegistry } from "#src/processes/supervised-part.ts";
-import { forgetData, rotateLogs } from "#src/stack/data-folder.ts";
 import { type Layout, layoutOf } from "#src/stack/layout.ts";
 import type { LocalStack } from "#src/stack/local-file.ts";
-import { loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
+import { forgetDemo, loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
 import type { StackPlan, Environment } from "#src/stack/service-environment.ts";
 import { perService, type ServiceName } from "#src/stack/services.ts";
 import {
@@ -184,4 +184,31 @@ function describeReplica({ part, port, metricsPort }: Replica): {
     url: `http://127.0.0.1:${port}`,
     metricsUrl: `http://127.0.0.1:${metricsPort}`,
   };
+}
+
+/**
+ * Deletes the data of earlier starts of the local stack. Passwords and keys stay, because an external database may
+ * still need them.
+ */
+export function forgetData(layout: Layout): void {
+  for (const folder of [
+    layout.postgres,
+    layout.kafka,
+    layout.simulator,
+    layout.media,
+    layout.mediaTemp,
+  ])
+    rmSync(folder, { recursive: true, force: true });
+
+  forgetDemo(layout.secretsFile);
+}
+
+/** Starts new log files and moves the log files of the last start into a folder beside them. */
+export function rotateLogs(layout: Layout): void {
+  const previous = `${layout.logs}.previous`;
+  if (existsSync(layout.logs)) {
+    rmSync(previous, { recursive: true, force: true });
+    renameSync(layout.logs, previous);
+  }
+  mkdirSync(layout.logs, { recursive: true });
 }
