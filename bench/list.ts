@@ -56,7 +56,7 @@ async function insertPosts(): Promise<void> {
     from generate_series(1, ${POSTS}::int) as n`;
   await sql`
     insert into posts.targets (id, workspace_id, post_id, ordinal, account_id, platform, username, status, generation,
-      last_news_at, updated_at)
+      last_report_at, updated_at)
     select gen_random_uuid(), workspace_id, id, 0, ${accountId}, platforms[1], 'bench', status, 1, now(), now()
     from posts.posts
     where workspace_id = ${local.workspaceId}`;

@@ -44,7 +44,7 @@ export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<
       from due`;
     await tx`
       insert into posts.targets (id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at,
-        publish_before, due_day, last_news_at, updated_at)
+        publish_before, due_day, last_report_at, updated_at)
       select target_id, ${due.workspaceId}, post_id, 0, account_id, 'bluesky', 'bench', 1, due_at,
         due_at + interval '1 day', to_char(due_at at time zone 'utc', 'YYYY-MM-DD'), now(), now()
       from due`;

@@ -26,7 +26,7 @@ async function makeDue(url: string): Promise<number> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   await sql`update media.job_runs set next_at = now()`;
   const { count } = await sql`update delivery.webhook_queue set due_at = now()`;
-  await sql`update delivery.webhook_lanes set wake_at = now()`;
+  await sql`update delivery.webhook_leases set wake_at = now()`;
   await sql`
     update accounts.credentials
     set issued_at = now() - interval '1 year',

@@ -66,7 +66,7 @@ const PURE_MODULES =
   /^@postrider\/(platforms\/(platform-id|registry|rules|renditions\/.+|settings\/read-settings|text\/.+)|shared\/(ids|errors))$/;
 
 /** The pure files of `calls`, on which the domain of each trade of the delivery service is built. */
-const PURE_CALLS = /^#src\/calls\/(call|call-event|decide|decide-in-order|kinds)\.ts$/;
+const PURE_CALLS = /^#src\/calls\/(breaker|call|call-event|decide|decide-in-order|kinds)\.ts$/;
 
 /**
  * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform

@@ -180,6 +180,7 @@ create table delivery.backfills (
   prepared integer not null,
   skipped integer not null,
   unmatched integer not null,
+  bytes bigint not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint backfills_pkey PRIMARY KEY (id),
@@ -635,7 +636,7 @@ create table delivery.webhook_events (
 );
 CREATE INDEX webhook_events_by_workspace ON ONLY delivery.webhook_events USING btree (workspace_id, id);
 
-create table delivery.webhook_lanes (
+create table delivery.webhook_leases (
   subscription_id uuid not null,
   workspace_id uuid not null,
   wake_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
@@ -645,12 +646,12 @@ create table delivery.webhook_lanes (
   unanswered_in_row integer not null default 0,
   failing_since timestamp with time zone,
   pace text not null default 'new'::text,
-  constraint webhook_lanes_pkey PRIMARY KEY (subscription_id),
-  constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
-  constraint webhook_lanes_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
+  constraint webhook_leases_pkey PRIMARY KEY (subscription_id),
+  constraint webhook_leases_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
+  constraint webhook_leases_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
 );
-CREATE INDEX webhook_lanes_by_workspace ON delivery.webhook_lanes USING btree (workspace_id);
-CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+CREATE INDEX webhook_leases_by_workspace ON delivery.webhook_leases USING btree (workspace_id);
+CREATE INDEX webhook_leases_due ON delivery.webhook_leases USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.webhook_queue (
   delivery_id uuid not null,

@@ -251,7 +251,7 @@ create table posts.targets (
   due_day text,
   task_generation integer not null default 0,
   task_version bigint not null default 0,
-  last_news_at timestamp with time zone not null,
+  last_report_at timestamp with time zone not null,
   attempt_count integer not null default 0,
   next_attempt_at timestamp(3) with time zone,
   external_id text,
@@ -271,5 +271,5 @@ create table posts.targets (
   constraint targets_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint targets_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'deleting'::text, 'deleted'::text, 'delete_failed'::text, 'cancelled'::text])))
 );
-CREATE INDEX targets_deleting ON posts.targets USING btree (last_news_at) WHERE (status = 'deleting'::text);
-CREATE INDEX targets_unsettled ON posts.targets USING btree (last_news_at) WHERE ((publish_before IS NOT NULL) AND ((status = ANY (ARRAY['pending'::text, 'publishing'::text])) OR ((status = 'failed'::text) AND (error_code = 'outcome_unknown'::text))));
+CREATE INDEX targets_deleting ON posts.targets USING btree (last_report_at) WHERE (status = 'deleting'::text);
+CREATE INDEX targets_unsettled ON posts.targets USING btree (last_report_at) WHERE ((publish_before IS NOT NULL) AND ((status = ANY (ARRAY['pending'::text, 'publishing'::text])) OR ((status = 'failed'::text) AND (error_code = 'outcome_unknown'::text))));

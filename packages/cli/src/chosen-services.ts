@@ -2,7 +2,6 @@ import { findText, type Arguments } from "#src/command.ts";
 import { SERVICES, type ServiceName } from "#src/config.ts";
 import { UsageError } from "#src/failures.ts";
 
-/** Returns the service that the option `--service` names; without the option, all services. */
 export function chosenServices(args: Arguments): readonly ServiceName[] {
   const name = findText(args, "service");
   if (name === undefined) return SERVICES;

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
@@ -37,7 +37,6 @@ export const COMMANDS: readonly Command[] = [
   ...webhookCommands,
 ];
 
-/** Returns a phrase that lists the commands whose first word is `word`; empty if there are none. */
 function suggest(word: string | undefined): string {
   const near = COMMANDS.filter(({ words }) => words.split(" ")[0] === word);
   if (near.length === 0) return "";
@@ -45,7 +44,7 @@ function suggest(word: string | undefined): string {
 }
 
 /**
- * Finds the command that the first words of the command line name, and returns the words after it as `rest`.
+ * `rest`: the words after the command.
  *
  * @throws UsageError
  */
@@ -62,16 +61,28 @@ export function findCommand(words: readonly string[]): { command: Command; rest:
   return { command, rest: words.slice(command.words.split(" ").length) };
 }
 
-/**
- * Parses the options and arguments of a command.
- *
- * @throws UsageError or the error of `parseArgs`.
- */
-export function parseArguments(command: Command, words: string[]): Arguments {
-  const { options, positionals: { min, max } = { min: 0, max: 0 } } = command;
-  const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
+/** `--name VALUE` is a text, `--name` alone a switch, and `…` allows several. */
+const OPTION = /--([a-z-]+)(?: ([^\s[\]|-][^\s\]]*))?( …)?/g;
+const MAX_POSITIONALS = 1_000;
+
+function shapeOf(synopsis: string) {
+  const options: ParseArgsOptionsConfig = {};
+  for (const [, name = "", value, more] of synopsis.matchAll(OPTION)) {
+    const type = value === undefined ? "boolean" : "string";
+    options[name] = more === undefined ? { type } : { type, multiple: true };
+  }
+  const rest = synopsis.replaceAll(OPTION, "");
+  const countOf = (text: string) => text.match(/[A-Z]+/g)?.length ?? 0;
+  const max = rest.includes("…") ? MAX_POSITIONALS : countOf(rest);
+  return { options, min: countOf(rest.replace(/\[.*\]/, "")), max };
+}
+
+/** @throws UsageError or the error of `parseArgs`. */
+export function parseArguments({ words, synopsis }: Command, args: string[]): Arguments {
+  const { options, min, max } = shapeOf(synopsis);
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   if (positionals.length < min)
-    throw new UsageError(`an argument of \`${command.words}\` is missing; run \`postrider help\``);
+    throw new UsageError(`an argument of \`${words}\` is missing; run \`postrider help\``);
   if (positionals.length > max)
     throw new UsageError(`unexpected argument \`${positionals[max]}\`; run \`postrider help\``);
   return { values, positionals };

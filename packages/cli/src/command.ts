@@ -1,8 +1,6 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import { UsageError } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** The options and arguments with which a command of the operator's tool is called. */
 export interface Arguments {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -12,34 +10,34 @@ export interface Arguments {
 export interface Result {
   readonly json: object;
   readonly text: string;
-  /** Exit code of a command that did its work but found something wrong, such as a failed check; default 0. */
+  /**
+   * Exit code of a command that did its work but found something wrong, such as a failed check;
+   * default 0.
+   */
   readonly exitCode?: number;
 }
 
-/** The terminal, for commands that print before they end or that read a secret. */
 export interface Terminal {
-  /** Prints a note before the result: one JSON object with `--json`, otherwise a text for people. */
+  /**
+   * Prints a note before the result: one JSON object with `--json`, otherwise a text for people.
+   */
   readonly note: (note: Result) => void;
   /** Prints one line of a long result, and waits until standard output has taken it. */
   readonly writeLine: (line: string) => Promise<void>;
   /**
-   * Reads one line of standard input. A secret that is read this way appears in no process list and no shell history.
+   * Reads one line of standard input. A secret that is read this way appears in no process list and
+   * no shell history.
    *
    * @param what The name of the value, for the prompt.
    */
   readonly readLine: (what: string) => Promise<string>;
 }
 
-/** One command of the operator's tool. */
 export interface Command {
-  /** The words that name the command, for example `workspace create`. */
   readonly words: string;
-  /** The options and arguments as the usage text shows them. */
+  /** The options and arguments, as the usage text shows them and as they are parsed. */
   readonly synopsis: string;
   readonly summary: string;
-  readonly options: ParseArgsOptionsConfig;
-  /** How many positional arguments the command takes; default 0. */
-  readonly positionals?: { readonly min: number; readonly max: number };
   /** Runs the command. A command that has written its result line by line returns undefined. */
   readonly run: (
     services: Services,
@@ -48,26 +46,22 @@ export interface Command {
   ) => Promise<Result | undefined>;
 }
 
-/** Returns the value of the command-line option `--name value`, or undefined if the option is missing. */
 export function findText({ values }: Arguments, name: string): string | undefined {
   const value = values[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** Returns the value of a required command-line option. */
 export function getText(args: Arguments, name: string): string {
   const value = findText(args, name);
   if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
   return value;
 }
 
-/** Returns the values of a command-line option that may be given several times or be missing. */
 export function findTexts({ values }: Arguments, name: string): string[] {
   const value = values[name];
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** Returns the values of a required command-line option that may be given several times. */
 export function getTexts(args: Arguments, name: string): string[] {
   const texts = findTexts(args, name);
   if (texts.length === 0) throw new UsageError(`--${name} is required`);
@@ -75,8 +69,8 @@ export function getTexts(args: Arguments, name: string): string[] {
 }
 
 /**
- * Returns the value of a command-line option that is a whole number of at least `min`, or undefined if the option is
- * missing.
+ * Returns the value of a command-line option that is a whole number of at least `min`, or undefined
+ * if the option is missing.
  */
 export function findInteger(args: Arguments, name: string, min: number): number | undefined {
   const text = findText(args, name);
@@ -88,8 +82,8 @@ export function findInteger(args: Arguments, name: string, min: number): number 
 }
 
 /**
- * Returns the value of a command-line option that is an instant such as 2026-11-20T09:00:00Z, or undefined if the
- * option is missing.
+ * Returns the value of a command-line option that is an instant such as 2026-11-20T09:00:00Z, or
+ * undefined if the option is missing.
  */
 export function findInstant(args: Arguments, name: string): Date | undefined {
   const text = findText(args, name);
@@ -102,7 +96,6 @@ export function findInstant(args: Arguments, name: string): Date | undefined {
   return value;
 }
 
-/** Returns the only positional argument of the command. */
 export function getPositional({ positionals }: Arguments): string {
   return positionals[0] ?? "";
 }

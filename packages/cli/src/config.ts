@@ -7,12 +7,10 @@ import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The services that the operator's tool calls. */
 export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The addresses of the services, and the identity with which the operator's tool calls them. */
 export interface Settings {
   readonly urls: Readonly<Record<ServiceName, string | undefined>>;
   readonly identity: OwnIdentity | undefined;
@@ -26,13 +24,14 @@ const URL_VARIABLES = {
 } satisfies Record<ServiceName, string>;
 
 /**
- * Default folder in which `npm start` stores the description of the local stack. POSTRIDER_DATA_DIR overrides it.
+ * Default folder in which `npm start` stores the description of the local stack. POSTRIDER_DATA_DIR
+ * overrides it.
  */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
 /**
- * Reads a JSON file. Returns undefined when the file does not exist: then no local stack runs, and environment
- * variables must name the services.
+ * Reads a JSON file. Returns undefined when the file does not exist: then no local stack runs, and
+ * environment variables must name the services.
  */
 function readJson(file: string): Record<string, unknown> | undefined {
   try {
@@ -57,7 +56,6 @@ function splitList(text: string | undefined): readonly string[] {
   return text?.split(",").map((part) => part.trim()) ?? [];
 }
 
-/** Reads the identity of the operator's tool. */
 function readOperator(env: Environment, localFolder: string): OwnIdentity | undefined {
   const stored = readJson(join(localFolder, "secrets.json"))?.identityKeys;
   const { operator } = (stored ?? {}) as { operator?: unknown };
@@ -68,7 +66,10 @@ function readOperator(env: Environment, localFolder: string): OwnIdentity | unde
   return { ...identity, ca: readFileSync(caFile, "utf8") };
 }
 
-/** Reads the settings from the environment, and missing settings from the stack that `npm start` runs. */
+/**
+ * Reads the settings from the environment, and missing settings from the stack that `npm start`
+ * runs.
+ */
 export function readSettings(
   env: Environment = process.env,
   localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,
@@ -87,7 +88,6 @@ export function readSettings(
   };
 }
 
-/** The services that have a schema and database roles. */
 const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
 
 function readDatabaseSetup(read: EnvReader) {
@@ -107,7 +107,10 @@ function readBusSetup(read: EnvReader) {
   return { brokers, security: readKafkaSecurity(read) };
 }
 
-/** Reads the connection of the database owner and the passwords of each service's runtime role and migration role. Throws when one of them is missing. */
+/**
+ * Reads the connection of the database owner and the passwords of each service's runtime role and
+ * migration role. Throws when one of them is missing.
+ */
 export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
 
 /** Reads the address and the security settings of Kafka. Throws when `KAFKA_BROKERS` is missing. */

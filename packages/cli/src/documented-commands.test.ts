@@ -20,8 +20,8 @@ interface DocumentedCommand {
 }
 
 /**
- * Parses a documented command up to a pipe, a redirection, a comment or the next command; `<id>` stands for an
- * argument.
+ * Parses a documented command up to a pipe, a redirection, a comment or the next command; `<id>`
+ * stands for an argument.
  */
 function parseCommand(text: string): DocumentedCommand[] {
   const [, rest] = COMMAND_LINE.exec(text.trim()) ?? [];
@@ -47,7 +47,10 @@ function readDocument(path: string): {
 const isHelp = ({ words: [first = ""] }: DocumentedCommand) =>
   ["help", "--help", "<command>"].includes(first);
 
-/** Returns why the operator's tool would reject the command; undefined = it would accept the command. */
+/**
+ * Returns why the operator's tool would reject the command; undefined = it would accept the
+ * command.
+ */
 function findFault(
   path: string,
   { text, words }: DocumentedCommand,

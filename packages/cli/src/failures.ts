@@ -10,7 +10,10 @@ export class NotRunningError extends Error {
   override name = "NotRunningError";
 }
 
-/** Error for a command that fails for an expected reason, such as an expired connect link; `code` is stable. */
+/**
+ * Error for a command that fails for an expected reason, such as an expired connect link; `code` is
+ * stable.
+ */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
   readonly code: string;
@@ -21,7 +24,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What the operator's tool prints for a failed command, and its exit code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -44,7 +46,8 @@ function describe({ reason, violations }: ServiceError, called: string): string 
 }
 
 /**
- * Turns an error into a message and an exit code: 2 for a wrong command line, 1 for every other failure.
+ * Turns an error into a message and an exit code: 2 for a wrong command line, 1 for every other
+ * failure.
  *
  * @param called The services that the command has called, in words.
  */

@@ -1,6 +1,8 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { type Arguments, getPositional } from "#src/command.ts";
 import type { Services } from "#src/services.ts";
 
 /** Maximum number of accounts that one RPC looks up. */
@@ -12,8 +14,8 @@ export async function listWorkspaceIds(services: Services): Promise<readonly str
 }
 
 /**
- * Finds an account, connected or disconnected, in whichever workspace it belongs to, so that a person needs to name only
- * the account.
+ * Finds an account, connected or disconnected, in whichever workspace it belongs to, so that a
+ * person needs to name only the account.
  */
 export async function findAccount(
   services: Services,
@@ -29,4 +31,17 @@ export async function findAccount(
     if (account !== undefined) return account;
   }
   return undefined;
+}
+
+/**
+ * Asks the accounts service, because the other services do not know which workspaces exist.
+ *
+ * @throws `not_found`
+ */
+export async function getWorkspaceId(services: Services, args: Arguments): Promise<string> {
+  const id = getPositional(args);
+  const client = services.client("accounts", WorkspaceService);
+  const { workspaces } = await client.batchGetWorkspaces({ ids: [id] });
+  if (workspaces.length === 0) throw notFound();
+  return id;
 }

@@ -1,3 +1,4 @@
+import { hostname, userInfo } from "node:os";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { COMMANDS, findCommand, parseArguments } from "#src/command-table.ts";
@@ -5,21 +6,38 @@ import type { Command, Result, Terminal } from "#src/command.ts";
 import type { Settings } from "#src/config.ts";
 import { escapeText } from "#src/escape-controls.ts";
 import { toFailure, UsageError } from "#src/failures.ts";
-import { findPerson } from "#src/person.ts";
 import { Services } from "#src/services.ts";
-import { formatUsage, usageOf } from "#src/usage.ts";
 
-/** The outputs and the input of the operator's tool. Each printed text is one or more whole lines. */
+function usageOf({ words, synopsis }: Command): string {
+  return `usage: postrider ${words} ${synopsis}`.trimEnd();
+}
+
+function formatUsage(commands: readonly Command[]): string {
+  const lines = commands.flatMap(({ words, synopsis, summary }) => [
+    `  ${words} ${synopsis}`.trimEnd(),
+    `      ${summary}`,
+  ]);
+  return [
+    "usage: postrider <command> [--json]",
+    "",
+    "With --json a command prints one JSON object on standard output. A failure prints",
+    '{"error": {"code", "message"}} on standard error. Exit codes: 0 done, 1 failed, 2 wrong command line.',
+    "",
+    ...lines,
+  ].join("\n");
+}
+
 export interface Output {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
-  /** Prints one line and waits until standard output has taken it; absent = `print` does not wait. */
+  /**
+   * Prints one line and waits until standard output has taken it; absent = `print` does not wait.
+   */
   readonly writeLine?: (line: string) => Promise<void>;
   /** Reads the next line of standard input; absent = standard input is empty. */
   readonly readLine?: () => Promise<string>;
 }
 
-/** Adds the usage text of the command to an error about the command line. */
 function withUsage(error: unknown, command: Command): unknown {
   const isParseFault =
     error instanceof TypeError &&
@@ -30,7 +48,8 @@ function withUsage(error: unknown, command: Command): unknown {
 }
 
 /**
- * Returns the terminal that a command uses. Notes go to standard error, so that standard output holds only the result.
+ * Returns the terminal that a command uses. Notes go to standard error, so that standard output
+ * holds only the result.
  */
 function toTerminal(
   { print, printError, readLine, writeLine }: Output,
@@ -60,8 +79,8 @@ async function execute(
 }
 
 /**
- * Runs one command of the operator's tool and returns the exit code: 0 = done, 1 = failed, 2 = the command line is
- * wrong.
+ * Runs one command of the operator's tool and returns the exit code: 0 = done, 1 = failed, 2 = the
+ * command line is wrong.
  */
 export async function runCommand(
   words: readonly string[],
@@ -90,5 +109,22 @@ export async function runCommand(
       wantsJson ? JSON.stringify({ error: { code, message } }) : escapeText(`error: ${message}`),
     );
     return exitCode;
+  }
+}
+
+/**
+ * Returns the user and the computer that run the operator's tool, for the audit log, such as
+ * `ana@laptop`.
+ */
+export function findPerson(): string {
+  return `${findUser()}@${hostname()}`;
+}
+
+function findUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user id that has no name.
+    return String(process.getuid?.() ?? "unknown");
   }
 }

@@ -10,7 +10,6 @@ const TIMEOUT_MS = 110_000;
 const REMEDY =
   "start the stack with npm start, or set IDENTITY_KEYS and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
-/** The RPC clients of the services; the connection to a service is opened at the first call to it. */
 export class Services implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #peers = new Map<ServiceName, Peer>();
@@ -28,7 +27,6 @@ export class Services implements AsyncDisposable {
     return this.#connect(name).client(service);
   }
 
-  /** Returns the names of the services that were called so far, for an error message. */
   describeCalled(): string {
     const called = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
     return called.length === 0 ? "no service" : called.join(", ");

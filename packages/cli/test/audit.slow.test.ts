@@ -10,7 +10,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
-import { findPerson } from "#src/person.ts";
+import { findPerson } from "#src/run.ts";
 import {
   createServiceDatabase,
   identities,
@@ -25,8 +25,8 @@ const NAMES = ["accounts", "posts", "media", "delivery"] as const;
 const URLS = ["ACCOUNTS_URL", "POSTS_URL", "MEDIA_SERVICE_URL", "DELIVERY_URL"];
 const LARGE = 100_000;
 /**
- * Maximum heap of the operator's tool in MiB. The tool needs 28 MB to start. If it held all entries of the audit log in
- * memory, it would need 60 MB more.
+ * Maximum heap of the operator's tool in MiB. The tool needs 28 MB to start. If it held all entries
+ * of the audit log in memory, it would need 60 MB more.
  */
 const HEAP_MB = 64;
 const logger = createLogger({ service: "test", level: "silent" });
@@ -35,7 +35,9 @@ const opened: AsyncDisposable[] = [];
 const databases = new Map<string, TestDatabase>();
 let settings: Settings;
 
-/** Starts a server that answers only the RPC of the audit log, from the tables of the given service. */
+/**
+ * Starts a server that answers only the RPC of the audit log, from the tables of the given service.
+ */
 async function startAudit(service: (typeof NAMES)[number]): Promise<string> {
   const database = await createServiceDatabase(service);
   databases.set(service, database);
@@ -58,14 +60,20 @@ afterAll(async () => {
   for (const each of opened) await each[Symbol.asyncDispose]();
 });
 
-/** Returns a connection with the migration role, because the runtime role cannot choose the time of an entry. */
+/**
+ * Returns a connection with the migration role, because the runtime role cannot choose the time of
+ * an entry.
+ */
 function sqlOf(service: string) {
   const database = databases.get(service);
   if (database === undefined) throw new Error(`there is no database of ${service}`);
   return database.migrationSql;
 }
 
-/** Inserts an entry with a given time, because entries of several databases have to be in a known order. */
+/**
+ * Inserts an entry with a given time, because entries of several databases have to be in a known
+ * order.
+ */
 async function insert(service: string, at: string, entry: Entry): Promise<void> {
   const { workspaceId, subjectId, action = "key.create" } = entry;
   await sqlOf(service)`
@@ -192,7 +200,10 @@ test("`audit list --key` lists what was done with an API key in all services, pa
   );
 });
 
-/** Starts the operator's tool as a process whose heap is too small to hold all entries of a large audit log. */
+/**
+ * Starts the operator's tool as a process whose heap is too small to hold all entries of a large
+ * audit log.
+ */
 function startExport(workspaceId: string) {
   const { IDENTITY_KEYS } = identities.env("operator");
   const urls = NAMES.map((name, index) => [URLS[index], settings.urls[name]]);
@@ -206,7 +217,9 @@ function startExport(workspaceId: string) {
   );
 }
 
-/** Inserts audit entries of a workspace into the audit logs of two services, half of them into each. */
+/**
+ * Inserts audit entries of a workspace into the audit logs of two services, half of them into each.
+ */
 async function insertMany(count: number): Promise<string> {
   const workspaceId = newId();
   for (const name of ["accounts", "delivery"])

@@ -197,7 +197,8 @@ test("`pause` rejects the id of an account or workspace that does not exist", as
   expect(await codeOf("--account", newId())).toBe("not_found");
   expect(await codeOf("--account", workspace)).toBe("not_found");
   expect(await codeOf("--workspace", account.id)).toBe("not_found");
-  // A valid id passes the checks of the command, and the call fails because the delivery service does not run in this test.
+  // A valid id passes the checks of the command, and the call fails because the delivery service
+  // does not run in this test.
   expect(await codeOf("--account", account.id)).toBe("unavailable");
   expect(await codeOf("--workspace", workspace)).toBe("unavailable");
   expect(await codeOf("--platform", "x")).toBe("unavailable");
@@ -331,7 +332,8 @@ test("`account connect bluesky` reads the app password from standard input", asy
   const connect = ["account", "connect", "bluesky", "--workspace", workspace];
   const words = [...connect, "--handle", identifier, "--json"];
   expect(await runTool(words, settings, "wrong")).toMatchObject({ exitCode: 1, printed: "" });
-  // The tool runs as a separate process, so that the input, the outputs and the exit code are the real ones.
+  // The tool runs as a separate process, so that the input, the outputs and the exit code are the
+  // real ones.
   const { IDENTITY_KEYS } = identities.env("operator");
   const env = { ACCOUNTS_URL: settings.urls.accounts, IDENTITY_KEYS };
   const ended = promisify(execFile)(process.execPath, [MAIN, ...words], { env });

@@ -204,8 +204,8 @@ test("`recovery mark` marks data as restored; `recovery adopt` makes this deploy
   expect(again).toMatchObject({ exitCode: 1, printed: "" });
   expect(again.errors).toContain("the latest restore is already trusted; nothing changed");
 
-  // Only the accounts service's data belongs to another deployment: the command adopts it although the delivery service's
-  // data is already adopted.
+  // Only the accounts service's data belongs to another deployment: the command adopts it although
+  // the delivery service's data is already adopted.
   await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
   expect(await runJson("recovery", "adopt")).toEqual({
     adopted: true,

@@ -17,7 +17,9 @@ let publicUrl: string;
 let simulatorUrl: string;
 let accountsDatabase: TestDatabase;
 
-/** Starts a server that answers at the public address and is not the gateway of the installation. */
+/**
+ * Starts a server that answers at the public address and is not the gateway of the installation.
+ */
 async function startOtherServer(): Promise<string> {
   const server = createServer((_request, response) => void response.writeHead(404).end());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -212,8 +214,8 @@ test("`doctor account --live` prints each step when it has ended, and says what 
 });
 
 /**
- * Makes the simulated Facebook answer calls of an operation with this HTTP status (a simulated fault), until the result
- * is disposed of.
+ * Makes the simulated Facebook answer calls of an operation with this HTTP status (a simulated
+ * fault), until the result is disposed of.
  */
 async function addFault(
   operation: string,

@@ -36,7 +36,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Inserts a ready video into the database of the media service, as an upload and its check would. */
+/**
+ * Inserts a ready video into the database of the media service, as an upload and its check would.
+ */
 async function insertVideo(id: string, workspaceId: string): Promise<void> {
   await mediaDatabase.migrationSql`
     insert into media (

@@ -33,7 +33,10 @@ const VARIABLES = [
   "KAFKA_BROKERS",
 ] as const;
 
-/** Runs a command with these environment variables and without all other variables that the tool reads. */
+/**
+ * Runs a command with these environment variables and without all other variables that the tool
+ * reads.
+ */
 async function postrider(env: Readonly<Record<string, string>>, ...words: readonly string[]) {
   for (const name of VARIABLES) vi.stubEnv(name, env[name]);
   try {
@@ -43,7 +46,8 @@ async function postrider(env: Readonly<Record<string, string>>, ...words: readon
   }
 }
 
-// Other tests use the same roles of the cluster, so this test sets the passwords that the roles already have.
+// Other tests use the same roles of the cluster, so this test sets the passwords that the roles
+// already have.
 const PASSWORD = "postrider-test";
 const PASSWORDS = {
   ACCOUNTS_DATABASE_PASSWORD: PASSWORD,
@@ -74,7 +78,8 @@ test("`database provision` creates a schema for each service in which only the s
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });
-  // The first run of `database provision` is a process with only these environment variables, as in a container.
+  // The first run of `database provision` is a process with only these environment variables, as in
+  // a container.
   const words = [MAIN, "database", "provision", "--json"];
   const { stdout } = await promisify(execFile)(process.execPath, words, { env });
   expect(stdout).toBe(`${printed}\n`);

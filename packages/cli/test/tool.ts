@@ -12,7 +12,9 @@ import { runCommand } from "#src/run.ts";
 /** Path of the program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
-/** The identities (names and keys) of the services that the tests start, and of the operator's tool. */
+/**
+ * The identities (names and keys) of the services that the tests start, and of the operator's tool.
+ */
 export const identities = createTestIdentities();
 
 /** An encryption key for the services that the tests start. */
@@ -21,7 +23,10 @@ export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 /** Matches an instant as the operator's tool prints it in JSON. */
 export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
-/** Time limit of a service's start in milliseconds. It is long, because other tests may load the machine meanwhile. */
+/**
+ * Time limit of a service's start in milliseconds. It is long, because other tests may load the
+ * machine meanwhile.
+ */
 const START_TIMEOUT_MS = 25_000;
 
 const SERVICES = join(import.meta.dirname, "../../../services");
@@ -35,7 +40,10 @@ export interface RunningService extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a service as a process and waits until it is ready. The service chooses a free port and logs it. */
+/**
+ * Starts a service as a process and waits until it is ready. The service chooses a free port and
+ * logs it.
+ */
 export async function startService(
   name: ServiceName,
   database: TestDatabase,

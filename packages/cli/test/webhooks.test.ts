@@ -12,7 +12,10 @@ interface Page {
   readonly unreadable: number;
 }
 
-/** Runs `webhooks reseal`; delivery answers with these pages. Also returns the cursors that delivery received. */
+/**
+ * Runs `webhooks reseal`; delivery answers with these pages. Also returns the cursors that delivery
+ * received.
+ */
 async function reseal(pages: readonly Page[]) {
   const asked: string[] = [];
   const server = await createServiceServer({

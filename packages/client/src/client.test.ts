@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "./client.ts";
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 
-/** Returns the response to a request of the client, or throws, as `fetch` does without a connection. */
+/**
+ * Returns the response to a request of the client, or throws, as `fetch` does without a connection.
+ */
 type Reply = () => Response;
 
 interface Sent {
@@ -28,7 +30,10 @@ const POST = { content: "Hello", accountIds: ["a"] };
 
 let sent: Sent[];
 
-/** Creates a client whose requests get these responses in order; all further requests get the last one. */
+/**
+ * Creates a client whose requests get these responses in order; all further requests get the last
+ * one.
+ */
 function clientOf(replies: readonly Reply[], options = {}) {
   sent = [];
   const answer: typeof fetch = async (url, { method = "", headers, body, redirect } = {}) => {
@@ -57,7 +62,10 @@ test.each([".", ".."])("the id %j is refused before a request is sent", async (i
   expect(sent).toEqual([]);
 });
 
-/** Advances the timers until the call ends; returns its result or error, and how long the client waited. */
+/**
+ * Advances the timers until the call ends; returns its result or error, and how long the client
+ * waited.
+ */
 async function settle(call: Promise<unknown>) {
   const startedAt = Date.now();
   const result = call.catch((error: unknown) => error);

@@ -1,7 +1,6 @@
 import type { PostDetail, ReadyMedia } from "../gen/openapi.ts";
-import { ITERATORS, OPERATIONS, type Iterators, type Operations } from "../gen/operations.ts";
+import { ITERATORS, type Iterators, OPERATIONS, type Operations } from "../gen/operations.ts";
 import type { FileData } from "./file-source.ts";
-import { iterate } from "./iterate.ts";
 import type { RequestOptions } from "./operation-types.ts";
 import { type ClientOptions, MAX_RETRIES, send } from "./send.ts";
 import { uploadFile, type UploadOptions } from "./upload-file.ts";
@@ -24,17 +23,22 @@ export type { WaitOptions } from "./wait-for-post.ts";
 /** A client of one Postrider installation, with one API key. */
 export interface Client extends Operations, Iterators {
   /**
-   * Uploads an image or a video and returns the media, which are then ready for posts. The file is a `Blob` or `File`,
-   * bytes, or a stream with its length in the option `bytes`.
+   * Uploads an image or a video and returns the media, which are then ready for posts. The file is
+   * a `Blob` or `File`, bytes, or a stream with its length in the option `bytes`.
    */
   uploadFile(data: FileData, options?: UploadOptions): Promise<ReadyMedia>;
-  /** Waits until publishing a post has ended, whatever the result, and returns the post with its targets. */
+  /**
+   * Waits until publishing a post has ended, whatever the result, and returns the post with its
+   * targets.
+   */
   waitForPost(id: string, options?: WaitOptions): Promise<PostDetail>;
 }
 
 type Method = (...values: readonly unknown[]) => unknown;
 
-/** Splits the arguments of a method into the ids of the path, the query or body, and the options. */
+/**
+ * Splits the arguments of a method into the ids of the path, the query or body, and the options.
+ */
 function splitArguments(id: keyof Operations, values: readonly unknown[]) {
   const count = OPERATIONS[id].split("{").length - 1;
   const path = values.slice(0, count) as readonly string[];
@@ -75,4 +79,22 @@ export function createClient(options: ClientOptions): Client {
     uploadFile: (data, upload) => uploadFile(dependencies, data, upload),
     waitForPost: (id, wait) => waitForPost(operations.getPost, id, wait),
   };
+}
+
+/** An answer with a page of a list. */
+type Page = Readonly<Record<string, unknown>> & { readonly nextCursor: string | null };
+
+/**
+ * Yields the items of a list. Reads the next page when all items of the page before have been used.
+ */
+async function* iterate(
+  readPage: (cursor: string | undefined) => Promise<unknown>,
+  field: string,
+): AsyncGenerator<unknown, void> {
+  let cursor: string | undefined;
+  do {
+    const page = (await readPage(cursor)) as Page;
+    yield* page[field] as readonly unknown[];
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
 }

@@ -2,10 +2,16 @@ import type { DetailCode, ErrorCode, PostDetail } from "../gen/openapi.ts";
 
 /** One thing that is wrong with a request. Which further fields it has depends on its code. */
 export interface ErrorDetail {
-  /** The error code. It never changes its meaning. The known codes are listed; later versions of the API can add more. */
+  /**
+   * The error code. It never changes its meaning. The known codes are listed; later versions of the
+   * API can add more.
+   */
   readonly code: DetailCode | (string & {});
   readonly message: string;
-  /** JSON Pointer to the field of the request body; if `in` is set, the name of a query parameter or header instead. */
+  /**
+   * JSON Pointer to the field of the request body; if `in` is set, the name of a query parameter or
+   * header instead.
+   */
   readonly path?: string;
   readonly in?: "query" | "header" | (string & {});
   /** Id of the account of the target that the error detail is about. */
@@ -17,8 +23,8 @@ export interface ErrorDetail {
   readonly minimum?: number;
   readonly maximum?: number;
   /**
-   * What the client sent: a short value as JSON, a header or an HTTP method as it is, and only the type of a longer
-   * value.
+   * What the client sent: a short value as JSON, a header or an HTTP method as it is, and only the
+   * type of a longer value.
    */
   readonly found?: string;
   /** The limit that was exceeded, and the actual value, in the unit `unit`. */
@@ -26,7 +32,8 @@ export interface ErrorDetail {
   readonly actual?: number;
   readonly unit?: string;
   /**
-   * The status of the object that the request is about, or the HTTP status with which another server answered Postrider.
+   * The status of the object that the request is about, or the HTTP status with which another
+   * server answered Postrider.
    */
   readonly status?: string | number;
   readonly reason?: string;
@@ -49,9 +56,9 @@ interface ErrorFields {
 export class PostriderError extends Error {
   override readonly name = "PostriderError";
   /**
-   * The error code, by which programs decide; it never changes its meaning. Two codes are made by the client:
-   * `not_modified` for the status 304, which only a request with the header `If-None-Match` gets, and `unexpected_answer`
-   * for an answer that Postrider did not write.
+   * The error code, by which programs decide; it never changes its meaning. Two codes are made by
+   * the client: `not_modified` for the status 304, which only a request with the header
+   * `If-None-Match` gets, and `unexpected_answer` for an answer that Postrider did not write.
    */
   readonly code: ErrorCode | "not_modified" | "unexpected_answer" | (string & {});
   /** HTTP status of the answer. */
@@ -72,10 +79,15 @@ export class PostriderError extends Error {
   }
 }
 
-/** No answer arrived, so it is not known whether the request was carried out. The `cause` says why. */
+/**
+ * No answer arrived, so it is not known whether the request was carried out. The `cause` says why.
+ */
 export class PostriderConnectionError extends Error {
   override readonly name = "PostriderConnectionError";
-  /** The idempotency key of the request. The same call with this key is carried out once, however often it is sent. */
+  /**
+   * The idempotency key of the request. The same call with this key is carried out once, however
+   * often it is sent.
+   */
   readonly idempotencyKey: string | undefined;
 
   constructor(request: string, cause: unknown, idempotencyKey?: string) {
@@ -85,7 +97,10 @@ export class PostriderConnectionError extends Error {
   }
 }
 
-/** A post was still being published, or still waiting for its time, when the time limit of `waitForPost` had passed. */
+/**
+ * A post was still being published, or still waiting for its time, when the time limit of
+ * `waitForPost` had passed.
+ */
 export class PostWaitTimeoutError extends Error {
   override readonly name = "PostWaitTimeoutError";
   /** The post as the client read it last. */
@@ -105,7 +120,10 @@ interface WireError {
   };
 }
 
-/** Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the page of a proxy. */
+/**
+ * Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the
+ * page of a proxy.
+ */
 function parse(text: string): WireError["error"] {
   try {
     const error = (JSON.parse(text) as WireError | null)?.error;

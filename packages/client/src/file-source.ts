@@ -11,8 +11,8 @@ export interface FileFacts {
   /** Name of the file. Default: the name of the `File`. */
   readonly fileName?: string | undefined;
   /**
-   * Media type of the file. Default: the type of the `File` or `Blob`, or else the type that belongs to the extension of
-   * the file name.
+   * Media type of the file. Default: the type of the `File` or `Blob`, or else the type that
+   * belongs to the extension of the file name.
    */
   readonly contentType?: string | undefined;
   /** Length of the file; needed for a stream. */

@@ -41,7 +41,10 @@ export type Item<I extends Id, Field extends string> =
 export interface RequestOptions {
   /** Signal that ends the request, and the wait before the request is repeated. */
   readonly signal?: AbortSignal | undefined;
-  /** The idempotency key of the request. By default, the client makes one for each call that accepts one. */
+  /**
+   * The idempotency key of the request. By default, the client makes one for each call that accepts
+   * one.
+   */
   readonly idempotencyKey?: string | undefined;
   /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
   readonly ifMatch?: string | undefined;
@@ -49,13 +52,16 @@ export interface RequestOptions {
   readonly workspaceId?: string | undefined;
   /** Further HTTP headers of the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Maximum time in milliseconds until a request is answered; each repetition of the request gets the same time. */
+  /**
+   * Maximum time in milliseconds until a request is answered; each repetition of the request gets
+   * the same time.
+   */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of times that the request is repeated. */
   readonly maxRetries?: number | undefined;
   /**
-   * Is called with the HTTP response, for example to read its `ETag`, because the result of the call contains only the
-   * body.
+   * Is called with the HTTP response, for example to read its `ETag`, because the result of the
+   * call contains only the body.
    */
   readonly onResponse?: ((response: Response) => void) | undefined;
 }

@@ -98,7 +98,8 @@ async function putByFetch(url: string, file: FileSource, options: PutOptions): P
     onProgress?.({ sentBytes: bytes, totalBytes: bytes });
     return response;
   }
-  // A stream is sent in chunks without a length unless the header says it, and S3 refuses uploads without a length.
+  // A stream is sent in chunks without a length unless the header says it, and S3 refuses uploads
+  // without a length.
   headers["content-length"] = String(bytes);
   const streamed = { ...init, body: counted(file, onProgress), duplex: "half" as const };
   return await send(url, streamed);
@@ -113,8 +114,8 @@ async function put(url: string, file: FileSource, options: PutOptions): Promise<
 }
 
 /**
- * Sends the bytes of a file once, to the `uploadUrl` that `presignUpload` returned. The URL needs no API key, so a web
- * page can send a file to a URL that its server asked for.
+ * Sends the bytes of a file once, to the `uploadUrl` that `presignUpload` returned. The URL needs
+ * no API key, so a web page can send a file to a URL that its server asked for.
  *
  * @throws PostriderError The bytes were refused. PostriderConnectionError The connection failed.
  */

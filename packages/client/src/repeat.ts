@@ -1,10 +1,14 @@
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
-import { pause } from "./pause.ts";
 
-/** Wait before the first repetition, in milliseconds. The wait doubles with each further repetition. */
+/**
+ * Wait before the first repetition, in milliseconds. The wait doubles with each further repetition.
+ */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
-/** Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not repeated. */
+/**
+ * Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not
+ * repeated.
+ */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const TEMPORARY_STATUSES = new Set([502, 503, 504]);
 
@@ -15,7 +19,10 @@ export interface RepeatOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Whether the request may be sent again after this error, without a risk that it is carried out twice. */
+/**
+ * Whether the request may be sent again after this error, without a risk that it is carried out
+ * twice.
+ */
 function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   if (error instanceof PostriderConnectionError) return isRepeatable;
   if (!(error instanceof PostriderError)) return false;
@@ -27,8 +34,9 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
 }
 
 /**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration
- * that grows with each repetition, so that clients whose requests failed together do not repeat them together.
+ * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a
+ * random part of a duration that grows with each repetition, so that clients whose requests failed
+ * together do not repeat them together.
  */
 function waitOf(error: unknown, retries: number): number {
   const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);
@@ -48,4 +56,34 @@ export async function repeat<T>(
       if (retries >= maxRetries || !mayRepeat(error, isRepeatable)) throw error;
       await pause(waitOf(error, retries), signal);
     }
+}
+
+/**
+ * Waits for the given number of milliseconds.
+ *
+ * @throws The reason of the signal, as soon as it is aborted.
+ */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = deferred();
+  const timer = setTimeout(resolve, ms);
+  const abort = (): void => reject(signal?.reason);
+  signal?.addEventListener("abort", abort);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+// This does not use `Promise.withResolvers`, which needs Node 22.
+function deferred() {
+  let resolve = (): void => undefined;
+  let reject = (_reason: unknown): void => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
 }

@@ -13,8 +13,8 @@ export interface ClientOptions {
   /** Id of the workspace; needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
   /**
-   * Maximum time in milliseconds until a request is answered; each repetition of the request gets the same time. Default:
-   * 30 s, or more where checking a file takes long.
+   * Maximum time in milliseconds until a request is answered; each repetition of the request gets
+   * the same time. Default: 30 s, or more where checking a file takes long.
    */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of times that a request is repeated. Default: 4. */
@@ -41,7 +41,10 @@ const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
 };
 export const MAX_RETRIES = 4;
 
-/** The POST operations that change nothing when they are repeated, although they accept no idempotency key. */
+/**
+ * The POST operations that change nothing when they are repeated, although they accept no
+ * idempotency key.
+ */
 const REPEATABLE = new Set<OperationId>(["validatePost", "completeUpload"]);
 const keyed = new Set(KEYED);
 

@@ -36,8 +36,8 @@ export async function uploadFile(
     try {
       await putFile(grant.uploadUrl, file, { onProgress, signal, fetch });
     } catch (error) {
-      // The file was received already: an earlier request sent it and the answer was lost, or all bytes had arrived
-      // before the connection broke.
+      // The file was received already: an earlier request sent it and the answer was lost, or all
+      // bytes had arrived before the connection broke.
       const isReceived =
         error instanceof PostriderError && error.code === "upload_already_received";
       if (!isReceived) throw error;

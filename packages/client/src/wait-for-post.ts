@@ -2,25 +2,30 @@ import type { PostDetail } from "../gen/openapi.ts";
 import { GET_POST_WAITS, type Operations } from "../gen/operations.ts";
 import { PostriderError, PostWaitTimeoutError } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { pause } from "./pause.ts";
+import { pause } from "./repeat.ts";
 
 /** Options of `waitForPost`. */
 export interface WaitOptions extends RequestOptions {
   /** Maximum time until the post is final, in milliseconds. Default: 2 minutes. */
   readonly timeoutMs?: number | undefined;
-  /** Is called with the post each time it is read, for example to show the progress of its targets. */
+  /**
+   * Is called with the post each time it is read, for example to show the progress of its targets.
+   */
   readonly onUpdate?: ((post: PostDetail) => void) | undefined;
   /** Maximum interval at which the post is read, in milliseconds. Default: 5 s. */
   readonly maxIntervalMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 120_000;
-/** Milliseconds between the first two readings of a post. The interval grows with each reading, up to a maximum. */
+/**
+ * Milliseconds between the first two readings of a post. The interval grows with each reading, up
+ * to a maximum.
+ */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
 /**
- * Maximum interval in milliseconds at which a post is read before its scheduled time, because the time can be changed
- * and the post can be published early.
+ * Maximum interval in milliseconds at which a post is read before its scheduled time, because the
+ * time can be changed and the post can be published early.
  */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
@@ -49,7 +54,10 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   };
 }
 
-/** Returns the milliseconds from the beginning of one reading of a post to the beginning of the next. */
+/**
+ * Returns the milliseconds from the beginning of one reading of a post to the beginning of the
+ * next.
+ */
 function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
   const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;
@@ -60,7 +68,8 @@ function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs
 /**
  * Waits until publishing a post has ended, whatever the result, and returns the post.
  *
- * @throws PostWaitTimeoutError The time limit has passed. The error has the post as it was last read.
+ * @throws PostWaitTimeoutError The time limit has passed. The error has the post as it was last
+ *   read.
  */
 export async function waitForPost(
   getPost: Operations["getPost"],
@@ -74,8 +83,8 @@ export async function waitForPost(
   serverWaits = GET_POST_WAITS,
 ): Promise<PostDetail> {
   const deadline = Date.now() + timeoutMs;
-  // With `onUpdate`, the server must not delay its answer, because the caller would then see no progress of the
-  // targets.
+  // With `onUpdate`, the server must not delay its answer, because the caller would then see no
+  // progress of the targets.
   const read = createReader(getPost, serverWaits && onUpdate === undefined);
   for (let readings = 0; ; readings += 1) {
     const readAt = Date.now();

@@ -1,5 +1,66 @@
 import type { webhooks } from "../gen/openapi.ts";
-import { createVerifier, hasSignature } from "./webhook-signature.ts";
+
+/** Verifier for the signatures of one secret: the signature scheme and the WebCrypto key. */
+interface Verifier {
+  readonly version: "v1" | "v1a";
+  readonly verify: (
+    signature: Uint8Array<ArrayBuffer>,
+    content: Uint8Array<ArrayBuffer>,
+  ) => Promise<boolean>;
+}
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const ED25519 = "Ed25519";
+const ED25519_KEY_BYTES = 32;
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function importKey(kind: string, bytes: Uint8Array<ArrayBuffer>) {
+  const algorithm = kind === "whsec" ? HMAC : ED25519;
+  return crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
+}
+
+/**
+ * Creates the verifier of a secret: `whsec_` and an HMAC key, or `whpk_` and an Ed25519 public key.
+ *
+ * @returns undefined when the text is neither.
+ */
+async function createVerifier(secret: string): Promise<Verifier | undefined> {
+  const [, kind = "", encoded = ""] = /^(whsec|whpk)_(.+)$/.exec(secret.trim()) ?? [];
+  const bytes = fromBase64(encoded);
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  if (kind === "whpk" && bytes.length !== ED25519_KEY_BYTES) return undefined;
+  const key = await importKey(kind, bytes);
+  return {
+    version: kind === "whsec" ? "v1" : "v1a",
+    // WebCrypto compares HMAC signatures in constant time.
+    verify: (signature, content) => crypto.subtle.verify(key.algorithm, key, signature, content),
+  };
+}
+
+/**
+ * Whether one of the signatures in the header `webhook-signature` was made with the verifier's
+ * secret.
+ */
+async function hasSignature(
+  header: string,
+  { version, verify }: Verifier,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  for (const part of header.split(" ")) {
+    const comma = part.indexOf(",");
+    const signature =
+      part.slice(0, comma) === version ? fromBase64(part.slice(comma + 1)) : undefined;
+    if (signature !== undefined && (await verify(signature, content))) return true;
+  }
+  return false;
+}
 
 /** An event that Postrider sends to webhook subscriptions. Its `type` tells what is in `data`. */
 export type WebhookEvent = {
@@ -23,7 +84,10 @@ export type WebhookFault =
   | "unknown_secret"
   | "invalid_body";
 
-/** The request is not a webhook event with a recent signature by one of the secrets. Answer it with 401. */
+/**
+ * The request is not a webhook event with a recent signature by one of the secrets. Answer it with
+ * 401.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookFault;
@@ -100,8 +164,10 @@ async function hasValidSignature(
 /**
  * Verifies that Postrider sent a request, and returns its event.
  *
- * @param body The body as it arrived, as text or bytes. JSON that was parsed and written again has another signature.
- * @param secrets The `secret` of a subscription or, with Ed25519, its `publicKey`; several during a rotation.
+ * @param body The body as it arrived, as text or bytes. JSON that was parsed and written again has
+ *   another signature.
+ * @param secrets The `secret` of a subscription or, with Ed25519, its `publicKey`; several during a
+ *   rotation.
  * @throws WebhookVerificationError The request must not be trusted.
  */
 export async function verifyWebhook(

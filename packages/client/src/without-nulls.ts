@@ -1,4 +1,7 @@
-/** The operations whose optional fields tools without code send as null when the person has left them empty. */
+/**
+ * The operations whose optional fields tools without code send as null when the person has left
+ * them empty.
+ */
 const OPERATIONS: readonly string[] = ["createPost", "validatePost", "updatePost"];
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -13,9 +16,10 @@ function dropNulls(value: Readonly<Record<string, unknown>>, kept: string) {
 }
 
 /**
- * Returns the body of an operation on posts without the fields that are null, also those of its options, because the API
- * refuses null there. A null as the new time of a post is kept, and so refused: its author probably means that the post
- * is no longer to be published at that time, and without the field it would be.
+ * Returns the body of an operation on posts without the fields that are null, also those of its
+ * options, because the API refuses null there. A null as the new time of a post is kept, and so
+ * refused: its author probably means that the post is no longer to be published at that time, and
+ * without the field it would be.
  */
 export function withoutNulls(operation: string, body: unknown): unknown {
   if (!OPERATIONS.includes(operation) || !isObject(body)) return body;

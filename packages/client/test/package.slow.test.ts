@@ -102,7 +102,10 @@ test("the examples of the README compile as strict TypeScript", () => {
   expect(compile(files, types)).toBe("");
 });
 
-/** Compiles files in the folder with the compiler's strictest options; returns what the compiler prints. */
+/**
+ * Compiles files in the folder with the compiler's strictest options; returns what the compiler
+ * prints.
+ */
 function compile(files: readonly string[], options: Readonly<Record<string, unknown>>): string {
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const compilerOptions = {

@@ -17,7 +17,10 @@ const MEDIA = { id: "m", status: "ready" };
 let server: Server;
 let client: Client;
 let received: Received[];
-/** The answer to each PUT request: an HTTP status, or `cut` for a connection that breaks after the last byte. */
+/**
+ * The answer to each PUT request: an HTTP status, or `cut` for a connection that breaks after the
+ * last byte.
+ */
 let puts: (number | "cut")[];
 
 beforeAll(async () => {
@@ -95,7 +98,8 @@ describe("files of every kind:", () => {
         "content-type": "video/mp4",
         "content-length": String(BYTES.length),
       });
-      // The upload URL itself is the permission to upload; the API key must not be sent to an object store.
+      // The upload URL itself is the permission to upload; the API key must not be sent to an
+      // object store.
       expect(file?.headers).not.toHaveProperty("authorization");
       expect(file?.body.equals(BYTES)).toBe(true);
     },

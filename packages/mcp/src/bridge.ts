@@ -9,7 +9,6 @@ import {
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.ts";
 
-/** Returns the message of an error answer of the REST API; undefined for any other text. */
 function messageOf(text: unknown): string | undefined {
   try {
     const body = JSON.parse(String(text)) as { readonly error?: { readonly message?: unknown } };
@@ -41,14 +40,16 @@ function createTransport({ url, apiKey, workspaceId }: Config): StreamableHTTPCl
   return new StreamableHTTPClientTransport(url, { requestInit: { headers } });
 }
 
-/** Returns the id of the request that an agent's message cancels; undefined for any other message. */
 function cancelledId(message: JSONRPCMessage): unknown {
   const isCancelled =
     isJSONRPCNotification(message) && message.method === "notifications/cancelled";
   return isCancelled ? message.params?.["requestId"] : undefined;
 }
 
-/** Forwards the messages of an agent on standard input to Postrider, and the answers to standard output, until the input ends. */
+/**
+ * Forwards the messages of an agent on standard input to Postrider, and the answers to standard
+ * output, until the input ends.
+ */
 export async function startBridge(config: Config): Promise<void> {
   const agent = new StdioServerTransport();
   const postrider = createTransport(config);
@@ -59,8 +60,8 @@ export async function startBridge(config: Config): Promise<void> {
 
   const answer = (message: JSONRPCMessage) => {
     if ("id" in message) open.delete(message.id);
-    // An agent names the protocol version only in its first message, but Postrider reads the version from a header of
-    // each later request.
+    // An agent names the protocol version only in its first message, but Postrider reads the
+    // version from a header of each later request.
     if (isJSONRPCResultResponse(message) && message.id === initializeId)
       postrider.setProtocolVersion(String(message.result["protocolVersion"]));
     // The agent may have exited before the answer arrived.

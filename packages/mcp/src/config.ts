@@ -1,4 +1,3 @@
-/** The Postrider installation whose tools an agent uses. */
 export interface Config {
   readonly url: URL;
   readonly apiKey: string;
@@ -6,7 +5,10 @@ export interface Config {
   readonly workspaceId: string | undefined;
 }
 
-/** Whether a text is a URL without a password. `fetch` repeats a password in its error message, which the agent would read. */
+/**
+ * Whether a text is a URL without a password. `fetch` repeats a password in its error message,
+ * which the agent would read.
+ */
 function isUsable(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "";

@@ -4,16 +4,9 @@ import { header } from "#src/http/platform-answer.ts";
 import type { PlatformId } from "#src/platform-id.ts";
 import { PLATFORM_FACTS } from "#src/registry.ts";
 
-/**
- * Difference in milliseconds between our clock and a platform's above which requests may be refused. The header `Date` has
- * whole seconds, and the answer takes time.
- */
+/** The header `Date` has whole seconds, and the answer takes time. */
 const MAX_SKEW_MS = 30_000;
 
-/**
- * Checks that this process reaches the API of each platform, whatever it answers, and that our clock agrees with the time in
- * the answer.
- */
 export function createHostChecks(
   baseUrls: Readonly<Partial<Record<PlatformId, string>>>,
 ): readonly DiagnosticCheck[] {

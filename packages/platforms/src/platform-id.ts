@@ -1,4 +1,3 @@
-/** The ids of all platforms, in the order in which the API lists them. */
 export const PLATFORM_IDS = [
   "instagram",
   "x",
@@ -9,7 +8,6 @@ export const PLATFORM_IDS = [
   "bluesky",
 ] as const;
 
-/** The id of a platform in the REST API, in messages and in database columns. */
 export type PlatformId = (typeof PLATFORM_IDS)[number];
 
 export function isPlatformId(text: string): text is PlatformId {

@@ -11,21 +11,15 @@ import type { SettingFields } from "#src/settings/field.ts";
 import type { PlatformEnvironment } from "./environment.ts";
 import type { PlatformRules } from "./rules.ts";
 
-/** What is known of a platform without a call to it. */
 export interface PlatformFacts {
   readonly rules: PlatformRules;
-  /** The settings that accounts of the platform have. */
   readonly settings: SettingFields;
-  /** The least visible post that the platform's API can make. */
+  /** For the live check. */
   readonly liveCheck: LeastVisible;
-  /** Undefined for a platform that offers the same to all accounts. */
   readonly offer: OfferRules | undefined;
 }
 
-/**
- * Everything that Postrider knows of one platform and can do there. Most members create a connector from the addresses and
- * options with which the platform is called (`PublishingSettings`); what a platform does not have is undefined.
- */
+/** What a platform does not have is undefined. */
 export interface Platform extends PlatformFacts {
   readonly environment: PlatformEnvironment<unknown, unknown>;
   readonly authorization: PlatformAuthorization<never>;
@@ -34,9 +28,8 @@ export interface Platform extends PlatformFacts {
   readonly privateReplies: ((settings: never) => PrivateRepliesConnector) | undefined;
   readonly metrics: ((settings: never) => MetricsConnector) | undefined;
   readonly diagnosis: (settings: never) => AccountChecks;
-  /** Creates the connector of live checks, which make the post that `liveCheck` describes. */
+  /** Makes the post that `liveCheck` describes. */
   readonly livePublishing: (settings: never) => PublishingConnector;
-  /** Asks what the platform offers an account; `offer` says what follows from the answer. */
   readonly available: ((settings: never) => AvailableReader) | undefined;
   /** Undefined for a platform whose links to posts contain another id than its API uses. */
   readonly links: LinkForm | undefined;

@@ -16,7 +16,7 @@ import { youtube } from "#src/youtube/platform.ts";
 import { PLATFORM_IDS, type PlatformId } from "./platform-id.ts";
 import type { Platform } from "./platform.ts";
 
-/** Every platform. The code does not compile when one is missing, or when one lacks a member. */
+/** Does not compile when a platform, or a member of one, is missing. */
 export const PLATFORMS = {
   instagram,
   x,
@@ -27,7 +27,6 @@ export const PLATFORMS = {
   bluesky,
 } satisfies Record<PlatformId, Platform>;
 
-/** The members of a platform that create something from the addresses and options with which the platform is called. */
 type Creating =
   | "publishing"
   | "livePublishing"
@@ -37,29 +36,24 @@ type Creating =
   | "diagnosis"
   | "available";
 
-/** What a member creates. */
 type Created<M extends Creating> = Platform[M] extends ((settings: never) => infer C) | undefined
   ? C
   : never;
 
-/** What a member of each platform creates. A platform without this member is absent. */
 export type Connectors<M extends Creating> = undefined extends Platform[M]
   ? Readonly<Partial<Record<PlatformId, Created<M>>>>
   : Readonly<Record<PlatformId, Created<M>>>;
 
-/** For each platform, the addresses and options from which its member creates something. */
 export type ConnectorSettings<M extends Creating> = {
   readonly [P in PlatformId]: (typeof PLATFORMS)[P][M] extends (settings: infer S) => unknown
     ? S
     : unknown;
 };
 
-/** The addresses and options with which each platform publishes. They have what all other connectors need, too. */
 export type PublishingSettings = ConnectorSettings<"publishing">;
 
 type Reader = "readApp" | "readSettings";
 
-/** What a reader of each platform's environment returns. */
 type Read<R extends Reader> = {
   readonly [P in PlatformId]: ReturnType<(typeof PLATFORMS)[P]["environment"][R]>;
 };
@@ -75,7 +69,6 @@ function readAll<R extends Reader>(
   return Object.fromEntries(entries) as Read<R>;
 }
 
-/** Reads from the settings the addresses and options with which each platform is called. */
 export function readPublishingSettings(
   read: EnvReader,
   outbound: OutboundRules,
@@ -83,7 +76,6 @@ export function readPublishingSettings(
   return readAll("readSettings", read, outbound);
 }
 
-/** Creates for each platform the connector of a kind, for example `createConnectors("comments", settings)`. */
 export function createConnectors<M extends Creating>(
   member: M,
   settings: ConnectorSettings<M>,
@@ -95,19 +87,12 @@ export function createConnectors<M extends Creating>(
   return Object.fromEntries(entries) as Connectors<M>;
 }
 
-/** For each platform, the addresses for authorizing accounts and the credentials of our app. */
 export type AuthorizationSettings = {
   readonly [P in PlatformId]: Parameters<(typeof PLATFORMS)[P]["authorization"]["configure"]>[0];
 } & {
-  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
   readonly features: readonly PlatformFeature[];
 };
 
-/**
- * Reads the addresses for authorizing accounts and the credentials of our app on each platform.
- *
- * @param toPage Returns the address at which browsers open a page of the platform.
- */
 export function readAuthorizationSettings(
   read: EnvReader,
   toPage: (page: string) => string,
@@ -117,10 +102,7 @@ export function readAuthorizationSettings(
 
 export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
-/**
- * Creates the authorization connectors of this installation; the connector of a platform is undefined when the
- * credentials of its app are missing.
- */
+/** Undefined for a platform without the credentials of its app. */
 export function createAuthorizationConnectors(
   settings: AuthorizationSettings,
   simulatorUrl: string | undefined,

@@ -9,8 +9,8 @@ import type { PlatformId } from "./platform-id.ts";
 import type { PlatformFacts } from "./platform.ts";
 
 /**
- * What is known of each platform without a call to it. Services that call no platform import this file and not
- * `platforms.ts`, so that they do not load the code of the calls.
+ * What is known of each platform without a call to it. Services that call no platform import this
+ * file and not `platforms.ts`, so that they do not load the code of the calls.
  */
 export const PLATFORM_FACTS = {
   instagram,

@@ -1,17 +1,12 @@
-/** The unit in which a platform counts the length of a text (`countText` defines each unit). */
 export type TextUnit = "utf16" | "weighted" | "utf8_bytes" | "graphemes";
 
-/** The kinds of posts that a platform supports. */
 export type PostKind = "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
 
-/** Limits of the text of a post, counted in `unit`. */
 export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
-  /**
-   * Maximum lengths that replace `max` for some accounts: by the name of a trait of the account, and by the value of that trait.
-   */
+  /** By the name of a trait of the account, and by the value of that trait. */
   readonly maxByTrait?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;
@@ -24,14 +19,15 @@ export interface TextRules {
   readonly maxCashtags?: number;
   /** The number of characters that every URL in a text counts as, whatever its own length. */
   readonly urlWeight?: number;
-  /** Characters that are not allowed in the text of a post. */
   readonly forbidden?: readonly string[];
-  /** Whether the platform converts markup in the text to formatting and counts only the remaining text. */
+  /**
+   * Whether the platform converts markup in the text to formatting and counts only the remaining
+   * text.
+   */
   readonly countedAfterEntityParsing?: boolean;
   readonly linksClickable: boolean;
 }
 
-/** The number of files that a post may have, and the media types that may be combined. */
 export interface MediaRules {
   readonly required: boolean;
   readonly min: number;
@@ -40,14 +36,12 @@ export interface MediaRules {
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Maximum length of the alternative text of an image, in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
   /** Whether the platform fetches the bytes of images and videos itself from a public URL. */
   readonly needsPublicUrl: { readonly image: boolean; readonly video: boolean };
 }
 
-/** Limits of a file that contains an animation, where the platform shows the animation. */
 export interface AnimationRules {
   readonly types: readonly string[];
   readonly maxBytes: number;
@@ -61,48 +55,49 @@ export interface AnimationRules {
 }
 
 /**
- * Limits of one image file. Aspect ratios are width divided by height; sizes are in pixels and bytes. `planImage` plans
- * how an image that exceeds them is converted.
+ * Limits of one image file. Aspect ratios are width divided by height; sizes are in pixels and
+ * bytes. `planImage` plans how an image that exceeds them is converted.
  */
 export interface ImageRules {
-  /** Types of still images that are sent as they are; images of other types are converted to one of these. */
+  /**
+   * Types of still images that are sent as they are; images of other types are converted to one of
+   * these.
+   */
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** Absent when the platform shows no animations; then animations are refused. */
   readonly animation?: AnimationRules;
   readonly minRatio?: number;
   readonly maxRatio?: number;
   /** Minimum width in pixels; a narrower image is enlarged to it. */
   readonly minWidth?: number;
-  /** Maximum number of pixels of the image's longer side. */
   readonly maxLongSide?: number;
-  /** Maximum number of pixels of the image's shorter side. */
   readonly maxShortSide?: number;
   readonly maxWidthPlusHeight?: number;
-  /** Maximum ratio of an image's longer side to its shorter side. */
   readonly maxAspect?: number;
   /**
-   * The size to which the platform or its clients reduce larger images. A larger image that keeps all other limits is
-   * sent as it is; an image that has to be converted becomes at most this large.
+   * The size to which the platform or its clients reduce larger images. A larger image that keeps
+   * all other limits is sent as it is; an image that has to be converted becomes at most this
+   * large.
    */
   readonly usefulSize?: { readonly width: number; readonly height: number };
-  /** Set when the platform uses an image only as the thumbnail of a video, so that a post cannot consist of images. */
+  /**
+   * Set when the platform uses an image only as the thumbnail of a video, so that a post cannot
+   * consist of images.
+   */
   readonly role?: "thumbnail";
 }
 
-/** A video codec that a platform takes, and its pixel formats; without these, every format. */
 export interface VideoCodecRule {
   readonly name: string;
   readonly pixelFormats?: readonly string[];
 }
 
-/** Limits of one video. A media type may end in `/*`. */
 export interface VideoRules {
   readonly types: readonly string[];
   readonly maxBytes: number;
   readonly minSeconds?: number;
   readonly maxSeconds?: number;
-  /** Name of the value in the platform's API that states the maximum video length of an account. */
+  /** The name in the platform's API. */
   readonly maxSecondsSource?: string;
   /** Maximum video length in seconds for accounts that the platform has not verified. */
   readonly unverifiedMaxSeconds?: number;
@@ -110,19 +105,24 @@ export interface VideoRules {
   readonly maxFps?: number;
   /** Video codecs that the platform takes; absent when no document limits them. */
   readonly codecs?: readonly VideoCodecRule[];
-  /** Audio codecs that the platform takes; absent when no document limits them. A video without sound is always taken. */
+  /**
+   * Audio codecs that the platform takes; absent when no document limits them. A video without
+   * sound is always taken.
+   */
   readonly audioCodecs?: readonly string[];
-  /** Whether the index of an MP4 or MOV has to lie in front of the frames. Other files are rewritten, with unchanged streams. */
+  /**
+   * Whether the index of an MP4 or MOV has to lie in front of the frames. Other files are
+   * rewritten, with unchanged streams.
+   */
   readonly fastStart?: boolean;
-  /** Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform takes none. */
+  /**
+   * Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform
+   * takes none.
+   */
   readonly altTextMax?: number;
-  /** Minimum in pixels that applies to the video's width and to its height. */
   readonly minPixels?: number;
-  /** Maximum in pixels that applies to the video's width and to its height. */
   readonly maxPixels?: number;
-  /** Minimum of the width divided by the height. */
   readonly minRatio?: number;
-  /** Maximum of the width divided by the height. */
   readonly maxRatio?: number;
   readonly reel?: {
     readonly minSeconds: number;
@@ -134,7 +134,6 @@ export interface VideoRules {
   };
 }
 
-/** Whether a post on the platform has a title, and which kinds of posts have one. */
 export interface TitleRules {
   readonly rule: "none" | "optional" | "required";
   readonly max?: number;
@@ -143,7 +142,6 @@ export interface TitleRules {
   readonly appliesTo?: readonly PostKind[];
 }
 
-/** Whether the tags of a post are hashtags in the text or a field of the post, and their limits. */
 export interface TagRules {
   readonly mode: "in_text" | "field";
   /** Maximum length of all tags of a post together, including the commas between them. */
@@ -155,7 +153,6 @@ export interface TagRules {
   readonly extraMaxUtf8Bytes?: number;
 }
 
-/** The daily limit of a platform: a count of posts, or points that each post uses. */
 export interface DailyLimitRules {
   readonly count?: number | null;
   readonly windowHours?: number;
@@ -174,7 +171,6 @@ export interface DailyLimitRules {
   };
 }
 
-/** What Postrider can do with the comments on a post. */
 export interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;
@@ -193,11 +189,12 @@ export type IdempotencyClass =
   | "at_most_once"
   | "client_record_key";
 
-/** The limits and features of a platform. This is reference data, independent of accounts and posts. */
+/**
+ * The limits and features of a platform. This is reference data, independent of accounts and posts.
+ */
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** A phrase that describes the platform, for example "an image-sharing network". */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;
@@ -223,9 +220,6 @@ export interface PlatformRules {
     readonly perComment?: number;
   };
   readonly idempotency: IdempotencyClass;
-  /**
-   * Paths of the values in these rules that official documentation does not confirm, so that they should be checked
-   * against the real platform.
-   */
+  /** Paths of values that no official document confirms. */
   readonly verifyLive: readonly string[];
 }

@@ -15,7 +15,10 @@ import { unknownCall } from "./unknown-call.ts";
 
 const files = await startMediaServer();
 
-/** Publishes a post with settings of its account, and returns what readers see and the options that the connector chose. */
+/**
+ * Publishes a post with settings of its account, and returns what readers see and the options that
+ * the connector chose.
+ */
 async function publish(
   platform: TestPlatform,
   connector: PublishingConnector,

@@ -2,7 +2,10 @@ import type { CommentPage, CommentsConnector } from "#src/comments/connector.ts"
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { signal, type TestPlatform } from "./test-platform.ts";
 
-/** Lets a reader of the simulated platform comment on a post of the account, and returns the id of the comment. */
+/**
+ * Lets a reader of the simulated platform comment on a post of the account, and returns the id of
+ * the comment.
+ */
 export async function addComment(
   platform: TestPlatform,
   account: AccountAccess,

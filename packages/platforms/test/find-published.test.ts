@@ -53,7 +53,10 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       );
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
-    /** Searches the platform for a post as after a database restore, without the handles of the preparation steps. */
+    /**
+     * Searches the platform for a post as after a database restore, without the handles of the
+     * preparation steps.
+     */
     const find = async (
       publication: Publication,
       given: Partial<UnknownCall> = {},

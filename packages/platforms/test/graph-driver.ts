@@ -9,14 +9,14 @@ import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Maximum number of runs of preparation steps in one preparation. When it is reached, another preparation continues
- * with the handles stored so far.
+ * Maximum number of runs of preparation steps in one preparation. When it is reached, another
+ * preparation continues with the handles stored so far.
  */
 const MAX_RUNS = 40;
 
 /**
- * Creates test data: a publishing call of a minute ago with an unknown outcome. The waits between the searches for its
- * post are as long as in production.
+ * Creates test data: a publishing call of a minute ago with an unknown outcome. The waits between
+ * the searches for its post are as long as in production.
  */
 export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall {
   const calledAt = new Date(Date.now() - MINUTE_MS);
@@ -25,7 +25,10 @@ export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall 
 
 type Fault = Readonly<Record<string, unknown>>;
 
-/** Simulated faults of a call in a preparation step. The call makes nothing visible and has to be repeated. */
+/**
+ * Simulated faults of a call in a preparation step. The call makes nothing visible and has to be
+ * repeated.
+ */
 export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
   ["drop_before", {}],
   ["drop_after_commit", {}],
@@ -35,8 +38,8 @@ export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
 ];
 
 /**
- * Simulated faults that leave the outcome of a publishing call unknown. Each has the number of publishing calls that it
- * takes until exactly one post exists.
+ * Simulated faults that leave the outcome of a publishing call unknown. Each has the number of
+ * publishing calls that it takes until exactly one post exists.
  */
 export const VISIBLE_CALL_FAULTS: readonly (readonly [string, Fault, number])[] = [
   ["drop_before", {}, 2],
@@ -54,7 +57,10 @@ interface Settled {
   readonly publishCalls: number;
 }
 
-/** Publishes a post with a connector of the Graph API, as the delivery service does, until the outcome is known. */
+/**
+ * Publishes a post with a connector of the Graph API, as the delivery service does, until the
+ * outcome is known.
+ */
 export class GraphDriver {
   readonly #platform: TestPlatform;
   readonly #connector: PublishingConnector;
@@ -73,8 +79,8 @@ export class GraphDriver {
   }
 
   /**
-   * Asks the connector whether a post is visible until the connector knows it; instead of waiting, the platform's clock
-   * is advanced.
+   * Asks the connector whether a post is visible until the connector knows it; instead of waiting,
+   * the platform's clock is advanced.
    */
   async judge(publication: Publication, handles: Handles): Promise<Verdict> {
     let looks = 0;
@@ -108,8 +114,8 @@ export class GraphDriver {
   }
 
   /**
-   * Prepares a post up to five times, each time with the handles stored so far, until all preparation steps are done or
-   * the platform refuses one.
+   * Prepares a post up to five times, each time with the handles stored so far, until all
+   * preparation steps are done or the platform refuses one.
    */
   async #prepareAgain(publication: Publication, handles: Handles): Promise<Ready> {
     const run = (before: Handles) =>
@@ -125,7 +131,10 @@ export class GraphDriver {
   }
 }
 
-/** Publishes a post, and checks the number of publishing calls and that exactly one post with a known id exists. */
+/**
+ * Publishes a post, and checks the number of publishing calls and that exactly one post with a
+ * known id exists.
+ */
 export async function expectOnePost(
   { driver, platform }: { readonly driver: GraphDriver; readonly platform: TestPlatform },
   publication: Publication,

@@ -3,7 +3,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
 import { TestMedia } from "./test-media.ts";
 
-/** Creates a file whose bytes begin like a JPEG of 1080 x 1080 pixels; each `nonce` gives a different file. */
+/**
+ * Creates a file whose bytes begin like a JPEG of 1080 x 1080 pixels; each `nonce` gives a
+ * different file.
+ */
 export function jpegMedia(nonce: number): TestMedia {
   const head = Buffer.from("ffd8ffe000044a46ffc0000b080438043801011100ffd9", "hex");
   const content = Buffer.concat([head, Buffer.from(String(nonce))]);

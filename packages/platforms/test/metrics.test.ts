@@ -244,7 +244,10 @@ test("X's errors about single posts leave the other posts of the call readable",
   );
 });
 
-/** Starts a server that answers each path below `/` with one JSON value, and 404 to every other path. */
+/**
+ * Starts a server that answers each path below `/` with one JSON value, and 404 to every other
+ * path.
+ */
 async function startServer(answers: Readonly<Record<string, unknown>>): Promise<string> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");

@@ -1,15 +1,15 @@
-import { blobRefsOf } from "@postrider/simulator/bluesky/embed";
-import { photoOf } from "@postrider/simulator/facebook/photos";
+import { blobRefsOf } from "@postrider/simulator/bluesky/post-record";
+import { photoOf } from "@postrider/simulator/facebook/feed";
 import type { GraphCall } from "@postrider/simulator/graph/endpoint";
 import { GraphParameters } from "@postrider/simulator/graph/parameters";
 import type { Fetched } from "@postrider/simulator/http/fetch-media";
-import { fetchImage } from "@postrider/simulator/instagram/container-rules";
+import { fetchImage } from "@postrider/simulator/instagram/containers";
 import { singleMedia } from "@postrider/simulator/telegram/input-media";
 import { jpegBytes, pngBytes } from "@postrider/simulator/testing";
 import { gifBytes, webpBytes } from "@postrider/simulator/testing-images";
 import { checkFetchedMedia } from "@postrider/simulator/tiktok/pull";
 import { receive } from "@postrider/simulator/world/received-media";
-import { CATEGORIES, mediaFault } from "@postrider/simulator/x/media-rules";
+import { CATEGORIES, mediaFault } from "@postrider/simulator/x/media";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLATFORM_FACTS } from "#src/registry.ts";
@@ -28,7 +28,10 @@ function fetched(file: Buffer, contentType: string): ReadonlyMap<string, Fetched
   return new Map([[URL, { kind: "file", contentType, bytes: file }]]);
 }
 
-/** For each platform that shows images, a function that throws when the simulated platform refuses the image. */
+/**
+ * For each platform that shows images, a function that throws when the simulated platform refuses
+ * the image.
+ */
 const TAKES = {
   instagram: (file: Buffer, { contentType }: Sent) => {
     const parameters = new GraphParameters(new Map([["image_url", URL]]));

@@ -20,7 +20,10 @@ export class TestMedia implements PublicationMedia {
   /** URL of the file; no server listens there until `MediaServer` serves the file. */
   url = "http://127.0.0.1:1/media/token";
   readonly content: Buffer;
-  /** The errors with which the next reads of the file fail, in order; when the list is empty, reads succeed. */
+  /**
+   * The errors with which the next reads of the file fail, in order; when the list is empty, reads
+   * succeed.
+   */
   failures: Unreadability[] = [];
   reads = 0;
 
@@ -34,7 +37,8 @@ export class TestMedia implements PublicationMedia {
     this.content = content;
   }
 
-  // `read` is a property and not a method, so that a copy of this object with the spread operator contains it.
+  // `read` is a property and not a method, so that a copy of this object with the spread operator
+  // contains it.
   read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();

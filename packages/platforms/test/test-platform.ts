@@ -25,7 +25,10 @@ export interface Visible {
   readonly text: string;
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
   readonly createCalls: number;
-  /** The options that the connector chose for the post, under the platform's names; absent when it chose none. */
+  /**
+   * The options that the connector chose for the post, under the platform's names; absent when it
+   * chose none.
+   */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -66,7 +69,10 @@ export async function controlSimulator<T>(
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-/** Starts a simulated platform for all tests of the calling file; each test begins with an empty platform. */
+/**
+ * Starts a simulated platform for all tests of the calling file; each test begins with an empty
+ * platform.
+ */
 export async function startTestPlatform(name: PlatformId): Promise<TestPlatform> {
   const platform = await TestPlatform.start(name);
   afterAll(() => platform[Symbol.asyncDispose]());
@@ -108,8 +114,8 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   /**
-   * Stops the simulated platform. Fails when a request that reached it does not agree with the types or schemas of the
-   * platform's own client library.
+   * Stops the simulated platform. Fails when a request that reached it does not agree with the
+   * types or schemas of the platform's own client library.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#simulator[Symbol.asyncDispose]();
@@ -123,8 +129,8 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   /**
-   * Stops the platform's clock until the next reset, except for the waits of preparation steps. The number of waits then does
-   * not depend on the speed of the machine.
+   * Stops the platform's clock until the next reset, except for the waits of preparation steps. The
+   * number of waits then does not depend on the speed of the machine.
    */
   holdClock(): void {
     this.#time.heldAt = Date.now();
@@ -146,7 +152,8 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   /**
-   * Lists the requests that reached the simulated platform, oldest first, each as its method and the end of its path.
+   * Lists the requests that reached the simulated platform, oldest first, each as its method and
+   * the end of its path.
    */
   async calls(): Promise<readonly string[]> {
     return (await this.listRequests()).map(
@@ -168,7 +175,10 @@ export class TestPlatform implements AsyncDisposable {
     await this.control("POST", "faults", rule);
   }
 
-  /** Creates an account on the simulated platform and returns the credentials that its owner would enter. */
+  /**
+   * Creates an account on the simulated platform and returns the credentials that its owner would
+   * enter.
+   */
   async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
     const request = { ...given, platform: this.#platform };
     const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);
@@ -178,7 +188,8 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   /**
-   * Creates an account on the simulated platform, and the target that a connector receives for this account.
+   * Creates an account on the simulated platform, and the target that a connector receives for this
+   * account.
    *
    * @param getToken Returns the access token for the credentials of the new account.
    */
@@ -203,7 +214,10 @@ export class TestPlatform implements AsyncDisposable {
     };
   }
 
-  /** Runs the preparation steps as the delivery service does; instead of waiting, it advances the platform's clock. */
+  /**
+   * Runs the preparation steps as the delivery service does; instead of waiting, it advances the
+   * platform's clock.
+   */
   async prepare(
     connector: PublishingConnector,
     publication: Publication,

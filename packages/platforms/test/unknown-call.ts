@@ -1,8 +1,8 @@
 import type { UnknownCall } from "#src/publishing/verdict.ts";
 
 /**
- * Creates test data: a publishing call of the last second with an unknown outcome, before the first search for its
- * post. The waits between the searches are a thousandth of those in production.
+ * Creates test data: a publishing call of the last second with an unknown outcome, before the first
+ * search for its post. The waits between the searches are a thousandth of those in production.
  */
 export function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = new Date();

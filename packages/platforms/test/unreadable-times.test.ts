@@ -9,7 +9,9 @@ import { mp4Media, pngMedia } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
-/** Answers of platforms that list one post whose time has a form that the connectors do not know. */
+/**
+ * Answers of platforms that list one post whose time has a form that the connectors do not know.
+ */
 const ANSWERS: readonly (readonly [string, unknown])[] = [
   [
     "/me/media",

@@ -9,8 +9,8 @@ export const Id = Type.String({ format: "uuid", pattern: ID_PATTERN });
 export const Instant = Type.String({ format: "date-time" });
 
 /**
- * Returns the schema of a value or null. It is written as `type: [x, "null"]`, because that is serialised faster than a
- * union.
+ * Returns the schema of a value or null. It is written as `type: [x, "null"]`, because that is
+ * serialised faster than a union.
  */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({
@@ -23,8 +23,9 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /**
- * Gives a schema a name, under which the API description lists it. At run time the schema itself is used and not a
- * reference to it, because a reference would have to be registered with every validator and serialiser that meets it.
+ * Gives a schema a name, under which the API description lists it. At run time the schema itself is
+ * used and not a reference to it, because a reference would have to be registered with every
+ * validator and serialiser that meets it.
  */
 export function named<T extends TSchema>(name: string, schema: T) {
   return Type.Unsafe<Static<T>>({ ...schema, title: name });

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { describeSettings, loadConfig } from "./config.ts";
-import { ConfigError } from "./config/config-error.ts";
+import { ConfigError, describeSettings, loadConfig } from "./config.ts";
 
 test("loadConfig reports every invalid environment variable in one error", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };

@@ -1,8 +1,20 @@
-import { ConfigError } from "#src/config/config-error.ts";
-import { EnvReader, type Environment } from "#src/config/env-reader.ts";
+import { type Environment, EnvReader } from "#src/config/env-reader.ts";
 import { findNetworkFaults } from "#src/config/internal-network.ts";
 import { findProductionFaults, isProduction } from "#src/config/production.ts";
 import type { Setting } from "#src/config/settings.ts";
+
+/** Lists every invalid variable, so that an operator can correct all at once. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
+    this.faults = faults;
+  }
+}
 
 export { EnvReader } from "#src/config/env-reader.ts";
 

@@ -1,8 +1,10 @@
-import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { topicOf } from "#src/bus/topics.ts";
+import { unavailable } from "#src/errors.ts";
 import { newId } from "#src/ids.ts";
-import type { ISql, TransactionSql } from "#src/postgres.ts";
-import { currentCause, type Cause } from "#src/telemetry/cause.ts";
+import { outboxFloorOf } from "#src/outbox/floor.ts";
+import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
+import { type Cause, currentCause } from "#src/telemetry/cause.ts";
 
 /** A larger event is refused: its data stays in its table, and the event refers to it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -121,4 +123,21 @@ export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBac
     from (select id, created_at from outbox where id >= ${floor} order by id limit 1) as oldest,
       (select id from outbox where id >= ${floor} order by id desc limit 1) as newest`;
   return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
+}
+
+/** From here on requests are refused, because the bus has been unavailable for too long. */
+const MAX_ROWS = 1_000_000;
+const CHECK_INTERVAL_MS = 2_000;
+
+export function createOutboxCapacityCheck(sql: Sql, maxRows = MAX_ROWS): () => Promise<void> {
+  let hasRoom = true;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - checkedAt > CHECK_INTERVAL_MS) {
+      checkedAt = performance.now();
+      const { rows } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
+      hasRoom = rows < maxRows;
+    }
+    if (!hasRoom) throw unavailable(undefined, 5_000);
+  };
 }

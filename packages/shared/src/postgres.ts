@@ -1,6 +1,21 @@
 import postgres from "postgres";
-import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 import { toTlsOptions } from "#src/postgres/tls.ts";
+
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/g;
+
+/** A string has the text form already. */
+export function formatArray(values: readonly (string | number)[] | string): string {
+  if (typeof values === "string") return values;
+  const elements = values.map((value) => `"${String(value).replaceAll(/["\\]/g, "\\$&")}"`);
+  return `{${elements.join(",")}}`;
+}
+
+/** One dimension, without nulls. */
+export function parseArray(text: string): string[] {
+  return [...text.matchAll(ELEMENT)].map(
+    ([, quoted, plain = ""]) => quoted?.replaceAll(/\\(.)/gs, "$1") ?? plain,
+  );
+}
 
 /**
  * Columns are camelCase; keys inside JSON are not changed. Instants are `Date`, int8 is `number`.
@@ -28,6 +43,8 @@ type Types = { bigint: number; texts: string[]; numbers: number[] };
 export type Sql = postgres.Sql<Types>;
 export type TransactionSql = postgres.TransactionSql<Types>;
 export type ISql = postgres.ISql<Types>;
+/** A part of an SQL statement. */
+export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 
 export interface SqlOptions {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { isTransientError } from "#src/bus/transient.ts";
+import { isTransientError } from "#src/bus/retries.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { isDamagedData, isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, telegram, tweet, until, textOf } from "#src/testing.ts";
+import { telegram, TestSimulator, textOf, tweet, until } from "#src/testing.ts";
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 

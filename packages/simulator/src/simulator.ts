@@ -1,8 +1,7 @@
 import fastify from "fastify";
 import { registerControl } from "#src/control/control.ts";
-import { HeldCalls } from "#src/http/held-calls.ts";
 import { registerPlatforms, resumeHeldCalls } from "#src/http/platform-routes.ts";
-import type { ServeDeps } from "#src/http/serve.ts";
+import { HeldCalls, type ServeDeps } from "#src/http/serve.ts";
 import { createPlatforms } from "#src/platforms.ts";
 import { createWorld } from "#src/world/world.ts";
 

@@ -16,7 +16,7 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
-import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
@@ -31,10 +31,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createInstallationChecks } from "#src/operations/installation-checks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
-/**
- * Builds the accounts service and starts it. Disposing of the returned app stops the service without losing accepted
- * work.
- */
+/** Starts the service. Disposing of the returned app stops it without losing accepted work. */
 export async function startApp(config: Config): Promise<App> {
   const { simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
@@ -107,7 +104,6 @@ function createDiagnostics(
   };
 }
 
-/** Fails unless the configuration has every key with which stored tokens are encrypted. */
 async function requireKeys({ credentialKeys }: Config, sql: Sql): Promise<void> {
   const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
   requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });

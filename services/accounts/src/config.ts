@@ -6,7 +6,7 @@ import {
 import { readAuthorizationSettings } from "@postrider/platforms/platforms";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
-import { readDeploymentId } from "@postrider/shared/deployment/setting";
+import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
@@ -15,7 +15,7 @@ import {
   readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
-import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { readSealingKeys } from "@postrider/shared/secrets/sealing";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
@@ -43,8 +43,8 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
 }
 
 /**
- * Replaces the simulator's address in a page's URL with the address at which browsers reach the simulator. URLs of
- * pages outside the simulator stay as they are.
+ * Replaces the simulator's address in a page's URL with the address at which browsers reach the
+ * simulator. URLs of pages outside the simulator stay as they are.
  */
 function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAddresses): string {
   if (simulatorUrl === undefined || simulatorPublicUrl === undefined) return page;
@@ -90,7 +90,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return loadConfig(env, readSettings);
 }
 
-/** Reads the configuration of the accounts service's migration command, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readMigrationSettings);
 }

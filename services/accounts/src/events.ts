@@ -6,12 +6,10 @@ import {
 } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
-/** The fields that all events about an account have in common. */
 interface AccountChange {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** Version of the account after the change. */
   readonly version: number;
   readonly changedAt: Date;
 }

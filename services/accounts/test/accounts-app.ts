@@ -85,7 +85,10 @@ export interface AppOptions {
   readonly sql?: Sql;
 }
 
-/** Creates a replica of the accounts service with its real RPC handlers; several replicas may share a database. */
+/**
+ * Creates a replica of the accounts service with its real RPC handlers; several replicas may share
+ * a database.
+ */
 export function createApp(database: TestDatabase, options: AppOptions = {}): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;

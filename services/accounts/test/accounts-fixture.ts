@@ -24,7 +24,8 @@ interface Started {
 }
 
 /**
- * A database, a simulator and one replica of the accounts service for a test file, with a new workspace for each test.
+ * A database, a simulator and one replica of the accounts service for a test file, with a new
+ * workspace for each test.
  */
 class AccountsFixture {
   readonly #options: AppOptions;
@@ -83,7 +84,10 @@ class AccountsFixture {
     return this.#workspaceId;
   }
 
-  /** Creates another replica of the accounts service on the same database; the test must dispose of it. */
+  /**
+   * Creates another replica of the accounts service on the same database; the test must dispose of
+   * it.
+   */
   createReplica(options: AppOptions = {}): AccountsApp {
     return createApp(this.database, { simulatorUrl: this.simulatorUrl, ...options });
   }
@@ -101,7 +105,10 @@ class AccountsFixture {
     return accounts.map(({ id }) => ({ workspaceId, accountId: id }));
   }
 
-  /** Connects one simulated account. A username that was connected before selects the same external account. */
+  /**
+   * Connects one simulated account. A username that was connected before selects the same external
+   * account.
+   */
   async connect(
     platform: string,
     username?: string,
@@ -129,8 +136,8 @@ class AccountsFixture {
   }
 
   /**
-   * Changes the stored times of the accounts' access tokens, as if the tokens, which have a lifetime of two hours, were
-   * `minutes` old.
+   * Changes the stored times of the accounts' access tokens, as if the tokens, which have a
+   * lifetime of two hours, were `minutes` old.
    */
   async ageTokens(refs: readonly AccountRef[], minutes: number): Promise<void> {
     const ids = refs.map(({ accountId }) => accountId);
@@ -152,8 +159,8 @@ class AccountsFixture {
 }
 
 /**
- * Sets up a database, a simulator and an accounts service before the tests of the calling file, and stops them after
- * the tests.
+ * Sets up a database, a simulator and an accounts service before the tests of the calling file, and
+ * stops them after the tests.
  */
 export function setUpAccounts(options: AppOptions = {}): AccountsFixture {
   const fixture = new AccountsFixture(options);

@@ -18,7 +18,8 @@ const NO_REQUEST = { requestId: null, sourceAddress: null };
 const fixture = setUpAccounts();
 
 /**
- * Runs a change by an operator, first with injected faults and then without. Returns the audit entries that it leaves.
+ * Runs a change by an operator, first with injected faults and then without. Returns the audit
+ * entries that it leaves.
  */
 async function runAsOperator(tables: readonly string[], change: () => Promise<unknown>) {
   return await runAudited(fixture.database, tables, () => asOperator(change));

@@ -17,8 +17,8 @@ async function issue(platform: string) {
 }
 
 /**
- * Presses a button of the platform's authorization page, and returns the parameters with which the platform sends the
- * browser back.
+ * Presses a button of the platform's authorization page, and returns the parameters with which the
+ * platform sends the browser back.
  */
 async function press(authorizeUrl: string, decision: string, username = "") {
   const answer = await fetch(authorizeUrl, {
@@ -93,7 +93,8 @@ test.each(PLATFORMS)(
     const ref = { workspaceId: fixture.workspaceId, accountId: accounts[0]?.id ?? "" };
     const before = await fixture.credentialOf(ref);
     const isExpiring = before?.expiresAt !== undefined;
-    // The token of a Facebook Page or of an Instagram account works until the person withdraws the permission.
+    // The token of a Facebook Page or of an Instagram account works until the person withdraws the
+    // permission.
     expect(isExpiring).toBe(platform !== "facebook" && platform !== "instagram");
     if (!isExpiring) return;
     const { credential } = await fixture.app.credentials.refreshCredential({
@@ -184,8 +185,8 @@ test("an authorization code is exchanged once when the browser returns with the 
   expect(answers.filter(({ outcome }) => outcome === "connected")).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === "used")).toHaveLength(7);
   const calls = await fixture.control.outcomes("x", "login");
-  // Two `login` calls reach the platform: the button of the authorization page makes one, and the exchange of the code
-  // makes the other.
+  // Two `login` calls reach the platform: the button of the authorization page makes one, and the
+  // exchange of the code makes the other.
   expect(calls).toEqual(["done", "done"]);
 });
 
@@ -234,8 +235,8 @@ test("the database contains only hashes of the secrets of an authorization, and 
   const [row] = await fixture.sql<{ row: string; codeVerifier: string | null }[]>`
     select t::text as row, code_verifier from authorizations t where workspace_id = ${fixture.workspaceId}`;
   for (const secret of [linkSecret, browser, state]) expect(row?.row).not.toContain(secret);
-  // The platform gets only the hash of the code verifier. A stored text with another hash is not the verifier itself,
-  // so the verifier is stored encrypted.
+  // The platform gets only the hash of the code verifier. A stored text with another hash is not
+  // the verifier itself, so the verifier is stored encrypted.
   const hash = createHash("sha256")
     .update(row?.codeVerifier ?? "")
     .digest("base64url");

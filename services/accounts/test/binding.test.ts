@@ -1,7 +1,7 @@
 import { newNonce, seal } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { beforeEach, expect, test } from "vitest";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { hashSecret } from "#src/domain/connect-links.ts";
 import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import { DEPLOYMENT, KEY } from "./accounts-app.ts";
 import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
@@ -18,7 +18,10 @@ async function statusOf(ref: AccountRef) {
   return accounts[0]?.status;
 }
 
-/** Changes rows of the database, as an attacker does who can write them, and returns the reference of the changed account. */
+/**
+ * Changes rows of the database, as an attacker does who can write them, and returns the reference
+ * of the changed account.
+ */
 type Attack = (own: AccountRef, other: AccountRef) => Promise<AccountRef>;
 
 const moveToWorkspace: Attack = async ({ accountId }) => {

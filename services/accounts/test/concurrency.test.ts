@@ -2,7 +2,10 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
 
-/** Sends one batch of equal admission queries of one workspace; returns the number of requests that were granted. */
+/**
+ * Sends one batch of equal admission queries of one workspace; returns the number of requests that
+ * were granted.
+ */
 type Take = (keyHash: Uint8Array, queries: number, want: number) => Promise<number>;
 
 interface Spending {
@@ -31,7 +34,10 @@ const admit: Take = async (keyHash, queries, want) => {
   return workspaces[0]?.granted ?? 0;
 };
 
-/** Sixteen callers send ten batches each; together the batches ask for far more requests than the token bucket has. */
+/**
+ * Sixteen callers send ten batches each; together the batches ask for far more requests than the
+ * token bucket has.
+ */
 async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Promise<Spending> {
   const startedAt = performance.now();
   let granted = await take(tenant.keyHash, 1, 1);
@@ -43,8 +49,8 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
   };
   await Promise.all(Array.from({ length: 16 }, caller));
   const seconds = (performance.now() - startedAt) / 1000;
-  // One more request than calculated is allowed, because the clocks of the test and of the database may differ
-  // slightly.
+  // One more request than calculated is allowed, because the clocks of the test and of the database
+  // may differ slightly.
   return { granted, limit: requestsPerMinute * (1 + seconds / 60) + 1 };
 }
 

@@ -3,7 +3,10 @@ import { setUpAccounts } from "./accounts-fixture.ts";
 
 const fixture = setUpAccounts();
 
-/** Creates an account on the simulator and returns the credentials that a person enters to connect it. */
+/**
+ * Creates an account on the simulator and returns the credentials that a person enters to connect
+ * it.
+ */
 async function createCredentials(platform: string): Promise<Record<string, string>> {
   const answer = await fetch(`${fixture.simulatorUrl}/_control/accounts`, {
     method: "POST",

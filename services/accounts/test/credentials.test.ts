@@ -239,7 +239,8 @@ test("an account for which RequireReconnect is called during a token refresh sti
 test("refreshed tokens are stored although the database connection breaks during the write", async () => {
   const ref = await fixture.connect("x");
   const { ownerSql } = fixture.database;
-  // Every write of refreshed tokens waits for the advisory lock that the transaction of this test holds.
+  // Every write of refreshed tokens waits for the advisory lock that the transaction of this test
+  // holds.
   await ownerSql.unsafe(`
     create function accounts.wait_for_lock() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(1); return new; end';

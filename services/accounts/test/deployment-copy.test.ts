@@ -20,8 +20,8 @@ beforeEach(async () => {
 afterAll(() => copy[Symbol.asyncDispose]());
 
 /**
- * Makes the access token of an account due for a refresh on its next use, and the refresh token due for a refresh by the job
- * that refreshes unused tokens.
+ * Makes the access token of an account due for a refresh on its next use, and the refresh token due
+ * for a refresh by the job that refreshes unused tokens.
  */
 async function makeDue({ accountId }: AccountRef): Promise<void> {
   await fixture.sql`

@@ -28,7 +28,10 @@ async function connect(
   return { ...ended, progress: await app.authorizations.getAuthorization({ id }) };
 }
 
-/** Returns an account with what its platform offers as an object, because the database orders the names in it anew. */
+/**
+ * Returns an account with what its platform offers as an object, because the database orders the
+ * names in it anew.
+ */
 const withParsedOffer = <T extends { readonly available: string }>(account: T) => ({
   ...account,
   available: JSON.parse(account.available === "" ? "null" : account.available) as unknown,

@@ -36,7 +36,10 @@ async function advance(advanceMs: number): Promise<void> {
   });
 }
 
-/** Approves on Instagram's authorization page and returns the code with which the browser is sent back. */
+/**
+ * Approves on Instagram's authorization page and returns the code with which the browser is sent
+ * back.
+ */
 async function approve(): Promise<string> {
   await fixture.control.settings({ authorize: "approve" });
   const authorization = createConnector().codeFlow;

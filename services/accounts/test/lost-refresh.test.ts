@@ -7,7 +7,10 @@ import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
 const fixture = setUpAccounts();
 
-/** A replica of the accounts service that cannot store refreshed tokens until its database connection is repaired. */
+/**
+ * A replica of the accounts service that cannot store refreshed tokens until its database
+ * connection is repaired.
+ */
 interface BrokenReplica extends AsyncDisposable {
   readonly app: AccountsApp;
   repair(): void;
@@ -63,8 +66,9 @@ async function eventsOf({ accountId }: AccountRef): Promise<readonly string[]> {
 }
 
 /**
- * Connects an account and lets the broken replica refresh the account's tokens, which the replica cannot store. The
- * platform then accepts only the new refresh token. Returns once the refresh lease of this replica has expired.
+ * Connects an account and lets the broken replica refresh the account's tokens, which the replica
+ * cannot store. The platform then accepts only the new refresh token. Returns once the refresh
+ * lease of this replica has expired.
  */
 async function loseRefresh(broken: BrokenReplica) {
   const ref = await fixture.connect("x");
@@ -83,8 +87,8 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
   expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
   expect(await statusOf(ref)).toBe("active");
-  // For a minute after the first refusal, the account stays active so that another replica can store newer tokens, and no
-  // replica calls the platform.
+  // For a minute after the first refusal, the account stays active so that another replica can
+  // store newer tokens, and no replica calls the platform.
   await ageLease(ref, 55);
   await fixture.credentialsOf([ref]);
   await fixture.app.refresher.settled();
@@ -196,7 +200,8 @@ test("new tokens are stored, and their account stays active, when Postgres refus
   let isFirst = true;
   const sql = new Proxy(pool.sql, {
     get: (target, name): unknown => {
-      // Only the new tokens are stored in a transaction, so the database is renamed after the platform's answer.
+      // Only the new tokens are stored in a transaction, so the database is renamed after the
+      // platform's answer.
       if (name !== "begin" || !isFirst) return Reflect.get(target, name);
       isFirst = false;
       return async (work: Parameters<typeof target.begin>[1]) => {

@@ -4,8 +4,8 @@ import { setUpAccounts } from "./accounts-fixture.ts";
 const fixture = setUpAccounts();
 
 /**
- * Connects a simulated account of X, and asks X in its name to hide a reply. Returns the type of X's error, because there is no
- * such reply.
+ * Connects a simulated account of X, and asks X in its name to hide a reply. Returns the type of
+ * X's error, because there is no such reply.
  */
 async function hideReply(features: readonly "comments"[]): Promise<string> {
   await using app = fixture.createReplica({ features });

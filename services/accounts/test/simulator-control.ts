@@ -11,8 +11,8 @@ export interface SimulatorControl {
   /** All secrets that the simulated platforms issued. */
   secrets(): Promise<readonly string[]>;
   /**
-   * Number of calls of an API operation that the simulated platform has received, including calls that it did not
-   * answer.
+   * Number of calls of an API operation that the simulated platform has received, including calls
+   * that it did not answer.
    */
   countCalls(platform: string, operation: string): Promise<number>;
   /** How the simulated platform answered the calls of an API operation, in order. */

@@ -77,7 +77,8 @@ test("fifty callers of two replicas refresh an expired token of X once", async (
       const replica = index % 2 === 0 ? fixture.app : second;
       const current = await fixture.credentialOf(ref, replica);
       if (current?.version !== 1n) return current?.accessToken;
-      // The platform refuses the expired token, so the delivery service requests a newer token with RefreshCredential.
+      // The platform refuses the expired token, so the delivery service requests a newer token with
+      // RefreshCredential.
       const answer = await replica.credentials.refreshCredential({ ref, refusedVersion: 1n });
       return answer.credential?.accessToken;
     }),

@@ -626,6 +626,8 @@ create table backfills (
   prepared int not null,
   skipped int not null,
   unmatched int not null,
+  -- Approximate size of the results in bytes.
+  bytes bigint not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint backfills_status_check
@@ -783,7 +785,7 @@ create index webhook_secrets_by_subscription on webhook_secrets (subscription_id
 -- One narrow row per webhook subscription, which processes lease. Only the process that holds the lease sends the
 -- deliveries of the subscription, so the limits on concurrency and rate, and the pauses of a receiver, hold for all
 -- processes together.
-create table webhook_lanes (
+create table webhook_leases (
   subscription_id uuid primary key references webhook_subscriptions (id),
   workspace_id uuid not null,
   -- No delivery of the webhook subscription is due before this time. The time may be too early, because the next claim
@@ -794,7 +796,7 @@ create table webhook_lanes (
   -- Nothing is sent to the webhook subscription before this time: the receiver asked for a pause, or did not answer 10
   -- attempts in a row.
   blocked_until timestamptz not null default '-infinity',
-  -- Number of attempts in a row that got no HTTP answer. From 10 on, the circuit is open: only one attempt at a time is
+  -- Number of attempts in a row that got no HTTP answer. From 10 on, the breaker is open: only one attempt at a time is
   -- made.
   unanswered_in_row int not null default 0,
   -- Since when every attempt of the webhook subscription has failed; null after a success.
@@ -802,12 +804,12 @@ create table webhook_lanes (
   -- How fast the receiver answered its last attempts: `fast`, `slow`, or `new` while that is not known. All
   -- subscriptions with slow and new receivers together can use only a part of the attempts that run at the same time.
   pace text not null default 'new',
-  constraint webhook_lanes_pace_check check (pace in ('new', 'fast', 'slow'))
+  constraint webhook_leases_pace_check check (pace in ('new', 'fast', 'slow'))
 ) with (fillfactor = 50);
 
-create index webhook_lanes_due on webhook_lanes (pace, wake_at) where wake_at < 'infinity';
+create index webhook_leases_due on webhook_leases (pace, wake_at) where wake_at < 'infinity';
 -- Finds the webhook subscriptions of a workspace that may have waiting deliveries, also revoked ones.
-create index webhook_lanes_by_workspace on webhook_lanes (workspace_id);
+create index webhook_leases_by_workspace on webhook_leases (workspace_id);
 
 -- Webhook events with many deliveries, which would delay the events of other workspaces if they were inserted at once.
 -- The job assign-events inserts the deliveries, and the workspaces take turns.

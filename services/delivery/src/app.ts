@@ -21,7 +21,7 @@ import {
   type DatabaseProcess,
 } from "@postrider/shared/process/service";
 import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
-import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import {

@@ -4,7 +4,7 @@ import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request"
 import { readPublishingSettings } from "@postrider/platforms/platforms";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
-import { readDeploymentId } from "@postrider/shared/deployment/setting";
+import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
@@ -14,7 +14,7 @@ import {
   readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
-import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import { readSealingKeys } from "@postrider/shared/secrets/sealing";
 
 /** The parts of the delivery service for which a process can work. */
 export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;

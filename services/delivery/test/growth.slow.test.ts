@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { foldText } from "#src/engagement/domain/fold-text.ts";
 import { parseState } from "#src/engagement/domain/merge-hidden-comments.ts";
 import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
-import { parseRetryAfter } from "#src/webhooks/domain/retry-schedule.ts";
+import { parseRetryAfter } from "#src/webhooks/domain/attempt.ts";
 
 const PARSERS = {
   "the folding of comments and keywords": foldText,

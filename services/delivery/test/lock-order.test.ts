@@ -4,9 +4,10 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { AccountEffect, Decision } from "#src/calls/call.ts";
+import { markCalls } from "#src/calls/marks.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
-import { markCalls } from "#src/publishing/db/marks.ts";
 import { lockBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 import { gateAccounts } from "#src/publishing/operations/write-decisions.ts";
@@ -133,7 +134,7 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
     targetId,
     generation,
     fence: 1,
-    contentHash: text,
+    callKey: text,
     externalAccountId: "external-1",
     callMs: 60_000,
   }));
@@ -158,7 +159,7 @@ test("a statement that sends probes to two platforms whose publishing is held ba
     database,
     (tx) => tx`select 1 from platform_brakes where platform = 'x' for update`,
     [
-      async (tx) => (marked = (await markCalls(tx, requests)).length),
+      async (tx) => (marked = (await markCalls(tx, TASK_TABLE, requests)).length),
       (tx) => lockBrakes(tx, ["telegram", "x"]),
     ],
   );
@@ -177,9 +178,9 @@ test("a task that cannot be published, because another call of its account is op
     targets.map((target, index) => (index < 2 ? world.addTarget({ accountId }) : target)),
   );
   if (open === undefined || blocked === undefined || free === undefined) throw new Error("no task");
-  await markCalls(sql, [open]);
+  await markCalls(sql, TASK_TABLE, [open]);
   await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now())`;
 
-  expect(await markCalls(sql, [blocked])).toEqual([]);
-  expect(await markCalls(sql, [free])).toHaveLength(1);
+  expect(await markCalls(sql, TASK_TABLE, [blocked])).toEqual([]);
+  expect(await markCalls(sql, TASK_TABLE, [free])).toHaveLength(1);
 });

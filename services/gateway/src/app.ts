@@ -24,14 +24,14 @@ import type { Config } from "#src/config.ts";
 import { createServer } from "#src/routes/server.ts";
 
 /**
- * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request gets the remaining time
- * as its deadline, and the request fails when an RPC misses it.
+ * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request
+ * gets the remaining time as its deadline, and the request fails when an RPC misses it.
  */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /**
- * Time after the start of the gateway's shutdown at which requests in flight are answered with `unavailable`, before
- * their connections are closed.
+ * Time after the start of the gateway's shutdown at which requests in flight are answered with
+ * `unavailable`, before their connections are closed.
  */
 const ABORT_CALLS_MS = 16_000;
 
@@ -58,7 +58,6 @@ function connectPeers(config: Config) {
   };
 }
 
-/** Returns the RPC clients that the operations of the API use. */
 function createClients(peers: ReturnType<typeof connectPeers>) {
   const { accounts, posts, media, delivery, engagement } = peers;
   return {
@@ -77,10 +76,7 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
   };
 }
 
-/**
- * Builds and starts the gateway. Disposing of the returned app answers the requests in flight and then stops the
- * gateway.
- */
+/** Disposing of the returned app answers the requests in flight and then stops the gateway. */
 export async function startApp(config: Config): Promise<App> {
   const { identity } = config;
   const base = openProcess(config);

@@ -4,8 +4,8 @@ import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
 /**
- * Reads a setting that lists web origins. Each must be written exactly as browsers send it, because the gateway
- * compares origins as text.
+ * Reads a setting that lists web origins. Each must be written exactly as browsers send it, because
+ * the gateway compares origins as text.
  */
 function readOrigins(read: EnvReader, name: string): readonly string[] {
   const origins = read.list(name);
@@ -25,7 +25,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest);
 }
 
-/** Reads the proxies whose `X-Forwarded-For` header is trusted. The whole internet (`0.0.0.0/0`) is refused. */
+/** The whole internet (`0.0.0.0/0`) is refused. */
 function readProxies(read: EnvReader, name: string): readonly string[] {
   const proxies = read.list(name);
   for (const proxy of proxies)
@@ -38,11 +38,11 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
 /** Limits on how slowly a client may send a request. Tests of slow clients use shorter times. */
 const PATIENCE = {
   headersMs: 15_000,
-  /** Maximum time to receive a whole request with its body; then the connection is closed. Uploads may take longer. */
+  /** Time for a whole request; then the connection is closed. Uploads may take longer. */
   requestMs: 30_000,
 };
 
-/** Reads the addresses at which the gateway calls the delivery service: in general, and for comments, automations and metrics. */
+/** In general, and for comments, automations and metrics. */
 function readDeliveryUrls(read: EnvReader) {
   const deliveryUrl = readPeerUrl(read, "delivery");
   const engagementUrl = read

@@ -43,8 +43,8 @@ function examplesIn(text: string) {
 }
 
 /**
- * Returns the path in the API description that belongs to a path in a guide. A shell variable in the guide's path
- * stands for a parameter.
+ * Returns the path in the API description that belongs to a path in a guide. A shell variable in
+ * the guide's path stands for a parameter.
  */
 function templateOf(path: string): string | undefined {
   const parts = path.split("/");
@@ -59,8 +59,8 @@ function templateOf(path: string): string | undefined {
 }
 
 /**
- * Returns the requests that a guide sends to the API with curl. If the shell computes a number in a request, it is
- * replaced by 1.
+ * Returns the requests that a guide sends to the API with curl. If the shell computes a number in a
+ * request, it is replaced by 1.
  */
 function requestsIn(text: string) {
   const commands = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
@@ -108,8 +108,8 @@ test.each(names)("every path, scope and error code that docs/api/%s names exists
 test("the overview of docs/api links every guide, and each guide is shorter than 120 lines", () => {
   const guides = names.filter((name) => name !== "README.md");
   for (const name of guides) expect(read("README.md")).toContain(`(${name})`);
-  // These two pages may be longer: the list of errors is generated from the error catalogue, and the page about
-  // generated clients contains three whole programs.
+  // These two pages may be longer: the list of errors is generated from the error catalogue, and
+  // the page about generated clients contains three whole programs.
   const longer = ["errors.md", "generated-clients.md"];
   for (const name of names.filter((each) => !longer.includes(each)))
     expect(read(name).split("\n").length, name).toBeLessThan(120);

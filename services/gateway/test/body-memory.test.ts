@@ -5,7 +5,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
-import type { BodyLimits } from "#src/routes/body-limits.ts";
+import type { BodyLimits } from "#src/routes/dependencies.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 
 const KIBIBYTE = 1024;

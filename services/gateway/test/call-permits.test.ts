@@ -9,7 +9,10 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallPermits } from "#src/clients/call-permits.ts";
 
-/** Starts a service that answers calls of the workspaces `quick…` at once, and all other calls never. */
+/**
+ * Starts a service that answers calls of the workspaces `quick…` at once, and all other calls
+ * never.
+ */
 async function startService() {
   const held: string[] = [];
   const server = createServer((request, response) => {

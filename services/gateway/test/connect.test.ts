@@ -3,7 +3,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
-import { browserCookieOf } from "#src/routes/connect/browser-cookie.ts";
+import { browserCookieOf } from "#src/routes/connect/routes.ts";
 import {
   ACCOUNT_ID,
   admitted,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import * as Schema from "typebox/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SCOPES } from "#src/routes/dependencies.ts";
-import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
+import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
 import { COMMENT } from "./engagement-fixture.ts";
 import { admitted, createTestServer, POST, type Peers } from "./fixture.ts";
 

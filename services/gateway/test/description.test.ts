@@ -48,7 +48,10 @@ test("the API description needs no API key, is valid OpenAPI 3.1 and matches the
   );
 });
 
-/** Returns the paths of the API without the path of uploads, which is not below `/api/v1` and needs no API key. */
+/**
+ * Returns the paths of the API without the path of uploads, which is not below `/api/v1` and needs
+ * no API key.
+ */
 function apiPaths() {
   return Object.entries(document.paths).filter(([path]) => path.startsWith("/api/v1/"));
 }
@@ -137,7 +140,10 @@ test("every operation of the API description has an id of its own, describes its
     expect(document).toHaveProperty(reference.replace("#/", "").split("/"));
 });
 
-/** Every route as "GET /path", from fastify's printed tree, in which a level is indented by four characters. */
+/**
+ * Every route as "GET /path", from fastify's printed tree, in which a level is indented by four
+ * characters.
+ */
 function servedRoutes(): readonly string[] {
   const parents: string[] = [];
   return app
@@ -187,7 +193,10 @@ const RECORDS = [
   "DailyQuota",
   "QueueSlotRule",
 ];
-/** Fields with fixed values whose schema needs a name in the API description, because clients use the name for a type. */
+/**
+ * Fields with fixed values whose schema needs a name in the API description, because clients use
+ * the name for a type.
+ */
 const VALUES = [
   "PostStatus",
   "TargetStatus",
@@ -227,8 +236,8 @@ test("the API description gives a name to the schema of each resource, error and
 });
 
 /**
- * Returns the HTTP statuses of errors with which the API contract says that an operation with these parameters and this
- * body can answer.
+ * Returns the HTTP statuses of errors with which the API contract says that an operation with these
+ * parameters and this body can answer.
  */
 function expectedErrors(
   name: string,
@@ -325,8 +334,8 @@ test("browsers load the script and the style of the docs page again after a rele
 
 test("the examples on the docs page have the dates of the current UTC day", async () => {
   onTestFinished(() => void vi.useRealTimers());
-  // These days are in the past, because new ids never go back in time: after a day in the future, all further ids of this
-  // process would be of that day, also those of other test files.
+  // These days are in the past, because new ids never go back in time: after a day in the future,
+  // all further ids of this process would be of that day, also those of other test files.
   for (const [now, scheduledAt] of [
     ["2026-11-24T23:59:59Z", "2026-11-25T18:00:00+09:00"],
     ["2026-11-25T00:00:00Z", "2026-11-26T18:00:00+09:00"],

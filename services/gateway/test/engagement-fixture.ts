@@ -32,8 +32,8 @@ export interface RecordingServer extends AsyncDisposable {
   /** The requests that reached the services since the last call of `send`. */
   readonly seen: () => readonly object[];
   /**
-   * Sends a request whose API key has the given scopes; without `scopes`, all scopes that the operations under test
-   * need. The services answer with `error`, if it is given.
+   * Sends a request whose API key has the given scopes; without `scopes`, all scopes that the
+   * operations under test need. The services answer with `error`, if it is given.
    */
   send(
     options: InjectOptions,
@@ -44,8 +44,8 @@ export interface RecordingServer extends AsyncDisposable {
 type Answer = <T>(request: object, give: T) => T;
 
 /**
- * @param toPeers Returns the handlers of the services. Each handler passes its request and its answer to the function
- * `answer`, which records the request.
+ * @param toPeers Returns the handlers of the services. Each handler passes its request and its
+ *   answer to the function `answer`, which records the request.
  */
 export async function createRecordingServer(
   toPeers: (answer: Answer) => Peers,

@@ -714,7 +714,9 @@ test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
 
 beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
 
-/** Sends raw headers and a body to the gateway, and reads until the gateway closes the connection. */
+/**
+ * Sends raw headers and a body to the gateway, and reads until the gateway closes the connection.
+ */
 async function send(lines: readonly string[], body = ""): Promise<string> {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");

@@ -8,8 +8,8 @@ import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.t
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
 /**
- * Number of failed requests per minute that a remote address may make. While a test runs, two more become available
- * each second.
+ * Number of failed requests per minute that a remote address may make. While a test runs, two more
+ * become available each second.
  */
 const FAILURES = 120;
 const MEDIA = {
@@ -30,8 +30,8 @@ beforeAll(async () => {
   app = await createTestServer({
     mediaUrl: media.url,
     media: { batchGetMedia },
-    // One remote address may use half of the permits for uploads, which is more than the number of concurrent uploads
-    // of this test.
+    // One remote address may use half of the permits for uploads, which is more than the number of
+    // concurrent uploads of this test.
     maxInFlight: 1_024,
     trustedProxies: ["127.0.0.1"],
   });
@@ -61,8 +61,8 @@ const acceptAll = () =>
   });
 
 /**
- * Repeats a request until it is rate-limited. Returns how many requests were answered before, without a rate limit
- * error.
+ * Repeats a request until it is rate-limited. Returns how many requests were answered before,
+ * without a rate limit error.
  */
 async function untilLimited(ask: () => Promise<Response>) {
   for (let before = 0; before < FAILURES * 3; before++) {
@@ -107,7 +107,8 @@ test("concurrent uploads with unknown tokens all count towards the limit of fail
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
-  // An upload grant allows one upload at a time, so each upload of this test has a grant with a token of its own.
+  // An upload grant allows one upload at a time, so each upload of this test has a grant with a
+  // token of its own.
   const answers = Array.from({ length: count }, (_unused, index) =>
     uploadFrom("192.0.2.4", `?token=t${index}`),
   );
@@ -118,7 +119,8 @@ test("concurrent uploads with unknown tokens all count towards the limit of fail
   );
   const refused = await uploadFrom("192.0.2.4");
   await expectRefusal(refused);
-  // The limit was exceeded by 80 failures. At two per second, they stop counting only after 40 seconds.
+  // The limit was exceeded by 80 failures. At two per second, they stop counting only after 40
+  // seconds.
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 

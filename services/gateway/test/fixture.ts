@@ -27,7 +27,10 @@ export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
 export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
 export const MEDIA_ID = "01936a5e-7d2b-7000-8000-00000000000b";
 export const PUBLIC_URL = "http://127.0.0.1:8080";
-/** The identities with which the gateway and the services that it calls authenticate themselves in tests. */
+/**
+ * The identities with which the gateway and the services that it calls authenticate themselves in
+ * tests.
+ */
 export const identities = createTestIdentities();
 export const MEDIA_KEY = "m".repeat(32);
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
@@ -80,11 +83,17 @@ export interface Peers {
   readonly bodyLimits?: ServerDeps["bodyLimits"];
   /** Maximum duration of a request in milliseconds. Default: 5 s. */
   readonly requestTimeoutMs?: number;
-  /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
+  /**
+   * By default the server refuses no request because of load: the tests run in its event loop and
+   * may delay it.
+   */
   readonly maxLoopDelayMs?: number;
 }
 
-/** Creates the REST server with in-memory services. The function `admit` decides whether a request is admitted. */
+/**
+ * Creates the REST server with in-memory services. The function `admit` decides whether a request
+ * is admitted.
+ */
 export async function createTestServer(
   peers: Peers = {},
   admit: Admission["admit"] = () => admitted(),
@@ -146,10 +155,15 @@ export async function createTestServer(
   return app;
 }
 
-/** A REST server that all tests of a file share, because building one takes a quarter of a second. */
+/**
+ * A REST server that all tests of a file share, because building one takes a quarter of a second.
+ */
 export interface SharedServer {
   readonly app: FastifyInstance;
-  /** Replaces the handlers of all in-memory services, and the function that admits requests, for one test. */
+  /**
+   * Replaces the handlers of all in-memory services, and the function that admits requests, for one
+   * test.
+   */
   use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
 }
 

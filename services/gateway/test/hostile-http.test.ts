@@ -10,7 +10,10 @@ import type { Admission } from "#src/admission/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Time limits for slow clients that are short enough for a test, and much longer than the pause between two bytes. */
+/**
+ * Time limits for slow clients that are short enough for a test, and much longer than the pause
+ * between two bytes.
+ */
 const STALL_MS = 1_500;
 const PATIENCE = {
   headersMs: 800,
@@ -47,7 +50,10 @@ async function dial(server: FastifyInstance = app): Promise<Socket> {
   return socket;
 }
 
-/** Writes to the socket byte by byte until the server closes the connection; returns the server's answer. */
+/**
+ * Writes to the socket byte by byte until the server closes the connection; returns the server's
+ * answer.
+ */
 async function drip(socket: Socket, bytes = "x"): Promise<string> {
   const said = text(socket).catch(() => "");
   let index = 0;
@@ -92,7 +98,8 @@ test.concurrent("an upload below the minimum rate is aborted and releases its up
     request.resume();
     request.once("close", () => resolve(!request.complete));
   });
-  // If this process does not run for `STALL_MS`, the gateway aborts the upload before it reaches the media service.
+  // If this process does not run for `STALL_MS`, the gateway aborts the upload before it reaches
+  // the media service.
   while (media.seen.length === 0) {
     const socket = await dial();
     socket.write(
@@ -111,8 +118,8 @@ test.concurrent("a client that does not read its answer is disconnected", async 
   });
   const patient = await dial(server);
   patient.pause();
-  // The five answers together are larger than the kernel's socket buffers, so the gateway notices that the client does
-  // not read.
+  // The five answers together are larger than the kernel's socket buffers, so the gateway notices
+  // that the client does not read.
   const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
   patient.write(ask.repeat(5));
   await closed;
@@ -161,7 +168,8 @@ test("an upload is not aborted for being slow while the media service does not r
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Waits for longer than an upload may stand still, while the media service reads nothing from this one.
+  // Waits for longer than an upload may stand still, while the media service reads nothing from
+  // this one.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > STALL_MS * 2);
   read();
@@ -288,8 +296,8 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
 });
 
 /**
- * Sends requests until one is rate-limited. The rate limit allows further requests while this function runs; they are
- * used up as well.
+ * Sends requests until one is rate-limited. The rate limit allows further requests while this
+ * function runs; they are used up as well.
  */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
@@ -302,7 +310,10 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** For each call of `useUp`, the number of requests that were answered before the rate limit refused one. */
+/**
+ * For each call of `useUp`, the number of requests that were answered before the rate limit refused
+ * one.
+ */
 const answered: number[] = [];
 
 const linkSecret = "a".repeat(43);
@@ -360,8 +371,8 @@ test("X-Forwarded-For is ignored unless a trusted proxy sent it", async () => {
   await using alone = await open({}, admit);
   expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
   await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
-  // In the header, the trusted proxy added the last address. The client itself sent the addresses before it, so they
-  // are not trusted.
+  // In the header, the trusted proxy added the last address. The client itself sent the addresses
+  // before it, so they are not trusted.
   expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
   expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
 });

@@ -16,8 +16,8 @@ let app: FastifyInstance;
 let url: string;
 let calls = 0;
 /**
- * `reads` counts the calls that read whole posts. `polls` counts the calls that read only the statuses of the posts for
- * which agents wait.
+ * `reads` counts the calls that read whole posts. `polls` counts the calls that read only the
+ * statuses of the posts for which agents wait.
  */
 let reads = 0;
 let polls = 0;
@@ -75,8 +75,8 @@ function post(
 }
 
 test("an MCP tool with a large answer is called only after memory is reserved for this answer, and is refused when the reservation takes too long", async () => {
-  // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two copies of a page of
-  // posts. So there is room for two calls.
+  // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two
+  // copies of a page of posts. So there is room for two calls.
   const gate = Promise.withResolvers<void>();
   mayList = gate.promise;
   const waiting = [post(LIST, LEGACY), post(LIST, LEGACY)];

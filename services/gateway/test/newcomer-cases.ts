@@ -15,14 +15,20 @@ export interface NewcomerCase {
   readonly mistake: string;
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /**
-   * Path below `/api/v1`. If it begins with `//`, the text after the first `/` is the whole path, which need not lie
-   * below `/api/v1`.
+   * Path below `/api/v1`. If it begins with `//`, the text after the first `/` is the whole path,
+   * which need not lie below `/api/v1`.
    */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body of the request. An object is sent as JSON; a text is sent unchanged, with the content type of JSON. */
+  /**
+   * The body of the request. An object is sent as JSON; a text is sent unchanged, with the content
+   * type of JSON.
+   */
   readonly body?: unknown;
-  /** The error with which the simulated service behind the gateway refuses the request, as the real service would. */
+  /**
+   * The error with which the simulated service behind the gateway refuses the request, as the real
+   * service would.
+   */
   readonly refusal?: ServiceError;
   readonly admission?: AdmissionResult;
 }

@@ -8,7 +8,10 @@ import { admitted, createTestServer, type Peers } from "./fixture.ts";
 import { NEWCOMER_CASES, type NewcomerCase } from "./newcomer-cases.ts";
 
 let current: NewcomerCase;
-/** A simulated service that refuses every call with the error of the wrong request that is being tested. */
+/**
+ * A simulated service that refuses every call with the error of the wrong request that is being
+ * tested.
+ */
 const refusing = new Proxy(
   {},
   {
@@ -74,8 +77,8 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
 /**
- * Returns an error detail as JSON for a cell of the table in newcomer-requests.md. The message is left out, because the
- * cell contains it already.
+ * Returns an error detail as JSON for a cell of the table in newcomer-requests.md. The message is
+ * left out, because the cell contains it already.
  */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
@@ -117,7 +120,10 @@ test("newcomer-requests.md, the table of wrong requests and their answers, is up
 /** Matches the verb of a sentence that says what to do, such as "Send". */
 const IMPERATIVE =
   /(?:^|[.;:,] |and |or )(?:[Aa]dd|[Aa]sk|[Cc]hange|[Cc]hoose|[Cc]omplete|[Cc]orrect|[Cc]reate|[Cc]ut|[Dd]elete|[Ll]eave|[Ll]ook|[Nn]ame|[Rr]ead|[Rr]emove|[Ss]end|[Ss]et|[Ss]horten|[Ss]tart|[Ss]wap|[Tt]ake|[Uu]se|[Ww]ait)\b/;
-/** Matches the words that a text of the error catalogue shows in place of a parameter that is missing. */
+/**
+ * Matches the words that a text of the error catalogue shows in place of a parameter that is
+ * missing.
+ */
 const UNKNOWN = /API description names|one that the Allow header/;
 
 const ALL = Object.values(NEWCOMER_CASES).flat();
@@ -140,8 +146,8 @@ test("each answer to a wrong request, and each of its details, says what to send
 });
 
 /**
- * Error details with these codes are about a wrong value. Besides their message, they have a field that describes a
- * valid value.
+ * Error details with these codes are about a wrong value. Besides their message, they have a field
+ * that describes a valid value.
  */
 const ABOUT_VALUES = new Set([
   "type",

@@ -2,7 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
-/** Number of requests of one kind per minute that one remote address may make without an API key. */
+/**
+ * Number of requests of one kind per minute that one remote address may make without an API key.
+ */
 const REQUESTS = 300;
 
 let app: FastifyInstance;

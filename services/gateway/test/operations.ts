@@ -15,7 +15,10 @@ interface Described {
   readonly "x-postrider-scope"?: string;
 }
 
-/** Returns all operations of the committed API description, which another test compares with the server. */
+/**
+ * Returns all operations of the committed API description, which another test compares with the
+ * server.
+ */
 export function listOperations(): readonly ListedOperation[] {
   const file = fileURLToPath(new URL("../openapi.json", import.meta.url));
   const { paths } = JSON.parse(readFileSync(file, "utf8")) as {

@@ -6,8 +6,8 @@ import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, type Peers } f
 
 const MEBIBYTE = 1024 * 1024;
 /**
- * A text that is larger than all buffers of a connection together. So it cannot be sent completely while the client
- * does not read.
+ * A text that is larger than all buffers of a connection together. So it cannot be sent completely
+ * while the client does not read.
  */
 const LONG = "x".repeat(12 * MEBIBYTE);
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
@@ -133,7 +133,8 @@ test("the gateway sends a large answer to a request that changed data even while
 });
 
 test("the gateway reads a list of posts only after it has reserved memory for the answer, and refuses a request that waits too long for the memory", async () => {
-  // Each request for a list of posts reserves 2 MiB of the 26 MiB that the unsent answers to a workspace may have.
+  // Each request for a list of posts reserves 2 MiB of the 26 MiB that the unsent answers to a
+  // workspace may have.
   const gate = Promise.withResolvers<void>();
   Object.assign(patient, { content: "short", mayList: gate.promise });
   const waiting = Array.from({ length: 13 }, async () => statusOf(await patient.get("/posts")));

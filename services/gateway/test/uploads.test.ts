@@ -19,8 +19,8 @@ import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.t
 const ORIGIN = "https://app.example.com";
 const MEBIBYTE = 1024 * 1024;
 /**
- * An upload body that is larger than all buffers on the way. It is created once, because the server shares the event
- * loop and refuses requests under load.
+ * An upload body that is larger than all buffers on the way. It is created once, because the server
+ * shares the event loop and refuses requests under load.
  */
 const BIG = Buffer.alloc(8 * MEBIBYTE);
 
@@ -160,7 +160,9 @@ test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
   },
 );
 
-/** Sends a PUT request with an HTTP client that does not normalize the path, and returns the answer. */
+/**
+ * Sends a PUT request with an HTTP client that does not normalize the path, and returns the answer.
+ */
 async function putRaw(path: string) {
   const { hostname, port } = new URL(url);
   const client = httpRequest({ hostname, port, path, method: "PUT" });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, POST_ID } from "./fixture.ts";
 
 /**
- * The scopes that the requests of these tests need. Without them, a request would be refused before its body is
- * checked.
+ * The scopes that the requests of these tests need. Without them, a request would be refused before
+ * its body is checked.
  */
 const SCOPES = new Set(["posts:read", "posts:write", "comments:write", "automations:write"]);
 
@@ -17,8 +17,8 @@ afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /**
- * Size in bytes of the hostile texts, each of which these tests send as the value of a header. A query parameter
- * contains the first 1,000 characters of such a text.
+ * Size in bytes of the hostile texts, each of which these tests send as the value of a header. A
+ * query parameter contains the first 1,000 characters of such a text.
  */
 const MAX_HEADER_BYTES = 12 * 1024;
 
@@ -50,8 +50,8 @@ const ROUTES = [
 ] as const;
 
 /**
- * Large values for fields of a request body, with as many mistakes as possible: one value for each kind of check that a
- * body needs.
+ * Large values for fields of a request body, with as many mistakes as possible: one value for each
+ * kind of check that a body needs.
  */
 const VALUES: readonly (readonly [string, unknown])[] = [
   ["a list of numbers", times(1000, 1)],

@@ -11,7 +11,7 @@ import {
   type ServiceCheckOptions,
 } from "@postrider/shared/diagnostics/service-checks";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";

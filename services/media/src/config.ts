@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { isProduction } from "@postrider/shared/config/production";
-import { readDeploymentId } from "@postrider/shared/deployment/setting";
+import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";

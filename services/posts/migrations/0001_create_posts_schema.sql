@@ -74,7 +74,7 @@ create table targets (
   task_version bigint not null default 0,
   -- Time at which the delivery service last reported the target or the sweep last asked about it; initially the due
   -- time. The sweep does not ask the delivery service before the due time.
-  last_news_at timestamptz not null,
+  last_report_at timestamptz not null,
   attempt_count int not null default 0,
   next_attempt_at timestamptz(3),
   external_id text,
@@ -99,12 +99,12 @@ create table targets (
 );
 
 -- The targets that the sweep asks about: open targets, and failed targets that may turn out to be published.
-create index targets_unsettled on targets (last_news_at)
+create index targets_unsettled on targets (last_report_at)
   where publish_before is not null
   and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'));
 
 -- The targets whose deletion the sweep asks the delivery service about.
-create index targets_deleting on targets (last_news_at) where status = 'deleting';
+create index targets_deleting on targets (last_report_at) where status = 'deleting';
 
 create table target_attempts (
   workspace_id uuid not null,
@@ -168,6 +168,14 @@ create function refuse(reason text) returns boolean language plpgsql as $$
 begin
   raise exception using errcode = 'PR001', message = reason;
 end
+$$;
+
+-- Whether a statement may store a post that uses media. The media service drops a claim on media after 10 minutes if the
+-- post does not exist, so a process that was suspended for longer must not store the post. The condition already fails
+-- after 5 minutes, because the commit still takes some time. `noted_after` is the time of this database, read before the
+-- media service was asked to record the use.
+create function media_use_holds(media_ids uuid[], noted_after timestamptz) returns boolean language sql volatile as $$
+  select cardinality(media_ids) = 0 or clock_timestamp() < noted_after + interval '5 minutes'
 $$;
 
 -- What a workspace may store

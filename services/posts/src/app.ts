@@ -6,7 +6,7 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
-import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
+import { type EventHandler, startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -18,13 +18,13 @@ import {
 import { readOwnership } from "@postrider/shared/deployment/table";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
-import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock } from "@postrider/shared/postgres/clock";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
+import { type App, disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
@@ -35,11 +35,10 @@ import {
   createPlatformDirectory,
   createWorkspaceDirectory,
 } from "#src/clients/accounts.ts";
-import { MIGRATIONS, type Config } from "#src/config.ts";
+import { type Config, MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
-import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
-import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
-import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
+import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
+import { type Scheduler, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createPostInserts } from "#src/operations/post-inserts.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -101,10 +100,9 @@ function startJobs(options: {
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
   const keys = startCleaningIdempotencyKeys(sql, logger);
   const deeds = startCleaningDeeds(sql, logger);
-  const guards = startCleaningDuplicateGuards(sql, logger);
-  const quota = startCleaningQuotaUsage(sql, logger);
+  const expired = startCleaningExpiredRows(sql, logger);
   const watch = startDeploymentWatch(guard, logger);
-  return { scheduler, all: [scheduler, sweep, keys, deeds, guards, quota, watch] };
+  return { scheduler, all: [scheduler, sweep, keys, deeds, ...expired, watch] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
-import { readDeploymentId } from "@postrider/shared/deployment/setting";
+import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,

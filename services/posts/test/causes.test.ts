@@ -82,7 +82,7 @@ test("when several posts start in one batch, each event carries the request id a
 test("a repeated publish request carries the request id and trace of the request that created the post", async () => {
   const post = await inRequest(8, () => accept());
   await posts.sql`delete from outbox`;
-  await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;
+  await posts.sql`update targets set last_report_at = now() - interval '1 hour'`;
 
   await posts.sweep();
 

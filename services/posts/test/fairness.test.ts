@@ -45,3 +45,34 @@ test("a workspace whose 500 drafts exceed its limit makes no post of another wor
   const results = await Promise.all(drafts);
   expect(results.filter((result) => result?.status === "fulfilled")).toHaveLength(3);
 });
+
+test("while 48 requests of a workspace wait for the lock on one of its posts, those of another workspace are answered", async () => {
+  const many = workspaceOf(posts);
+  const { workspaceId, id } = await many.draft();
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = posts.migrationSql.begin(async (tx) => {
+    await tx`select 1 from posts where id = ${id} for update`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const changes = Array.from({ length: 12 }, () => [
+    posts.posts.updatePost({ workspaceId, id, content: newId() }),
+    posts.posts.publishPost({ workspaceId, id }),
+    posts.posts.retryPost({ workspaceId, id }),
+    posts.posts.deletePost({ workspaceId, id }),
+  ]).flat();
+  const ended = Promise.allSettled(changes);
+
+  const other = workspaceOf(posts);
+  const draft = await other.draft();
+  expect(await other.create()).toMatchObject({ status: "publishing" });
+  const ref = { workspaceId: other.workspaceId, id: draft.id };
+  const { post } = await posts.posts.updatePost({ ...ref, content: newId() });
+  expect(post).toMatchObject({ version: 2n });
+
+  released.resolve();
+  await holder;
+  expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
+});

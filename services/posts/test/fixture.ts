@@ -51,7 +51,7 @@ import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
 import { createLogger } from "@postrider/shared/telemetry/logger";

@@ -5,16 +5,19 @@ import {
   ValidatePostRequestSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { isId } from "@postrider/shared/ids";
-import { decodeCursor, deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
-import { requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import {
+  decodeCursor,
+  deriveCursorKeys,
+  requireTextCursor,
+} from "@postrider/shared/secrets/list-cursor";
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
 import { expect, test } from "vitest";
 import { nextFreeSlot, nextFreeSlots } from "#src/domain/next-slots.ts";
 import { contentHash } from "#src/domain/plan-post.ts";
 import { checkSlotTimetable, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
-import { createTakenSlots } from "#src/domain/taken-slots.ts";
+import { createTakenSlots } from "#src/domain/slot-times.ts";
 import { findZoneClock } from "#src/domain/zone-clock.ts";
-import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
+import { parseListPosts } from "#src/rpc/list-posts.ts";
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
 /** Runs a parser that throws for texts that it refuses. */

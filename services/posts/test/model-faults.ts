@@ -31,7 +31,7 @@ export async function comeDue(world: World): Promise<Asked> {
     update posts set scheduled_at = now() - ${agoMs}::float8 * interval '1 millisecond' where id = ${post.id}`;
   await sql`
     update targets
-    set due_at = now() - ${agoMs}::float8 * interval '1 millisecond', last_news_at = now()
+    set due_at = now() - ${agoMs}::float8 * interval '1 millisecond', last_report_at = now()
     where post_id = ${post.id}`;
   await sql`
     update duplicate_guards

@@ -5,7 +5,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { RetryLaterError } from "@postrider/shared/bus";
 import { newId } from "@postrider/shared/ids";
-import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 

@@ -1,8 +1,9 @@
+import { together } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
+import { newWorkspace, type Posts, startPosts } from "./fixture.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -43,7 +44,7 @@ test("the quota counters of periods before the previous month are deleted, excep
   await insertCounter(workspaceId, open, 1);
 
   const logger = createLogger({ service: "test", level: "silent" });
-  await using _job = startCleaningQuotaUsage(posts.sql, logger);
+  await using _jobs = together(startCleaningExpiredRows(posts.sql, logger));
 
   const expected = [...kept, open].toSorted();
   await eventually(async () => (await periodsOf(workspaceId)).length === expected.length);
@@ -58,7 +59,7 @@ test("more past quota counters than one statement deletes are all deleted in one
     from generate_series(1, 12000) as n`;
 
   const logger = createLogger({ service: "test", level: "silent" });
-  await using _job = startCleaningQuotaUsage(posts.sql, logger);
+  await using _jobs = together(startCleaningExpiredRows(posts.sql, logger));
 
   await eventually(async () => (await periodsOf(workspaceId)).length === 0);
 });

@@ -182,7 +182,7 @@ test("the sweep job sends the same publish request again for a started post when
   await startDueBatch(scheduler(2 * DAY_MS));
   const [first] = await posts.events();
   await posts.sql`delete from outbox`;
-  await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;
+  await posts.sql`update targets set last_report_at = now() - interval '1 hour'`;
 
   await posts.sweep();
 

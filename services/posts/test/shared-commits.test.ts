@@ -191,17 +191,21 @@ async function findFaults(workspaceIds: readonly string[]) {
 /** Makes statements hold each lock for longer before they take the next one, so that a wrong order of locks shows as a deadlock. */
 async function slowDownLocks(): Promise<void> {
   await posts.migrationSql.unsafe(`
+    drop trigger if exists slow_key on idempotency_keys;
+    drop trigger if exists slow_quota on quota_usage;
+    drop trigger if exists slow_usage on post_usage;
     create or replace function lock_guard(account_id uuid, content_hash bytea) returns void language sql volatile as $$
       select pg_advisory_xact_lock(hashtextextended(account_id::text || encode(content_hash, 'hex'), 0)), pg_sleep(0.004)
     $$;
-    create function slow_down() returns trigger language plpgsql as $$
+    create or replace function slow_down() returns trigger language plpgsql as $$
     begin
       perform pg_sleep(0.004);
       return null;
     end
     $$;
     create trigger slow_key after insert on idempotency_keys for each row execute function slow_down();
-    create trigger slow_quota after insert or update on quota_usage for each row execute function slow_down();`);
+    create trigger slow_quota after insert or update on quota_usage for each row execute function slow_down();
+    create trigger slow_usage after insert or update on post_usage for each row execute function slow_down();`);
 }
 
 test("random concurrent requests of two workspaces on two replicas, with shared accounts, contents, keys, slots, media and force, never deadlock, and leave whole posts and right counters", async () => {
@@ -255,4 +259,21 @@ test("when connections are lost while posts are stored, every post whose request
   const accepted = results.flatMap((each) => (each.status === "fulfilled" ? [each.value.id] : []));
   expect(accepted.filter((id) => !ids.has(id))).toEqual([]);
   expect(await findFaults(workspaceIds)).toEqual([]);
+});
+
+test("drafts of eight workspaces that two replicas store in opposite orders never deadlock", async () => {
+  await slowDownLocks();
+  const workspaces = Array.from({ length: 8 }, () => workspaceOf(posts)).map((each) => ({
+    workspaceId: each.workspaceId,
+    accountIds: [each.connect()],
+  }));
+  const sends = [
+    { replica: posts.posts, owners: workspaces },
+    { replica: posts.addReplica(), owners: workspaces.toReversed() },
+  ].map(({ replica, owners }) => (index: number) => {
+    const owner = owners[index % owners.length];
+    return replica.createPost({ ...owner, content: newId(), createdVia: "rest", isDraft: true });
+  });
+  const drafts = sends.flatMap((send) => Array.from({ length: 160 }, (_, index) => send(index)));
+  expect(await Promise.all(drafts)).toHaveLength(320);
 });

@@ -102,7 +102,7 @@ test("concurrent sweep jobs ask the delivery service about each target once", as
   await publish(60);
   await publish(60);
 
-  await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;
+  await posts.sql`update targets set last_report_at = now() - interval '1 hour'`;
 
   const counts = await Promise.all([1, 2, 3].map(() => posts.sweep(60_000)));
 
@@ -214,7 +214,7 @@ const SWEEP_AFTER_MS = 120_000;
 const passMinutes = (minutes: number) =>
   posts.sql`
     update targets
-    set last_news_at = last_news_at - ${minutes}::int * interval '1 minute',
+    set last_report_at = last_report_at - ${minutes}::int * interval '1 minute',
       updated_at = updated_at - ${minutes}::int * interval '1 minute',
       due_at = due_at - ${minutes}::int * interval '1 minute'`;
 

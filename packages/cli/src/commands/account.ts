@@ -5,7 +5,7 @@ import {
   AccountSettingsService,
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { notFound } from "@postrider/shared/errors";
-import { required } from "#src/answers.ts";
+import { required, toInstant } from "#src/answers.ts";
 import {
   type Arguments,
   type Command,
@@ -17,15 +17,14 @@ import {
 import { connectAccount } from "#src/commands/connect.ts";
 import { UsageError } from "#src/failures.ts";
 import { findAccount } from "#src/find-account.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord, formatTable } from "#src/table.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Parses the value of an account setting from the command line. The current value decides the type: `true` or `false`
- * for a setting that is on or off, texts separated by commas for a list.
+ * The current value decides the type: `true` or `false` for a setting that is on or off, texts
+ * separated by commas for a list.
  */
 function parseValue(current: unknown, text: string): unknown {
   if (Array.isArray(current)) return text === "" ? [] : text.split(",");
@@ -75,7 +74,6 @@ function showValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Shows the settings of an account, and changes them if the command line contains changes. */
 async function accountSettings(services: Services, args: Arguments): Promise<Result> {
   const accountId = getPositional(args);
   const account = await findAccount(services, accountId);
@@ -130,7 +128,6 @@ async function list(services: Services, args: Arguments): Promise<Result> {
   return { json: { accounts }, text: formatTable(headings, rows, "no accounts") };
 }
 
-/** Commands about connected accounts. */
 export const accountCommands: readonly Command[] = [
   {
     words: "account connect",
@@ -138,22 +135,12 @@ export const accountCommands: readonly Command[] = [
       "PLATFORM --workspace ID [--handle H | --chat C | --simulated [--username U] [--count N]]",
     summary:
       "connect an account: print a link to open in a browser, and wait until the person approves; bluesky needs --handle and telegram --chat, and the app password or bot token is read from standard input; --simulated creates accounts on the simulator",
-    options: {
-      workspace: { type: "string" },
-      handle: { type: "string" },
-      chat: { type: "string" },
-      simulated: { type: "boolean" },
-      username: { type: "string" },
-      count: { type: "string" },
-    },
-    positionals: { min: 1, max: 1 },
     run: connectAccount,
   },
   {
     words: "account list",
     synopsis: "--workspace ID",
     summary: "list the connected accounts of a workspace, newest first",
-    options: { workspace: { type: "string" } },
     run: list,
   },
   {
@@ -161,11 +148,6 @@ export const accountCommands: readonly Command[] = [
     synopsis: "ID [--set NAME=VALUE …] [--reset NAME …]",
     summary:
       "show the settings with which Postrider publishes to an account, or change them: --set languages=en,de sets a list, --reset returns to the default",
-    options: {
-      set: { type: "string", multiple: true },
-      reset: { type: "string", multiple: true },
-    },
-    positionals: { min: 1, max: 1 },
     run: accountSettings,
   },
 ];

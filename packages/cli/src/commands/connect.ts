@@ -7,31 +7,25 @@ import {
   type GetAuthorizationResponse,
   type IssueConnectLinkResponse,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import { isUnanswered } from "@postrider/shared/errors";
-import { required } from "#src/answers.ts";
+import { isUnanswered, ServiceError, type Violation } from "@postrider/shared/errors";
+import { required, toInstant } from "#src/answers.ts";
 import {
+  type Arguments,
   findInteger,
   findText,
   getPositional,
   getText,
-  type Arguments,
   type Result,
   type Terminal,
 } from "#src/command.ts";
-import { toConnectFailure, toOutcomeFailure } from "#src/commands/connect-failures.ts";
-import { UsageError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
+import { CommandFailure, UsageError } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const POLL_MS = 500;
-/**
- * Deadline in milliseconds of one request for the progress of an authorization. When a service is restarting and does
- * not answer in time, the tool asks again.
- */
+/** Of one look; when a service is restarting and does not answer in time, the tool asks again. */
 const LOOK_MS = 5_000;
 
-/** Returns a line with the features for which an account lacks a permission; no line when it lacks none. */
 function describeMissing({ username, permissions }: Account): readonly string[] {
   const { missing = [], missingScopes = [] } = permissions ?? {};
   if (missing.length === 0) return [];
@@ -61,10 +55,7 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/**
- * Reads the credentials of an account from standard input, for a platform without an authorization page. Undefined for
- * a platform with such a page.
- */
+/** For a platform without an authorization page; undefined for one with such a page. */
 async function readCredentials(
   platform: string,
   args: Arguments,
@@ -87,8 +78,8 @@ async function readCredentials(
 }
 
 /**
- * Reads the progress of an authorization. Returns undefined while the accounts service does not answer; the caller then asks
- * again as long as the connect link is valid.
+ * Undefined while the accounts service does not answer; the caller then asks again as long as the
+ * link is valid.
  */
 async function findProgress(
   services: Services,
@@ -142,7 +133,10 @@ async function connectByLink(
 /** The option that names the account on a platform without an authorization page. */
 const NAME_OPTIONS = { handle: "bluesky", chat: "telegram" } as const;
 
-/** Refuses options that the platform does not use, so that a person notices that they have no effect. */
+/**
+ * Refuses options that the platform does not use, so that a person notices that they have no
+ * effect.
+ */
 function checkOptions(platform: string, { values }: Arguments): void {
   for (const [option, user] of Object.entries(NAME_OPTIONS))
     if (values[option] !== undefined && platform !== user)
@@ -164,7 +158,6 @@ async function connectReal(
   return toResult([required(account)], false);
 }
 
-/** Connects an account with entered credentials or with a connect link, or connects accounts of the simulator. */
 export async function connectAccount(
   services: Services,
   args: Arguments,
@@ -176,4 +169,60 @@ export async function connectAccount(
   } catch (error) {
     throw toConnectFailure(getPositional(args), error);
   }
+}
+
+const NEW_LINK = "run the command again for a new link";
+
+/**
+ * What happened and what to do, for each way in which an authorization on the platform's page can
+ * fail.
+ */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  denied: `access was denied on the page of the platform, or the app may not ask for the permissions; ${NEW_LINK}`,
+  refused: `the platform rejected the authorization: check the id and the secret of the app in the settings of the accounts service; then ${NEW_LINK}`,
+  expired: `the link was not used within 10 minutes; ${NEW_LINK}`,
+  permission_missing:
+    "a permission that publishing needs was not granted; run the command again and leave all permissions selected on the page",
+  no_account: "the approved access includes no account that can publish; select one on the page",
+  unavailable: `the platform did not answer; ${NEW_LINK}`,
+  unanswered:
+    "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
+};
+
+function withGuide(message: string, platform: string): string {
+  return `${message} (docs/platforms/${platform}.md)`;
+}
+
+/**
+ * Converts the way in which an authorization failed to the failure of the command, with what the
+ * operator can do.
+ */
+export function toOutcomeFailure(platform: string, outcome: string): CommandFailure {
+  const message = OUTCOMES[outcome] ?? OUTCOMES.refused ?? outcome;
+  return new CommandFailure(outcome, withGuide(message, platform));
+}
+
+function explain({ code, reason, allowed = [] }: Violation, platform: string): string | undefined {
+  switch (code) {
+    case "login_refused":
+      return withGuide(reason ?? "the platform refused the credentials", platform);
+    case "platform_unavailable":
+      return withGuide(`${reason ?? "the platform did not answer"}; try again later`, platform);
+    case "not_configured":
+      return withGuide(
+        `${platform} is not set up: set the settings of its app and restart the accounts service`,
+        platform,
+      );
+    case "unknown_platform":
+      return `there is no platform \`${platform}\`; use one of ${allowed.join(", ")}`;
+    default:
+      return undefined;
+  }
+}
+
+export function toConnectFailure(platform: string, error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const [violation] = error.violations;
+  const message = violation === undefined ? undefined : explain(violation, platform);
+  return message === undefined ? error : new CommandFailure(error.reason, message);
 }

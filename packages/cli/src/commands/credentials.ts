@@ -20,14 +20,12 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { keys }, text };
 }
 
-/** Commands about the keys that encrypt stored credentials. */
 export const credentialCommands: readonly Command[] = [
   {
     words: "credentials keys",
     synopsis: "",
     summary:
       "list the sealing keys with the number of credentials that need each; a key that is not needed may be removed",
-    options: {},
     run: listKeys,
   },
 ];

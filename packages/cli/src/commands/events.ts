@@ -1,9 +1,9 @@
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { toInstant } from "#src/answers.ts";
 import { chosenServices } from "#src/chosen-services.ts";
 import type { Arguments, Command, Result } from "#src/command.ts";
 import type { ServiceName } from "#src/config.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
@@ -63,21 +63,20 @@ async function redrive(services: Services, args: Arguments): Promise<Result> {
   return { json: total, text };
 }
 
-/** Commands about parked events: events that a service could not handle, or that the broker refused. */
+/**
+ * Commands about parked events: events that a service could not handle, or that the broker refused.
+ */
 export const eventCommands: readonly Command[] = [
   {
     words: "events list",
     synopsis: "[--service S]",
     summary: "list parked events, newest first, at most 1,000 of each service",
-    options: { service: { type: "string" } },
     run: list,
   },
   {
     words: "events redrive",
     synopsis: "[--service S [ID …]]",
     summary: "handle parked events again: the given events, or all of them",
-    options: { service: { type: "string" } },
-    positionals: { min: 0, max: 1_000 },
     run: redrive,
   },
 ];

@@ -2,16 +2,12 @@ import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identit
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import type { Arguments, Command, Result } from "#src/command.ts";
 
-/** Formats a Kubernetes Secret that contains one value. */
 function formatSecret(name: string, key: string, value: string): string {
   const metadata = `  name: ${name}\n  namespace: postrider`;
   return `apiVersion: v1\nkind: Secret\nmetadata:\n${metadata}\nstringData:\n  ${key}: ${value}\n`;
 }
 
-/**
- * Generates a key pair for each service and for the operator's tool. Nothing is stored; the
- * operator keeps the printed keys.
- */
+/** Nothing is stored; the operator keeps the printed keys. */
 function create({ values }: Arguments): Promise<Result> {
   const keys = makeIdentityKeys();
   const trusted = toTrustedIdentities(keys);
@@ -31,14 +27,12 @@ function create({ values }: Arguments): Promise<Result> {
   });
 }
 
-/** The command that makes the keys with which the processes prove to each other who they are. */
 export const identityCommands: readonly Command[] = [
   {
     words: "identity create",
     synopsis: "[--kubernetes]",
     summary:
       "print a new key pair for each service and for this tool, as settings or as Kubernetes Secrets; calls no service",
-    options: { kubernetes: { type: "boolean" } },
     run: (_services, args) => create(args),
   },
 ];

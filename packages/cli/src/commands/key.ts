@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "@postrider/contracts/accounts/v1/api_key_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
-import { required } from "#src/answers.ts";
+import { required, toInstant } from "#src/answers.ts";
 import {
   findInstant,
   findText,
@@ -13,7 +13,6 @@ import {
   type Result,
 } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord, formatTable } from "#src/table.ts";
 
@@ -33,7 +32,10 @@ function toJson(key: ApiKey) {
   };
 }
 
-/** Returns the scope that limits an agent's API key to drafts if `--mcp draft-only` is given; otherwise no scope. */
+/**
+ * Returns the scope that limits an agent's API key to drafts if `--mcp draft-only` is given;
+ * otherwise no scope.
+ */
 function readMcpPolicy(args: Arguments): readonly string[] {
   const policy = findText(args, "mcp") ?? "publish";
   if (policy === "publish") return [];
@@ -94,35 +96,24 @@ async function revoke(services: Services, args: Arguments): Promise<Result> {
   };
 }
 
-/** Commands about API keys. */
 export const keyCommands: readonly Command[] = [
   {
     words: "key create",
     synopsis:
       "--name N --workspace ID [--workspace ID …] --scopes a,b|all [--mcp draft-only|publish] [--expires-at T]",
     summary: "create an API key and show it once",
-    options: {
-      name: { type: "string" },
-      workspace: { type: "string", multiple: true },
-      scopes: { type: "string" },
-      mcp: { type: "string" },
-      "expires-at": { type: "string" },
-    },
     run: create,
   },
   {
     words: "key list",
     synopsis: "--workspace ID",
     summary: "list the API keys of a workspace, newest first",
-    options: { workspace: { type: "string" } },
     run: list,
   },
   {
     words: "key revoke",
     synopsis: "ID",
     summary: "revoke an API key; requests with it fail within 5 s",
-    options: {},
-    positionals: { min: 1, max: 1 },
     run: revoke,
   },
 ];

@@ -31,10 +31,7 @@ function toResult({ id, kind, fileName, altText, coverMs }: Media): Result {
   return { json, text };
 }
 
-/**
- * Returns the new value of a field that one command-line option sets and another one removes; undefined if neither
- * option is given.
- */
+/** One option sets the field and another one removes it; undefined if neither is given. */
 function findChange<T>(
   args: Arguments,
   [set, remove]: readonly [string, string],
@@ -62,20 +59,11 @@ async function describe(services: Services, args: Arguments): Promise<Result> {
   return toResult(required(media));
 }
 
-/** Commands about uploaded images and videos. */
 export const mediaCommands: readonly Command[] = [
   {
     words: "media describe",
     synopsis: "MEDIA --workspace ID [--alt-text T | --no-alt-text] [--cover-ms N | --no-cover]",
     summary: "set what platforms show to people who do not see a picture, or the cover of a video",
-    options: {
-      workspace: { type: "string" },
-      "alt-text": { type: "string" },
-      "no-alt-text": { type: "boolean" },
-      "cover-ms": { type: "string" },
-      "no-cover": { type: "boolean" },
-    },
-    positionals: { min: 1, max: 1 },
     run: describe,
   },
 ];

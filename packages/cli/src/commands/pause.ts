@@ -1,26 +1,23 @@
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { toInstant } from "#src/answers.ts";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
 import { findAccount, listWorkspaceIds } from "#src/find-account.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const KINDS = ["platform", "account", "workspace"] as const;
 
-const SCOPE = {
-  platform: { type: "string" },
-  account: { type: "string" },
-  workspace: { type: "string" },
-} as const;
-
 function clientOf(services: Services) {
   return services.client("delivery", PauseService);
 }
 
-/** What to pause or resume: the value of --platform, --account or --workspace, of which exactly one must be given. */
+/**
+ * What to pause or resume: the value of --platform, --account or --workspace, of which exactly one
+ * must be given.
+ */
 function getScope(args: Arguments): { readonly kind: string; readonly key: string } {
   const scopes = KINDS.flatMap((kind) => {
     const key = findText(args, kind);
@@ -33,8 +30,7 @@ function getScope(args: Arguments): { readonly kind: string; readonly key: strin
 }
 
 /**
- * Rejects the id of an unknown account or workspace, because a pause with a mistyped id would have no effect. The
- * delivery service checks malformed ids and rejects them.
+ * A pause with a mistyped id would have no effect. Delivery checks malformed ids.
  *
  * @throws ServiceError `not_found`
  */
@@ -80,21 +76,18 @@ async function listPauses(services: Services): Promise<Result> {
   return { json: { pauses }, text };
 }
 
-/** Commands that pause and resume publishing. */
 export const pauseCommands: readonly Command[] = [
   {
     words: "pause",
     synopsis: "--platform P | --account ID | --workspace ID",
     summary: "pause publishing on a platform, for an account or for a workspace",
-    options: SCOPE,
     run: pause,
   },
   {
     words: "resume",
     synopsis: "--platform P | --account ID | --workspace ID",
     summary: "resume publishing after a pause",
-    options: SCOPE,
     run: resume,
   },
-  { words: "pauses", synopsis: "", summary: "list what is paused", options: {}, run: listPauses },
+  { words: "pauses", synopsis: "", summary: "list what is paused", run: listPauses },
 ];

@@ -5,7 +5,7 @@ import {
 import { required } from "#src/answers.ts";
 import { findInteger, findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
-import { getWorkspaceId } from "#src/find-workspace.ts";
+import { getWorkspaceId } from "#src/find-account.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -66,16 +66,11 @@ async function setLimits(services: Services, args: Arguments): Promise<Result> {
   return toResult(limits);
 }
 
-const ONE_ID = { min: 1, max: 1 };
-
-/** Commands about the drafts and the bytes of posts that workspaces store. */
 export const postLimitCommands: readonly Command[] = [
   {
     words: "post-limits show",
     synopsis: "WORKSPACE",
     summary: "show how many drafts and bytes of large posts a workspace stores and may store",
-    options: {},
-    positionals: ONE_ID,
     run: show,
   },
   {
@@ -83,12 +78,6 @@ export const postLimitCommands: readonly Command[] = [
     synopsis: "WORKSPACE [--drafts N] [--bytes N] | --default",
     summary:
       "set the drafts and the bytes of large posts that a workspace may store; holds for the next post",
-    options: {
-      drafts: { type: "string" },
-      bytes: { type: "string" },
-      default: { type: "boolean" },
-    },
-    positionals: ONE_ID,
     run: setLimits,
   },
 ];

@@ -7,10 +7,9 @@ import {
 import { RecoveryService as FileRecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import { RecoveryService as EventRecoveryService } from "@postrider/contracts/posts/v1/recovery_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
-import { required } from "#src/answers.ts";
+import { required, toInstant } from "#src/answers.ts";
 import type { Command, Result } from "#src/command.ts";
 import { CommandFailure, NotRunningError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -31,7 +30,10 @@ async function readFiles(services: Services) {
   };
 }
 
-/** Returns null when the service does not answer, so that an operator sees what the other services say. */
+/**
+ * Returns null when the service does not answer, so that an operator sees what the other services
+ * say.
+ */
 async function ifAvailable<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -43,8 +45,8 @@ async function ifAvailable<T>(read: () => Promise<T>): Promise<T | null> {
 }
 
 /**
- * Reads what the services beside delivery hold because their data is a copy: tokens (accounts), events on Kafka (posts), and
- * the deletion of stored files (media).
+ * Reads what the services beside delivery hold because their data is a copy: tokens (accounts),
+ * events on Kafka (posts), and the deletion of stored files (media).
  */
 async function readHolds(services: Services) {
   const [tokens, events, files] = await Promise.all([
@@ -145,9 +147,9 @@ async function getStatus(services: Services): Promise<Result> {
 }
 
 /**
- * Makes this deployment the owner of the restored or copied data of every service: last of the delivery service's, because
- * publishing needs the others. After a failure the command can be repeated. The object store is not adopted, because the
- * original may still use it.
+ * Makes this deployment the owner of the restored or copied data of every service: last of the
+ * delivery service's, because publishing needs the others. After a failure the command can be
+ * repeated. The object store is not adopted, because the original may still use it.
  */
 async function adopt(services: Services): Promise<Result> {
   const tokens = await services.client("accounts", TokenRecoveryService).adoptData({});
@@ -184,8 +186,9 @@ const NOT_TRUSTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Declares that the latest restore of the delivery database lost no data, if the delivery service allows it. The call names the
- * restore, so that another restore that happens in between is not declared lossless.
+ * Declares that the latest restore of the delivery database lost no data, if the delivery service
+ * allows it. The call names the restore, so that another restore that happens in between is not
+ * declared lossless.
  */
 async function trust(services: Services): Promise<Result> {
   const client = clientOf(services);
@@ -203,14 +206,12 @@ async function trust(services: Services): Promise<Result> {
   return { json, text };
 }
 
-/** Commands for data that was restored or copied. */
 export const recoveryCommands: readonly Command[] = [
   {
     words: "recovery status",
     synopsis: "",
     summary:
       "show which deployment the data belongs to, what is held, and how many targets a restore left in doubt",
-    options: {},
     run: getStatus,
   },
   {
@@ -218,7 +219,6 @@ export const recoveryCommands: readonly Command[] = [
     synopsis: "",
     summary:
       "take over data that belongs to another database or deployment; only after the original has stopped publishing",
-    options: {},
     run: adopt,
   },
   {
@@ -226,7 +226,6 @@ export const recoveryCommands: readonly Command[] = [
     synopsis: "",
     summary:
       "mark the data as restored now: every target that was due, or becomes due within 15 minutes, is searched on its platform before it is sent, and files that the data does not know are kept for a day",
-    options: {},
     run: mark,
   },
   {
@@ -234,7 +233,6 @@ export const recoveryCommands: readonly Command[] = [
     synopsis: "",
     summary:
       "declare that the latest restore lost no commit, for example a switchover to a synchronous standby: targets that it left in doubt are sent without a search; otherwise posts may appear twice",
-    options: {},
     run: trust,
   },
 ];

@@ -17,14 +17,18 @@ async function provision(): Promise<Result> {
 
 async function createTopics(): Promise<Result> {
   const kafka = loadBusSetup();
-  // This module is loaded only when it is needed, because the Kafka client loads slowly and other commands do not use it.
+  // This module is loaded only when it is needed, because the Kafka client loads slowly and other
+  // commands do not use it.
   const { ensureTopics } = await import("@postrider/shared/bus/kafka");
   const logger = createLogger({ service: "cli", level: "silent" });
   await ensureTopics({ ...kafka, clientId: "postrider-cli", logger }, TOPICS);
   return { json: { topics: TOPICS }, text: `topics exist: ${TOPICS.join(", ")}` };
 }
 
-/** Creates the access control lists of the services' Kafka users, or only lists them for another tool. */
+/**
+ * Creates the access control lists of the services' Kafka users, or only lists them for another
+ * tool.
+ */
 async function grantTopics(_services: Services, args: Arguments): Promise<Result> {
   const prefix = findText(args, "prefix") ?? USER_PREFIX;
   const { grantKafkaRights, listKafkaRights } = await import("@postrider/shared/bus/kafka-rights");
@@ -52,14 +56,12 @@ export const setupCommands: readonly Command[] = [
     synopsis: "",
     summary:
       "create a schema, a runtime role and a migration role for each service, or change the passwords; needs DATABASE_URL of the owner, and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_ each with DATABASE_PASSWORD and MIGRATION_PASSWORD",
-    options: {},
     run: provision,
   },
   {
     words: "topics create",
     synopsis: "",
     summary: "create the missing topics on KAFKA_BROKERS",
-    options: {},
     run: createTopics,
   },
   {
@@ -67,7 +69,6 @@ export const setupCommands: readonly Command[] = [
     synopsis: "[--prefix PREFIX] [--dry-run]",
     summary:
       "let the Kafka user of each service (postrider-posts, …; --prefix for other names) write only its own topics and read only what it consumes; --dry-run lists the rights",
-    options: { prefix: { type: "string" }, "dry-run": { type: "boolean" } },
     run: grantTopics,
   },
 ];

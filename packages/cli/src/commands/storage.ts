@@ -6,7 +6,7 @@ import {
 import { required } from "#src/answers.ts";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
-import { getWorkspaceId } from "#src/find-workspace.ts";
+import { getWorkspaceId } from "#src/find-account.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -38,7 +38,6 @@ async function show(services: Services, args: Arguments): Promise<Result> {
   return toResult(storage);
 }
 
-/** Parses the new storage limit of a workspace, in bytes; undefined = the default limit. */
 function parseLimit(args: Arguments): bigint | undefined {
   const [text, isDefault] = [findText(args, "bytes"), args.values.default === true];
   if ((text === undefined) !== isDefault) throw new UsageError("give either --bytes or --default");
@@ -65,24 +64,17 @@ async function adopt(services: Services): Promise<Result> {
   return { json: { adopted }, text };
 }
 
-const ONE_ID = { min: 1, max: 1 };
-
-/** Commands about the bytes that workspaces store, and about the object store. */
 export const storageCommands: readonly Command[] = [
   {
     words: "storage show",
     synopsis: "WORKSPACE",
     summary: "show how many bytes a workspace stores and may store",
-    options: {},
-    positionals: ONE_ID,
     run: show,
   },
   {
     words: "storage set-limit",
     synopsis: "WORKSPACE --bytes N | --default",
     summary: "set the bytes that a workspace may store; holds for the next upload or import",
-    options: { bytes: { type: "string" }, default: { type: "boolean" } },
-    positionals: ONE_ID,
     run: setLimit,
   },
   {
@@ -90,7 +82,6 @@ export const storageCommands: readonly Command[] = [
     synopsis: "",
     summary:
       "take over the object store, whose marker names another deployment or is missing; only if no other deployment uses its files",
-    options: {},
     run: adopt,
   },
 ];

@@ -1,6 +1,6 @@
 import type { TargetUpdated } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
-import { required } from "#src/answers.ts";
+import { required, toInstant } from "#src/answers.ts";
 import {
   findText,
   getPositional,
@@ -9,12 +9,11 @@ import {
   type Result,
 } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 
 /**
- * Returns the address at which the operator found the published post; undefined with `--absent`. Throws unless exactly
- * one of the two options is given.
+ * Returns the address at which the operator found the published post; undefined with `--absent`.
+ * Throws unless exactly one of the two options is given.
  */
 function findLink(args: Arguments): string | undefined {
   const link = findText(args, "published");
@@ -52,15 +51,12 @@ async function resolve(services: Services, args: Arguments): Promise<Result> {
   return { json, text };
 }
 
-/** Commands with which an operator records the outcome of a target. */
 export const targetCommands: readonly Command[] = [
   {
     words: "target resolve",
     synopsis: "ID --published URL | --absent",
     summary:
       "record an outcome that Postrider could not find out: the post is published at URL, or absent from the platform",
-    options: { published: { type: "string" }, absent: { type: "boolean" } },
-    positionals: { min: 1, max: 1 },
     run: resolve,
   },
 ];

@@ -8,10 +8,8 @@ const MAX_ROUNDS = 20;
 const ROUND_PAUSE_MS = 500;
 
 interface Round {
-  /** Number of signing secrets that the command has encrypted so far. */
   readonly resealed: number;
   readonly unreadable: number;
-  /** Number of signing secrets that are still encrypted with an older key. */
   readonly remaining: number;
 }
 
@@ -33,7 +31,6 @@ async function resealOnce(services: Services, { note }: Terminal, before: number
   }
 }
 
-/** Encrypts all signing secrets of webhooks with the newest key. After a failure the command can be repeated. */
 async function reseal(services: Services, _args: Arguments, terminal: Terminal): Promise<Result> {
   let resealed = 0;
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
@@ -56,14 +53,12 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
   );
 }
 
-/** Commands about the signing secrets of webhooks. */
 export const webhookCommands: readonly Command[] = [
   {
     words: "webhooks reseal",
     synopsis: "",
     summary:
       "encrypt the signing secrets of all webhooks with the newest key in HANDLE_KEYS, after which older keys are not needed for them",
-    options: {},
     run: reseal,
   },
 ];

@@ -1,6 +1,6 @@
 import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { required } from "#src/answers.ts";
+import { required, toInstant } from "#src/answers.ts";
 import {
   findInteger,
   getPositional,
@@ -10,7 +10,6 @@ import {
   type Result,
 } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
-import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord, formatTable } from "#src/table.ts";
 
@@ -93,42 +92,29 @@ async function setLimits(services: Services, args: Arguments): Promise<Result> {
   return { json, text: `${text}\n\nThe limits take effect within 5 s.` };
 }
 
-const ONE_ID = { min: 1, max: 1 };
-
-/** Commands about workspaces. */
 export const workspaceCommands: readonly Command[] = [
   {
     words: "workspace create",
     synopsis: "--name N [--verified]",
     summary: "create a workspace",
-    options: { name: { type: "string" }, verified: { type: "boolean" } },
     run: create,
   },
   {
     words: "workspace list",
     synopsis: "",
     summary: "list all workspaces, newest first",
-    options: {},
     run: list,
   },
   {
     words: "workspace verify",
     synopsis: "ID",
     summary: "verify a workspace, which allows it to write posts",
-    options: {},
-    positionals: ONE_ID,
     run: verify,
   },
   {
     words: "workspace set-limits",
     synopsis: "ID [--requests-per-minute N] [--monthly-quota N] [--daily-quota N]",
     summary: "set the given limits; they take effect within 5 s",
-    options: {
-      "requests-per-minute": { type: "string" },
-      "monthly-quota": { type: "string" },
-      "daily-quota": { type: "string" },
-    },
-    positionals: ONE_ID,
     run: setLimits,
   },
 ];

@@ -8,7 +8,10 @@ import { type Finding, toFinding, toResult } from "#src/doctor/findings.ts";
 import { NotRunningError, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** Maximum duration in milliseconds of the request that shows which gateway answers at the public address. */
+/**
+ * Maximum duration in milliseconds of the request that shows which gateway answers at the public
+ * address.
+ */
 const PROBE_MS = 10_000;
 /** Matches host names and addresses that only this computer reaches. */
 const LOOPBACK = /^(localhost|.*\.localhost|127\..*|\[?::1\]?)$/i;
@@ -18,11 +21,13 @@ const PRIVATE =
 
 type Check = Omit<Finding, "at" | "guide">;
 
-/** What the services returned about the public address of the gateway. */
 interface PublicAddress {
   /** `PUBLIC_URL` of each service that reads it. */
   readonly urls: Readonly<Record<string, string>>;
-  /** A signed address that only the gateway of this installation answers with 204; empty = delivery did not answer. */
+  /**
+   * A signed address that only the gateway of this installation answers with 204; empty = delivery
+   * did not answer.
+   */
   readonly probeUrl: string;
 }
 
@@ -61,7 +66,10 @@ function describe(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
 }
 
-/** Asks the gateway at the public address, from this computer, whether it belongs to this installation. */
+/**
+ * Asks the gateway at the public address, from this computer, whether it belongs to this
+ * installation.
+ */
 async function checkGateway({ probeUrl }: PublicAddress): Promise<Check> {
   const name = "gateway and media key";
   const { origin } = new URL(probeUrl);
@@ -122,7 +130,10 @@ interface Answer {
   readonly unknown?: NotRunningError;
 }
 
-/** Returns the finding for a service whose address or secret is unknown. Its message says what to do. */
+/**
+ * Returns the finding for a service whose address or secret is unknown. Its message says what to
+ * do.
+ */
 function toUnknown(service: ServiceName, error: NotRunningError): Answer {
   const finding = { at: service, name: "answer", status: "failed", found: error.message };
   return { service, unknown: error, findings: [{ ...finding, remedy: "", guide: "" }] };
@@ -153,12 +164,13 @@ function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
 }
 
 /**
- * Checks an installation: every service checks its own settings and connections, and this computer checks the public
- * address.
+ * Checks an installation: every service checks its own settings and connections, and this computer
+ * checks the public address.
  */
 export async function checkInstallation(services: Services): Promise<Result> {
   const answers = await Promise.all(SERVICES.map((service) => ask(services, service)));
-  // When the addresses of all services are unknown, one error is printed instead of the same finding for each service.
+  // When the addresses of all services are unknown, one error is printed instead of the same
+  // finding for each service.
   const [first, ...others] = answers.map(({ unknown }) => unknown);
   if (first !== undefined && others.every((each) => each !== undefined)) throw first;
   const responses = answers.flatMap(({ service, response }) =>

@@ -24,7 +24,10 @@ const account = create(AccountSchema, { id: ID, platform: "x", username: "sailor
 const PREPARED: Step = { name: "prepare", status: "ok", found: "done" };
 const PATIENCE = { pollMs: 1, silenceMs: 60_000 };
 
-/** Prepares a live check for which delivery returns these states, one per request, and then no answer. */
+/**
+ * Prepares a live check for which delivery returns these states, one per request, and then no
+ * answer.
+ */
 function checkLiveWith(
   states: readonly State[],
   { steps = [PREPARED], patience = PATIENCE }: { steps?: Step[]; patience?: typeof PATIENCE } = {},
@@ -51,7 +54,9 @@ function checkLiveWith(
   return { run: () => checkLive(services, args, terminal, account, patience), notes };
 }
 
-/** Runs a live check for which the delivery service answers only the first request for its state. */
+/**
+ * Runs a live check for which the delivery service answers only the first request for its state.
+ */
 async function checkAndLose(state: State): Promise<unknown> {
   const { run } = checkLiveWith([state], { patience: { pollMs: 1, silenceMs: 50 } });
   return await run().catch((error: unknown) => error);

@@ -12,14 +12,15 @@ import { confirmLiveCheck, REASONS } from "#src/doctor/live-question.ts";
 import { CommandFailure, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** What the tool knows about a live check; without `state`, delivery has not answered yet. */
 interface KnownCheck {
   readonly id: string;
   readonly platform: string;
   readonly state?: GetLiveCheckResponse;
 }
 
-/** Whether the live check ended with a publishing call that failed, so that no post was published. */
+/**
+ * Whether the live check ended with a publishing call that failed, so that no post was published.
+ */
 function wasRefused({ steps, endedAt }: GetLiveCheckResponse): boolean {
   const last = steps.at(-1);
   return endedAt !== undefined && last?.name === "publish" && last.status === "failed";
@@ -39,13 +40,11 @@ function describeRest({ platform, state, id }: KnownCheck): string | undefined {
   return `a post may be left on ${platform}: look for “${text}” and delete it by hand`;
 }
 
-/** How often the tool asks for the state of a live check, and when it stops asking. */
 interface Patience {
-  /** Interval in milliseconds at which the tool asks for new steps of the live check. */
   readonly pollMs: number;
   /**
-   * Time in milliseconds without a new step of the live check after which the tool gives up. It is longer than a restart
-   * of delivery, which then ends the check within about a minute.
+   * Without a new step. Longer than a restart of delivery, which then ends the check within about a
+   * minute.
    */
   readonly silenceMs: number;
 }
@@ -79,7 +78,6 @@ const WAITING = {
   text: "         delivery does not answer; when it does, it ends the check within about a minute and deletes its post",
 };
 
-/** Returns the state of a live check; undefined while delivery does not answer. */
 async function findState(services: Services, known: KnownCheck): Promise<KnownCheck["state"]> {
   try {
     return await services.client("delivery", DoctorService).getLiveCheck({ id: known.id });
@@ -90,17 +88,13 @@ async function findState(services: Services, known: KnownCheck): Promise<KnownCh
   }
 }
 
-/** Prints the steps of a live check that have ended since the state `before`. Returns whether there were any. */
 function printSteps(terminal: Terminal, before: KnownCheck, state: KnownCheck["state"]): boolean {
   const fresh = state?.steps.slice(before.state?.steps.length ?? 0) ?? [];
   for (const step of fresh) terminal.note({ json: toStepJson(step), text: toStepText(step) });
   return fresh.length > 0;
 }
 
-/**
- * Prints each step of a live check when it has ended, until the check ends, and returns the last known state of the
- * check.
- */
+/** Prints each step when it has ended; returns the last known state. */
 async function follow(
   services: Services,
   terminal: Terminal,
@@ -124,7 +118,6 @@ async function follow(
   throw new LostCheck(latest, `${why} for ${minutes} minutes`);
 }
 
-/** The error when the tool can no longer read the state of a live check. */
 class LostCheck extends Error {
   override name = "LostCheck";
   readonly known: KnownCheck;
@@ -162,7 +155,10 @@ function toResult(known: KnownCheck): Result {
   };
 }
 
-/** Publishes, reads and deletes one post on the platform of an account, and prints each step when it has ended. */
+/**
+ * Publishes, reads and deletes one post on the platform of an account, and prints each step when it
+ * has ended.
+ */
 export async function checkLive(
   services: Services,
   args: Arguments,

@@ -1,7 +1,6 @@
 import type { Finding as FindingMessage } from "@postrider/contracts/operations/v1/diagnostics_service_pb";
 import type { Result } from "#src/command.ts";
 
-/** A finding of `postrider doctor`, with the part of the installation that it is about. */
 export interface Finding {
   /** The service or the place that was checked, for example `media` or `this computer`. */
   readonly at: string;
@@ -13,7 +12,6 @@ export interface Finding {
   readonly guide: string;
 }
 
-/** Converts a finding that a service returned. */
 export function toFinding(at: string, message: FindingMessage): Finding {
   const { name, status, found, remedy, guide } = message;
   return { at, name, status, found, remedy, guide: guide === "" ? "" : `docs/${guide}` };
@@ -26,7 +24,6 @@ function formatFinding({ at, name, status, found, remedy, guide }: Finding): str
   return lines.join("\n");
 }
 
-/** Returns a number with its noun, for example `1 warning` or `2 warnings`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -34,7 +31,6 @@ export function countOf(count: number, noun: string): string {
 /** Order in which findings are printed: failed checks last, at the visible end of a terminal. */
 const ORDER = ["ok", "off", "warning", "failed"];
 
-/** Returns the findings as the result of a command, which ends with exit code 1 if a check failed. */
 export function toResult(findings: readonly Finding[], further: object = {}): Result {
   const count = (status: string) => findings.filter((each) => each.status === status).length;
   const [failed, warnings] = [count("failed"), count("warning")];

@@ -13,7 +13,8 @@ export const REASONS: Readonly<Record<string, string>> = {
     "this platform has no post that only the owner sees: readers would see the post until it is deleted. Repeat the command with --public if that is acceptable",
   media_required: `this platform takes no posts of text: give --media with the id of a picture or a video of the account's workspace; ${UPLOAD}`,
   video_required: `this platform takes only videos: give --media with the id of a video of the account's workspace; ${UPLOAD}`,
-  // The tool has found the account before, so the error `not_found` means that the media file does not exist.
+  // The tool has found the account before, so the error `not_found` means that the media file does
+  // not exist.
   not_found:
     "the account's workspace has no media with this id that is ready; an upload is ready when the API shows its status `ready`",
   media_rejected: "the platform does not take this picture: give --media with another one",
@@ -64,14 +65,16 @@ function checkOptions(platform: PlatformId, args: Arguments): void {
 /**
  * Asks the operator whether the live check may publish a post. With `--yes`, it does not ask.
  *
- * @throws CommandFailure for a missing option, before the question; and when the answer is not "yes".
+ * @throws CommandFailure for a missing option, before the question; and when the answer is not
+ *   "yes".
  */
 export async function confirmLiveCheck(
   args: Arguments,
   terminal: Terminal,
   { platform, username }: Pick<Account, "platform" | "username">,
 ): Promise<void> {
-  // Delivery checks the same options as the tool, and does so for platforms that this version of the tool does not know.
+  // Delivery checks the same options as the tool, and does so for platforms that this version of
+  // the tool does not know.
   if (isPlatformId(platform)) checkOptions(platform, args);
   if (args.values.yes === true) return;
   const post = isPlatformId(platform) ? describePost(platform) : "one post.";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
+import { migrateDatabase } from "@postrider/shared/postgres/migrations";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
 import { migrationDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import { root } from "#src/stack/layout.ts";

@@ -8,26 +8,21 @@ import {
   type PlatformFeature,
 } from "./permissions.ts";
 
-/** What an account can be used for: publishing, or one of the features with permissions of their own. */
+/** Publishing, or one of the features with permissions of their own. */
 export type AccountFeature = "publishing" | PlatformFeature;
 
-/** The permissions of an account, compared with those that the installation asks for. */
 export interface AccountPermissions {
-  /** Features that the platform has and that the account may be used for. */
   readonly granted: readonly AccountFeature[];
-  /** Features that are turned on, and for which the account has to be connected again. */
   readonly missing: readonly AccountFeature[];
-  /** The permissions that the installation asks for and that were not granted, by the platform's names. */
   readonly missingScopes: readonly string[];
 }
 
-/** What `describePermissions` has to know of a platform. */
 interface PermissionRules {
   readonly rules: PlatformRules;
   readonly authorization: Pick<PlatformAuthorization<never>, "permissions">;
 }
 
-/** Returns the permissions of the way in which an account was connected: the last one of which it has a permission. */
+/** The way in which the account was connected: the last one of which it has a permission. */
 function permissionsOf(
   ways: readonly PermissionsByFeature[],
   granted: readonly string[],
@@ -49,11 +44,8 @@ function isSupported({ comments, dm, metrics }: PlatformRules, feature: Platform
 }
 
 /**
- * Compares the permissions of an account with those that the installation asks for.
- *
- * @param scopes The permissions that were granted when the account was connected; null when that was not recorded.
- * @param features The features that the installation has turned on.
- * @returns Undefined when the permissions of the account are not known.
+ * Undefined when the permissions of the account are not known. `scopes` is null when they were not
+ * recorded.
  */
 export function describePermissions(
   { rules, authorization: { permissions: ways } }: PermissionRules,

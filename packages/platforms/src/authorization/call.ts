@@ -3,19 +3,13 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Refused, Unavailable } from "./connector.ts";
 
-/**
- * The result of connecting an account when the entered credentials lack a value or contain a value of the wrong type.
- */
 export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
 
 export function unavailable(message: string): Unavailable {
   return { kind: "unavailable", message };
 }
 
-/**
- * Sends one authorization request to a platform. A request without an answer is reported as unavailable, because a
- * missing answer does not show whether the credential is valid.
- */
+/** A missing answer does not show whether the credential is valid, so it counts as unavailable. */
 export async function askPlatform(
   call: PlatformRequest,
   signal: AbortSignal,
@@ -26,10 +20,6 @@ export async function askPlatform(
 
 type Fields = Readonly<Record<string, string>>;
 
-/**
- * Fields of a token request whose values are public. The values of all other fields are secret and are redacted in
- * answers.
- */
 const PUBLIC_FIELDS = new Set([
   "client_id",
   "client_key",
@@ -42,13 +32,11 @@ function secretsIn(fields: Fields): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (PUBLIC_FIELDS.has(name) ? [] : value));
 }
 
-/** Creates a POST request to a token endpoint, with its fields as a form. */
 export function postToTokenEndpoint(url: string, fields: Fields): PlatformRequest {
   const secrets = secretsIn(fields);
   return { method: "POST", url, body: formBody(fields), secrets, returnsTokens: true };
 }
 
-/** Creates a GET request to a token endpoint that takes its fields in the query. */
 export function getFromTokenEndpoint(url: string, fields: Fields): PlatformRequest {
   const query = new URLSearchParams(fields).toString();
   return { method: "GET", url: `${url}?${query}`, secrets: secretsIn(fields), returnsTokens: true };

@@ -23,56 +23,36 @@ import {
   type PlatformFeature,
 } from "./permissions.ts";
 
-/** Returns the permissions that the response of a token endpoint contains, as the field `scopes` of the tokens. */
 export function readScopes(json: unknown): Pick<Tokens, "scopes"> {
   const scope = text(json, "scope");
   return scope === undefined ? {} : { scopes: splitPermissions(scope) };
 }
 
-/** What each platform that uses OAuth 2.0 with refresh tokens defines for itself. */
 export interface OAuthPlatform {
-  /**
-   * Milliseconds for which a refresh token that the account's owner entered is valid; absent when the lifetime is not
-   * known.
-   */
+  /** Of a refresh token that the account's owner entered; absent when not known. */
   readonly refreshLifetimeMs?: number;
-  /**
-   * Whether the platform uses PKCE: it then exchanges a code only together with the code verifier of its authorization
-   * request.
-   */
   readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Calls the platform's token endpoint with the credentials of our app. */
   readonly askForTokens: (
     grant: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) => Promise<PlatformAnswer | Unavailable>;
   /**
-   * Reads the tokens in an answer of the token endpoint.
-   *
-   * @param kept The refresh token that was sent in the request. It stays in use when the answer contains no new refresh
-   *   token.
+   * `kept` = the refresh token that was sent. It stays in use when the answer contains no new one.
    */
   readonly toTokens: (json: unknown, kept: string | undefined) => Tokens | undefined;
-  /**
-   * Whether an answer of the token endpoint refuses the refresh token or the code, and not the credentials of our app.
-   */
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
-  /** The permissions that people are asked for. */
   readonly permissions: PermissionsByFeature;
-  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
   readonly features: readonly PlatformFeature[];
-  /** Asks the platform which account the tokens belong to. A success also shows that the tokens are valid. */
+  /** A success also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }
 
-/** Returns the link to a platform's OAuth authorization page with these query parameters. */
 export function toAuthorizeUrl(page: string, query: Readonly<Record<string, string>>): string {
   return `${page}?${new URLSearchParams({ response_type: "code", ...query }).toString()}`;
 }
 
-/** Returns the query parameters of a link to an OAuth authorization page that uses PKCE. */
 export function toPkceQuery(
   { redirectUri, state, codeChallenge }: AuthorizeRequest,
   { clientId, permissions }: { readonly clientId: string; readonly permissions: readonly string[] },
@@ -98,15 +78,13 @@ function readCredentials(
 }
 
 /**
- * Calls the platform's token endpoint. The result is tokens, a refusal of the authorization code or refresh token, or
- * `unavailable` for every other answer.
+ * A refusal only of the authorization code or refresh token; `unavailable` for every other answer.
  */
 async function fetchTokens(
   { askForTokens, toTokens, isGrantRefused }: OAuthPlatform,
   request: {
     readonly grant: Readonly<Record<string, string>>;
     readonly kept?: string;
-    /** The error message to return when the platform refuses the authorization code or refresh token. */
     readonly refusal: string;
   },
   signal: AbortSignal,
@@ -143,14 +121,13 @@ async function exchange(
   };
   const fetched = await fetchTokens(platform, { grant, refusal: "the code is not valid" }, signal);
   if (fetched.kind !== "tokens") return fetched;
-  // An answer without permissions means that all were granted (RFC 6749, section 5.1).
   const { scopes = listPermissions(platform.permissions, platform.features) } = fetched.tokens;
   const missing = listMissingEssentials(platform.permissions, scopes);
   if (missing.length > 0) return { kind: "permission_missing", missing };
   return toExchangeResult(await platform.identify({ ...fetched.tokens, scopes }, signal));
 }
 
-/** Creates the connector of a platform that uses OAuth 2.0 with refresh tokens and grants one account per person. */
+/** For OAuth 2.0 with refresh tokens and one account per person. */
 export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
   return {
     connect: async (credentials, signal) => {

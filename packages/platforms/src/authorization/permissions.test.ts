@@ -30,7 +30,10 @@ const APPS = [
   ["YouTube", "youtube", "facebook"],
 ] as const;
 
-/** The permissions that a link to the platform's authorization page asks for, without Google's URL prefix. */
+/**
+ * The permissions that a link to the platform's authorization page asks for, without Google's URL
+ * prefix.
+ */
 function readAsked(
   platform: (typeof APPS)[number][1],
   login: "facebook" | "instagram",
@@ -47,7 +50,10 @@ function readAsked(
   return asked.map((each) => each.replace("https://www.googleapis.com/auth/", ""));
 }
 
-/** Reads the permissions of an app from the table in deploy/README.md: those of publishing, and those that each feature adds. */
+/**
+ * Reads the permissions of an app from the table in deploy/README.md: those of publishing, and
+ * those that each feature adds.
+ */
 function readDocumented(name: string): readonly (readonly string[])[] {
   const readme = readFileSync(join(import.meta.dirname, "../../../../deploy/README.md"), "utf8");
   const row = readme.split("\n").find((line) => line.startsWith(`| ${name} | \``)) ?? "";

@@ -3,17 +3,18 @@ export const PLATFORM_FEATURES = ["comments", "messages", "metrics"] as const;
 
 export type PlatformFeature = (typeof PLATFORM_FEATURES)[number];
 
-/** The permissions (scopes) of a platform by the feature that needs them. A feature that is absent needs no further one. */
+/** A feature that is absent needs no further permission. */
 export interface PermissionsByFeature extends Partial<
   Readonly<Record<PlatformFeature, readonly string[]>>
 > {
-  /** Permissions for identifying the account, publishing, and deleting what was published. */
   readonly publishing: readonly string[];
-  /** The permissions in `publishing` without which no post can be published; absent = all of them. */
+  /**
+   * The permissions in `publishing` without which no post can be published; absent = all of them.
+   */
   readonly essential?: readonly string[];
 }
 
-/** Returns the permissions without which an account cannot publish and that the person did not grant. */
+/** Without them an account cannot publish. */
 export function listMissingEssentials(
   { publishing, essential = publishing }: PermissionsByFeature,
   granted: readonly string[],
@@ -21,14 +22,14 @@ export function listMissingEssentials(
   return essential.filter((permission) => !granted.includes(permission));
 }
 
-/** Splits a list of permissions, which platforms separate with spaces or commas. */
 export function splitPermissions(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((permission) => permission !== "");
 }
 
 /**
- * Lists the permissions to ask for. A person grants or refuses them together, and platforms refuse the whole authorization
- * when our app lacks one of them, so only those of the features that are in use are listed.
+ * Lists the permissions to ask for. A person grants or refuses them together, and platforms refuse
+ * the whole authorization when our app lacks one of them, so only those of the features that are in
+ * use are listed.
  */
 export function listPermissions(
   permissions: PermissionsByFeature,

@@ -24,7 +24,8 @@ test("the Bluesky connector contacts no private address from an account's DID do
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
-  // An address that the operator configured may be private; an address that an account states may not.
+  // An address that the operator configured may be private; an address that an account states may
+  // not.
   const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl, plcUrl: pdsUrl });
   expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",

@@ -17,14 +17,10 @@ import {
   type OwnRepository,
 } from "./find-repository.ts";
 
-/** Lifetimes of Bluesky's tokens for tokens that do not state their own lifetime (platforms reference 7.6). */
+/** For tokens that do not state their own lifetime. */
 const ACCESS_TOKEN_MS = 120 * 60_000;
 const REFRESH_TOKEN_MS = 90 * 86_400_000;
 
-/**
- * Bluesky's error names which mean that the session has ended, or that the account's owner must act before it can be
- * used again.
- */
 const SESSION_ERRORS = new Set([
   "AuthFactorTokenRequired",
   "ExpiredToken",
@@ -40,7 +36,6 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
   return (status === 400 || status === 401) && error !== undefined && SESSION_ERRORS.has(error);
 }
 
-/** Says why Bluesky refused to create a session, and what the account's owner can do. */
 function describeRefusal({ json }: PlatformAnswer): string {
   const error = text(json, "error") ?? "";
   if (error === "AuthFactorTokenRequired")
@@ -51,8 +46,8 @@ function describeRefusal({ json }: PlatformAnswer): string {
 }
 
 /**
- * Returns the lifetime of a Bluesky token in milliseconds: the difference between the two timestamps in the token. Our
- * own clock is not used, because it may differ from the platform's clock.
+ * The difference between the two timestamps in the token, because our clock may differ from the
+ * platform's.
  */
 function lifetimeOf(jwt: string, otherwiseMs: number): number {
   try {
@@ -78,7 +73,6 @@ function toTokens(json: unknown): Tokens | undefined {
   };
 }
 
-/** The host of a Bluesky session, and whether the account's owner chose the host. */
 interface SessionHost {
   readonly host: string;
   readonly isForeign: boolean;
@@ -89,8 +83,8 @@ function hostOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): 
 }
 
 /**
- * Creates a Bluesky session with an app password, which is not stored. The password of an account on a server of its own
- * is sent only to that server.
+ * The app password is not stored. That of an account on a server of its own is sent only to that
+ * server.
  */
 async function connect(
   directory: BlueskyDirectory,
@@ -154,8 +148,8 @@ async function refresh(
 }
 
 /**
- * Ends the Bluesky session, so that it can no longer be refreshed. The access token stays valid until it expires, for
- * two hours at most. The app password also stays valid: we do not know its name, and other sessions may use it.
+ * The access token stays valid until it expires, for two hours at most. The app password stays
+ * valid too: its name is not known, and other sessions may use it.
  */
 async function revoke(
   { host, isForeign }: SessionHost,
@@ -171,10 +165,7 @@ async function revoke(
   return unavailable(`Bluesky answered ${answer.status}`);
 }
 
-/**
- * Bluesky's authorization connector: a session is created with an app password. Each refresh returns a new refresh
- * token; the old one stays valid for two more hours.
- */
+/** Each refresh returns a new refresh token; the old one stays valid for two more hours. */
 export function createBlueskyAuthorizationConnector(
   directory: BlueskyDirectory,
 ): AuthorizationConnector {

@@ -4,7 +4,6 @@ import { text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
-/** The checks of a Bluesky account: its session on its own server, and whether the account is active. */
 export function createBlueskyAccountChecks({
   baseUrl,
 }: {

@@ -5,10 +5,11 @@ import { SETTINGS } from "./settings.ts";
 /**
  * The rules of Bluesky, on the AT Protocol. Its text has two limits at once: graphemes and bytes.
  *
- * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20. Servers accept every `image/*`, but clients show the
- * first frame of an animation only.
- * Bluesky's own app takes videos of 10 minutes since August 2026 (social-app, `src/lib/constants.ts`), and the lexicon has
- * neither a limit of the length nor, since 2026-08-14 (atproto pull request 5350), one of the description of a video.
+ * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20. Servers accept every
+ * `image/*`, but clients show the first frame of an animation only. Bluesky's own app takes videos
+ * of 10 minutes since August 2026 (social-app, `src/lib/constants.ts`), and the lexicon has neither
+ * a limit of the length nor, since 2026-08-14 (atproto pull request 5350), one of the description
+ * of a video.
  */
 const RULES: PlatformRules = {
   id: "bluesky",
@@ -28,8 +29,7 @@ const RULES: PlatformRules = {
   image: {
     types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 2_000_000,
-    // Our own maximum size of an image: more pixels than Bluesky's clients show, and few enough for good quality within
-    // `maxBytes`.
+    // More pixels than Bluesky's clients show, and few enough for good quality within `maxBytes`.
     usefulSize: { width: 3000, height: 3000 },
   },
   video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 600 },
@@ -52,7 +52,6 @@ const RULES: PlatformRules = {
   verifyLive: ["video.maxSeconds"],
 };
 
-/** What is known of Bluesky without a call to it. */
 export const bluesky = {
   rules: RULES,
   settings: SETTINGS,

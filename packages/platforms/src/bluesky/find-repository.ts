@@ -3,15 +3,11 @@ import { mayCallForeign } from "#src/http/foreign-hosts.ts";
 import { list, text, type JsonObject } from "#src/http/platform-answer.ts";
 import { isBlueskysHost } from "./hosts.ts";
 
-/** Where Bluesky accounts are looked up. */
 export interface BlueskyDirectory {
-  /** URL of the configured server: it resolves handles, and stores accounts that have no server of their own. */
   readonly baseUrl: string;
-  /** URL of the public directory of DIDs (PLC). */
   readonly plcUrl: string;
 }
 
-/** A Bluesky account and its own server (PDS), which stores it. */
 export interface OwnRepository {
   readonly did: string;
   readonly pdsUrl: string;
@@ -20,9 +16,10 @@ export interface OwnRepository {
 const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
 
 /**
- * Finds the server of an account that is neither on the configured server nor on one of Bluesky's own: handle → DID →
- * DID document → PDS, as every client of the AT Protocol does. Returns undefined for every other account, and when
- * no server was found; the caller then uses the configured server.
+ * Finds the server of an account that is neither on the configured server nor on one of Bluesky's
+ * own: handle → DID → DID document → PDS, as every client of the AT Protocol does. Returns
+ * undefined for every other account, and when no server was found; the caller then uses the
+ * configured server.
  */
 export async function findOwnRepository(
   directory: BlueskyDirectory,
@@ -66,12 +63,16 @@ async function readDidDocument(
   return answer.kind === "answer" && answer.status === 200 ? answer.json : undefined;
 }
 
-/** The look-behind makes the time of the match linear: any server can write the address with a million slashes. */
+/**
+ * The look-behind makes the time of the match linear: any server can write the address with a
+ * million slashes.
+ */
 const TRAILING_SLASHES = /(?<!\/)\/+$/;
 
 /**
- * Returns the server in an account's DID document, unless it is the configured server. The configured server is not
- * stored with the account, so that a new configuration also applies to existing accounts.
+ * Returns the server in an account's DID document, unless it is the configured server. The
+ * configured server is not stored with the account, so that a new configuration also applies to
+ * existing accounts.
  */
 export function ownPdsUrlOf(document: unknown, baseUrl: string): string | undefined {
   const services = list(document, "service");

@@ -8,7 +8,6 @@ import { bluesky as facts } from "./facts.ts";
 import { createBlueskyMetricsConnector } from "./metrics/connector.ts";
 import { createBlueskyPublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of Bluesky and can do there. */
 export const bluesky = {
   ...facts,
   environment,

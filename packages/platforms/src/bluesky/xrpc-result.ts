@@ -11,13 +11,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./publishing/failures.ts";
 import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
-/** The result of a Bluesky call that changes nothing that readers see. */
 export type XrpcResult =
   | { readonly kind: "result"; readonly json: JsonObject }
-  /** `name` is the name of Bluesky's error; empty when the answer contains none. */
   | { readonly kind: "failed"; readonly name: string; readonly failure: Failure };
 
-/** Maps Bluesky's answer to a call that can be repeated safely to its result. */
 export function toResult(answer: PlatformAnswer | NoAnswer): XrpcResult {
   if (answer.kind === "no_answer")
     return { kind: "failed", name: "", failure: platformUnavailable(answer.message) };
@@ -31,7 +28,6 @@ export function toResult(answer: PlatformAnswer | NoAnswer): XrpcResult {
   return { kind: "failed", name, failure };
 }
 
-/** Calls a query of Bluesky's XRPC API in the name of the account. */
 export async function queryBluesky(
   baseUrl: string,
   account: AccountAccess,

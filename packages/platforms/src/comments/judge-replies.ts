@@ -4,7 +4,6 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import type { ReplyRequest } from "./connector.ts";
 
-/** A reply of the account to a comment, as the platform lists it. */
 export interface OwnReply {
   readonly id: string;
   readonly text: string;
@@ -13,9 +12,10 @@ export interface OwnReply {
 }
 
 /**
- * Decides whether one of the account's replies to a comment is the reply of a call with an unknown outcome. Replies of
- * other requests are ignored. A reply counts as absent only after complete searches at all scheduled times. A reply
- * whose time cannot be read is considered, because it may be the one that is searched for.
+ * Decides whether one of the account's replies to a comment is the reply of a call with an unknown
+ * outcome. Replies of other requests are ignored. A reply counts as absent only after complete
+ * searches at all scheduled times. A reply whose time cannot be read is considered, because it may
+ * be the one that is searched for.
  *
  * @param replies All replies of the account to the comment since `searchStart`.
  */

@@ -9,11 +9,9 @@ import {
 } from "#src/http/platform-answer.ts";
 import type { PlatformRequest } from "#src/http/platform-request.ts";
 
-/** What an operator should do when a platform refuses a call of an account. */
 export const CONNECT_AGAIN =
   "connect the account again; if that does not help, look into the platform's guide";
 
-/** Returns the error message in a platform's response, whichever of the platforms sent it. */
 function messageOf({ json }: PlatformAnswer): string {
   const error = object(json, "error");
   const message =
@@ -25,7 +23,6 @@ function messageOf({ json }: PlatformAnswer): string {
   return message === undefined || message === "" ? "" : `: ${shorten(message)}`;
 }
 
-/** Makes a read-only call for a check of an account. @throws An error that says what the platform answered. */
 export async function readAccount(
   platform: string,
   call: PlatformRequest,

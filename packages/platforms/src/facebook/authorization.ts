@@ -13,8 +13,8 @@ import { object, text } from "#src/http/platform-answer.ts";
 const FIELDS = "id,name,username,picture";
 
 /**
- * Permissions (scopes) of Facebook (platforms reference 3.1). Private replies include the permission to read comments. Without
- * `business_management`, Pages that belong to a business are missing in the list of Pages.
+ * Private replies include the permission to read comments. Without `business_management`, Pages
+ * that belong to a business are missing in the list of Pages.
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: [
@@ -46,10 +46,6 @@ function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
   return toConnectResult(profile, { tokens: { accessToken } }, otherwise);
 }
 
-/**
- * Creates the connector that connects Facebook Pages, each with its own Page token. It asks for the permissions of publishing and
- * of the given features.
- */
 export function createFacebookAuthorizationConnector(
   app: GraphApp,
   features: readonly PlatformFeature[] = [],

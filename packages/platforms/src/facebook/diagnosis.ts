@@ -3,7 +3,6 @@ import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { header, text } from "#src/http/platform-answer.ts";
 
-/** Returns the header with which Meta says how much of the Page's rate limits is used. */
 function usageOf(answer: Parameters<typeof header>[0]): string {
   const usage = header(answer, "x-business-use-case-usage") ?? header(answer, "x-app-usage");
   const used = [...(usage ?? "").matchAll(/"call_count":(\d+)/g)].map(([, count]) => Number(count));
@@ -12,7 +11,6 @@ function usageOf(answer: Parameters<typeof header>[0]): string {
     : `${Math.max(...used)} % of the rate limit is used`;
 }
 
-/** The checks of a Facebook Page: its token and the use of its rate limit. */
 export function createFacebookAccountChecks(api: GraphApi): AccountChecks {
   return (account) => [
     {

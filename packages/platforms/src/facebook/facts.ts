@@ -5,8 +5,8 @@ import { SETTINGS } from "./settings.ts";
 /**
  * The rules of Facebook Pages.
  *
- * Source: Pages API and Reels publishing guides, v25.0, 2026. The text limit and the number of photos are figures that
- * users report, not official ones.
+ * Source: Pages API and Reels publishing guides, v25.0, 2026. The text limit and the number of
+ * photos are figures that users report, not official ones.
  */
 const RULES: PlatformRules = {
   id: "facebook",
@@ -22,8 +22,8 @@ const RULES: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    // Facebook refuses photos of other sizes or types with: "Photos should be less than 4 MB and saved as JPG, PNG, GIF,
-    // TIFF, HEIF or WebP files."
+    // Facebook refuses photos of other sizes or types with: "Photos should be less than 4 MB and
+    // saved as JPG, PNG, GIF, TIFF, HEIF or WebP files."
     types: ["image/jpeg", "image/png", "image/gif", "image/bmp", "image/tiff", "image/webp"],
     maxBytes: 4_000_000,
     // Facebook Help recommends pictures 720, 960 or 2048 pixels wide, and stores no larger ones.
@@ -47,7 +47,6 @@ const RULES: PlatformRules = {
   verifyLive: ["text.max", "media.max", "image.maxBytes", "video.maxBytes", "idempotency"],
 };
 
-/** What is known of Facebook without a call to it. */
 export const facebook = {
   rules: RULES,
   settings: SETTINGS,

@@ -12,7 +12,6 @@ import {
   type FacebookSettings,
 } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of Facebook and can do there. */
 export const facebook = {
   ...facts,
   environment,
@@ -26,8 +25,8 @@ export const facebook = {
   privateReplies: createFacebookPrivateRepliesConnector,
   metrics: createFacebookMetricsConnector,
   diagnosis: createFacebookAccountChecks,
-  // The post is always created unpublished first, also when `FACEBOOK_TWO_PHASE` is off and posts are published with one call,
-  // because no other post on Facebook is invisible to readers.
+  // The post is always created unpublished first, also when `FACEBOOK_TWO_PHASE` is off and posts
+  // are published with one call, because no other post on Facebook is invisible to readers.
   livePublishing: (settings: FacebookSettings) =>
     createFacebookPublishingConnector({ ...settings, isTwoPhase: true }),
   available: undefined,

@@ -3,7 +3,6 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toGraphRequest, type GraphApi, type GraphCall } from "./graph-request.ts";
 
-/** Makes a Graph API call that can be repeated safely, in the name of the account. */
 export function callGraph(
   api: GraphApi,
   account: AccountAccess,

@@ -10,14 +10,13 @@ import { type GraphMeanings, isMissing, toVisibleFailure } from "./failures.ts";
 import { toGraphRequest, type GraphApi } from "./graph-request.ts";
 
 /**
- * Extends the meanings of Graph API errors: a missing comment is a definite refusal, because the Graph API looks up the
- * comment before it creates a reply.
+ * A missing comment is a definite refusal, because the Graph API looks up the comment before it
+ * creates a reply.
  */
 export function forComments(own: GraphMeanings): GraphMeanings {
   return { ...own, "100/33": "content_rejected", 24: "content_rejected" };
 }
 
-/** Sends the call that creates a reply to a comment. */
 export async function sendReply(
   api: GraphApi,
   account: AccountAccess,
@@ -33,7 +32,6 @@ export async function sendReply(
     : { kind: "published", externalId: id, permalink: null };
 }
 
-/** Sends the call that hides a comment or shows it again. The call can be repeated safely. */
 export async function changeComment(
   api: GraphApi,
   account: AccountAccess,

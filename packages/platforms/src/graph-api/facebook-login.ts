@@ -18,27 +18,20 @@ import { bearer } from "#src/http/platform-request.ts";
 import { fetchPageTokens } from "./page-tokens.ts";
 import type { GraphApp } from "./token-owner.ts";
 
-/** What the two platforms with Facebook Login (Facebook and Instagram) define for themselves. */
 export interface FacebookLogin {
   readonly app: GraphApp;
-  /** The permissions (scopes) that people are asked for. */
   readonly permissions: readonly string[];
   readonly byFeature: PermissionsByFeature;
-  /**
-   * Connects the account that belongs to a Facebook Page, with the token of the Page. A Page without such an account is
-   * refused.
-   */
   readonly connect: AuthorizationConnector["connect"];
 }
 
 type Token = { readonly kind: "token"; readonly token: string };
 
-/** Maximum number of Facebook Pages whose accounts are requested at the same time. */
 const PAGES_AT_ONCE = 8;
 
 /**
- * Graph API error codes that refuse the authorization code or the person's token. 5xx answers and rate limits refuse
- * neither.
+ * Graph API error codes that refuse the authorization code or the person's token. 5xx answers and
+ * rate limits refuse neither.
  */
 const REFUSALS = new Set([100, 190]);
 
@@ -61,8 +54,8 @@ async function askForToken(
 }
 
 /**
- * Fetches a long-lived token of the person. A Page token that is fetched with a long-lived token does not expire; one
- * that is fetched with a short-lived token does.
+ * A Page token that is fetched with a long-lived token does not expire; one that is fetched with a
+ * short-lived token does.
  */
 async function fetchUserToken(
   app: GraphApp,
@@ -75,10 +68,6 @@ async function fetchUserToken(
   return await askForToken(app, swap, signal);
 }
 
-/**
- * Connects the accounts of the selected Facebook Pages and skips Pages without an account on the platform. If the
- * account of one Page cannot be requested, the whole code exchange is reported as unavailable.
- */
 async function identifyAll(
   { connect }: FacebookLogin,
   tokens: readonly string[],
@@ -96,7 +85,6 @@ async function identifyAll(
   return { kind: "granted", connections };
 }
 
-/** Lists the permissions that the person granted. A person can decline each one in Meta's dialog. */
 async function fetchPermissions(
   { baseUrl, version }: GraphApp,
   accessToken: string,
@@ -137,10 +125,7 @@ async function exchange(
   return withScopes(await identifyAll(login, pages.tokens, signal), granted.scopes);
 }
 
-/**
- * Returns the query of the link to an authorization page of Meta. Meta does not support PKCE: the state and the app's
- * secret protect the code.
- */
+/** Meta does not support PKCE: the state and the app's secret protect the code. */
 export function toMetaQuery(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string },
   { clientId, permissions }: { readonly clientId: string; readonly permissions: readonly string[] },
@@ -148,7 +133,7 @@ export function toMetaQuery(
   return { client_id: clientId, redirect_uri: redirectUri, scope: permissions.join(","), state };
 }
 
-/** Creates the flow of Facebook Login: a person selects Facebook Pages, and each Page has a token of its own. */
+/** Each selected Page has a token of its own. */
 export function createFacebookLogin(login: FacebookLogin): AuthorizationCodeFlow {
   const { authorizeUrl, clientId } = login.app;
   return {

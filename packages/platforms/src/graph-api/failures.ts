@@ -11,17 +11,15 @@ import { readGraphError, type GraphError } from "./graph-error.ts";
 import { limitedForMs } from "./rate-limit.ts";
 
 /**
- * What a Graph API error means for a post: a target error code (for example `content_rejected`) = permanently refused ·
- * `token` = the token is invalid · `limit` = rate limit, wait · `transient` = temporary error; the outcome of the call
- * is not known · `missing` = the requested post or file does not exist or is not accessible, so its existence is not
- * known.
+ * What a Graph API error means for a post: a target error code (for example `content_rejected`) =
+ * permanently refused · `token` = the token is invalid · `limit` = rate limit, wait · `transient` =
+ * temporary error; the outcome of the call is not known · `missing` = the requested post or file
+ * does not exist or is not accessible, so its existence is not known.
  */
 export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
 
-/** Meanings of Graph API errors by `code/subcode`, or by a number that is the subcode or the code. */
 export type GraphMeanings = Readonly<Record<string, GraphMeaning>>;
 
-/** Graph API errors that Facebook and Instagram share (platforms reference 1.7 and 3.7). */
 const COMMON: GraphMeanings = {
   "190/459": "account_action_needed",
   190: "token",
@@ -43,11 +41,11 @@ const COMMON: GraphMeanings = {
 };
 
 /**
- * HTTP statuses that do not show whether Facebook or Instagram carried out a call, because a proxy may have sent them.
+ * HTTP statuses that do not show whether Facebook or Instagram carried out a call, because a proxy
+ * may have sent them.
  */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
-/** Matches Meta's refusal of a video for a missing permission, whose code is that of an invalid parameter. */
 const NO_PERMISSION = /no permission to publish/i;
 
 function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
@@ -62,7 +60,7 @@ function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
   return error.isTransient ? "transient" : "content_rejected";
 }
 
-/** Maps a Graph API error to a failure; undefined when the error does not show whether the call took effect. */
+/** Undefined when the error does not show whether the call took effect. */
 export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | undefined {
   const error = readGraphError(answer);
   if (error === undefined) return undefined;
@@ -74,10 +72,7 @@ export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Fail
   return limitReached("rate_limited", message, limitedForMs(answer));
 }
 
-/**
- * Whether a Graph API error says that the requested post or file does not exist or is not accessible; the Graph API
- * does not distinguish the two.
- */
+/** The Graph API does not distinguish a missing post from one that is not accessible. */
 export function isMissing(answer: PlatformAnswer): boolean {
   const error = readGraphError(answer);
   return error !== undefined && error.code === 100 && error.subcode === 33;
@@ -87,19 +82,13 @@ function describe(answer: PlatformAnswer): string {
   return readGraphError(answer)?.message ?? describeStatus(answer);
 }
 
-/**
- * Maps a Graph API answer in a preparation step to a failure. A preparation step makes nothing visible, so it is
- * retried after an unclear answer.
- */
+/** A preparation step makes nothing visible, so it is retried after an unclear answer. */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return toGraphFailure(answer, own) ?? platformUnavailable(describe(answer));
 }
 
-/**
- * Maps the Graph API's answer to a failed publishing call to an outcome. Only a parsed error of the platform proves
- * that the post was not created.
- */
+/** Only a parsed error of the platform proves that the post was not created. */
 export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {
   const isParsed = answer.status >= 400 && answer.status < 500 && !AMBIGUOUS.has(answer.status);
   const failure = isParsed ? toGraphFailure(answer, own) : undefined;

@@ -11,19 +11,18 @@ import type { GraphApi } from "./graph-request.ts";
 
 const PAGE_SIZE = 50;
 /**
- * Maximum number of pages that one search for a reply reads, enough for a thousand replies to one comment. If the
- * comment has more replies, the search decides nothing and is repeated later.
+ * Enough for a thousand replies to one comment. If the comment has more, the search decides nothing
+ * and is repeated later.
  */
 const MAX_PAGES = 20;
 
 /** How Facebook or Instagram lists the replies to a comment. */
 export interface ReplyList extends Pick<ListCall, "path" | "query"> {
-  /** Returns the reply if it may be the account's own; undefined for a reply of another author. */
   readonly toOwnReply: (entry: unknown) => OwnReply | undefined;
   readonly own: GraphMeanings;
 }
 
-/** Decides how the search continues when not all replies could be read. Unread replies never count as absent. */
+/** Unread replies never count as absent. */
 function toUnread(
   answer: PlatformAnswer | NoAnswer,
   own: GraphMeanings,
@@ -40,7 +39,6 @@ function toUnread(
     : repeatLook(call);
 }
 
-/** Searches all replies of the account to a comment for the reply of a call with an unknown outcome. */
 export async function findOwnReply(
   api: GraphApi,
   account: AccountAccess,

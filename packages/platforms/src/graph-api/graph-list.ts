@@ -10,24 +10,19 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./call-graph.ts";
 import { type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
-/** One page of a Graph API list. */
 export interface GraphList {
   readonly kind: "list";
   readonly entries: readonly unknown[];
-  /** The cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
 export interface ListCall {
-  /** Path of the Graph API list below the API version. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly limit: number;
-  /** The cursor from the previous page; undefined for the first page. */
   readonly after: string | undefined;
 }
 
-/** Reads one page of a Graph API list; returns the answer itself when it contains no list. */
 export async function readGraphList(
   api: GraphApi,
   account: AccountAccess,

@@ -4,29 +4,20 @@ import { list, object, text, type PlatformAnswer } from "#src/http/platform-answ
 import { bearer } from "#src/http/platform-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
-/** The tokens of all Facebook Pages that a person can use. */
 export type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
 
 type Entries = { readonly kind: "entries"; readonly entries: readonly unknown[] };
 
-/**
- * Maximum number of pages that are read of one list of a person's Facebook Pages or businesses. With 100 entries per
- * page, the entries after the first thousand are left out.
- */
+/** With 100 entries per page, the entries after the first thousand are left out. */
 const MAX_REQUESTS = 10;
 const LIST_LENGTH = 100;
 
-/** A person who authorized the app, with the person's access token. */
 interface Person {
   readonly app: GraphApp;
   readonly token: string;
   readonly signal: AbortSignal;
 }
 
-/**
- * Reads all entries of a list of the Graph API. A list that the Graph API refuses is empty: the person may have left out
- * the permission for it.
- */
 async function readList(
   person: Person,
   path: string,
@@ -60,15 +51,14 @@ function isRefused({ status, json }: PlatformAnswer): boolean {
   return status >= 400 && status < 500 && status !== 429 && json !== undefined;
 }
 
-/** Returns the cursor of the next page; undefined on the last page. */
 function nextOf({ json }: PlatformAnswer): string | undefined {
   const paging = object(json, "paging");
   return text(paging, "next") === undefined ? undefined : text(object(paging, "cursors"), "after");
 }
 
 /**
- * Fetches the tokens of all Facebook Pages of a person: those of the person, and those on which the person has a role
- * through a Business portfolio, which `/me/accounts` leaves out.
+ * Also those on which the person has a role through a Business portfolio, which `/me/accounts`
+ * leaves out.
  */
 export async function fetchPageTokens(
   app: GraphApp,

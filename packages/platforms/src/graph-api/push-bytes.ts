@@ -6,30 +6,23 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import type { GraphApi } from "./graph-request.ts";
 
-/** The result of uploading a file to Facebook or Instagram. */
 export type UploadResult =
   | { readonly kind: "uploaded" }
-  /**
-   * The upload of the file to Facebook or Instagram was interrupted, or its offset was wrong. The caller should read
-   * how many bytes the platform has and continue from there.
-   */
+  /** The caller should read how many bytes the platform has and continue from there. */
   | { readonly kind: "interrupted"; readonly message: string }
-  /** The platform does not accept these bytes of the file at this upload URL. */
+  /** The platform does not accept these bytes at this upload URL. */
   | { readonly kind: "rejected"; readonly message: string }
   | Extract<Failure, { kind: "token_refused" }>;
 
 const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
 
-/** Whether the account's access token may be sent to the upload URL that Facebook or Instagram returned. */
 export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
   return url.startsWith(`${uploadBaseUrl}/`) && URL.parse(url) !== null;
 }
 
 /**
- * Uploads a file from `offset` to its end to a URL of rupload.facebook.com (platforms reference 1.1 and 3.1). Facebook
- * keeps the bytes of an interrupted request.
- *
- * @throws The error of the media service when the file cannot be read.
+ * Facebook keeps the bytes of an interrupted request. Throws the error of the media service when
+ * the file cannot be read.
  */
 export async function pushBytes(
   upload: {
@@ -62,10 +55,6 @@ function toResult(answer: PlatformAnswer | NoAnswer): UploadResult {
     : { kind: "rejected", message };
 }
 
-/**
- * Whether an upload to Facebook or Instagram failed only temporarily, so that the platform may still accept the same
- * bytes.
- */
 function isTemporary({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
   if (problem === undefined || problem.retriable === true || status >= 500) return true;
   return OFFSET_ERRORS.has(text(problem, "type") ?? "");

@@ -1,10 +1,7 @@
 import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
 
 const MINUTE_MS = 60_000;
-/**
- * Wait in milliseconds after a Graph API rate limit whose answer does not say how long to wait. Limits per hour or per
- * day recover gradually, so a retry may succeed early.
- */
+/** Limits per hour or per day recover gradually, so a retry may succeed early. */
 const DEFAULT_WAIT_MS = 5 * MINUTE_MS;
 
 function parse(json: string | undefined): unknown {
@@ -21,10 +18,6 @@ function minutesOf(entry: unknown): number {
   return typeof minutes === "number" ? minutes : 0;
 }
 
-/**
- * Returns how many milliseconds a Graph API rate limit lasts. The header `X-Business-Use-Case-Usage` lists minutes for
- * each account and use case; the longest time counts.
- */
 export function limitedForMs(answer: PlatformAnswer): number {
   const usage = parse(header(answer, "x-business-use-case-usage"));
   const entries = typeof usage === "object" && usage !== null ? Object.values(usage).flat() : [];

@@ -5,8 +5,8 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import { isMissing, toStepFailure, type GraphMeanings } from "./failures.ts";
 
 /**
- * Maps the Graph API's answer to a failed read. The Graph API gives the same answer for a post or comment that does not
- * exist and for one of another account.
+ * The Graph API gives the same answer for an object that does not exist and for one of another
+ * account.
  */
 export function toReadFailure(
   answer: PlatformAnswer | NoAnswer,

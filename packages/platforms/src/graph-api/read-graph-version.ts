@@ -1,6 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
 
-/** Reads the version of Meta's Graph API, and the path of the page on which people approve our app. */
 export function readGraphVersion(read: EnvReader) {
   const version = read
     .about("Version of Meta's Graph API, for Facebook and Instagram.", { level: "advanced" })

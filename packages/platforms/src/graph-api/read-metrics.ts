@@ -14,20 +14,18 @@ import type { GraphMeanings } from "./failures.ts";
 import type { GraphApi } from "./graph-request.ts";
 import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
-/** Maximum number of posts whose metrics are read together. Each post takes a call of its own. */
 export const MAX_METRICS_POSTS = 25;
 
 /**
- * Per account, Meta allows at least 200 calls per hour (4,800 in 24 hours, times the number of people who engaged with
- * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four readings of 25
- * posts per hour, uses half of these 200 calls.
+ * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of
+ * people who engaged with it: Graph API rate limits, business use cases, 2026). Four readings of 25
+ * posts per hour use half of them.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
 /**
- * Returns a function that is called before each platform call of one reading, with the number of posts in the call. It
- * reports every call except the first, with the units of the call budget that it uses: the unit with which the reading
- * began pays for the first `MAX_METRICS_POSTS` posts, and each further post uses its part of another unit.
+ * The unit with which a reading began pays for the first `MAX_METRICS_POSTS` posts; each further
+ * post uses its part of another unit.
  */
 export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts?: number) => void {
   let read = 0;
@@ -39,17 +37,13 @@ export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts?: numbe
   };
 }
 
-/** What Facebook and Instagram each define for reading the metrics of posts. */
 export interface MetricsSource {
-  /** Fields with counters that need no permission for insights, for example the number of likes. */
   readonly counters: string;
-  /** Names of the insights that every post has. */
   readonly insights: readonly string[];
   readonly own: GraphMeanings;
   readonly toMetrics: (node: JsonObject, insights: ReadonlyMap<string, number>) => PostMetrics;
 }
 
-/** Returns the insights in the Graph API's answer about a post: their values by name. */
 function readInsights(node: JsonObject): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const entry of list(object(node, "insights"), "data")) {
@@ -61,12 +55,10 @@ function readInsights(node: JsonObject): ReadonlyMap<string, number> {
   return values;
 }
 
-/** Converts a post of the Graph API with its counters, and its insights if they were asked for. */
 export function toPostMetrics(node: JsonObject, { toMetrics }: MetricsSource): MetricsReading {
   return { kind: "metrics", metrics: toMetrics(node, readInsights(node)) };
 }
 
-/** The parameter `fields` for all metrics of a post, and for those that need no permission for insights. */
 export function toFields({ counters, insights }: MetricsSource): {
   readonly all: string;
   readonly counters: string;
@@ -86,7 +78,6 @@ function toReading(reading: NodeReading, source: MetricsSource): MetricsReading 
   }
 }
 
-/** Reads the counters of the posts whose insights were refused, for example because they are too old for insights. */
 async function addCounters(
   nodes: ReadonlyMap<string, NodeReading>,
   readCounters: (ids: readonly string[]) => Promise<NodeReadings | Failure | NoAnswer>,
@@ -100,8 +91,7 @@ async function addCounters(
 }
 
 /**
- * Reads counters and insights of posts, one call per post. Without the permission for insights, and for posts without
- * insights, only the counters are read.
+ * Without the permission for insights, and for posts without insights, only the counters are read.
  */
 export async function readMetrics(
   api: GraphApi,
@@ -113,7 +103,6 @@ export async function readMetrics(
   }: {
     readonly ids: readonly string[];
     readonly source: MetricsSource;
-    /** Function that is called before each platform call. */
     readonly onCall: () => void;
   },
   signal: AbortSignal,

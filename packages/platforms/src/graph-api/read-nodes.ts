@@ -9,27 +9,23 @@ import type { GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 
-/** The Graph API's answer about one of the requested Graph API objects, for example a post. */
 export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refused;
 
 export interface NodesQuery {
   readonly ids: readonly string[];
-  /** The parameter `fields` of the Graph API call. */
   readonly fields: string;
   readonly own: GraphMeanings;
-  /** Function that is called before each platform call. */
   readonly onCall?: () => void;
 }
 
-/** The Graph API objects (for example posts) that were read, by their ids. */
 export interface NodeReadings {
   readonly kind: "nodes";
   readonly nodes: ReadonlyMap<string, NodeReading>;
 }
 
 /**
- * Number of calls of one reading that run at the same time: 25 posts are read in the time of five calls, and after the
- * refusal of an account at most four further calls are in vain.
+ * Number of calls of one reading that run at the same time: 25 posts are read in the time of five
+ * calls, and after the refusal of an account at most four further calls are in vain.
  */
 const PARALLEL_CALLS = 5;
 
@@ -47,17 +43,18 @@ async function readOne(
   return isMissing(answer) ? { kind: "missing" } : toStepFailure(answer, own);
 }
 
-/** Whether a result concerns only the object that was read, so that the other objects can still be read. */
+/** Then the other objects can still be read. */
 function isOfNode(read: NodeReading | Failure | NoAnswer): read is NodeReading {
   if (read.kind === "refused") return read.code === "content_rejected";
   return read.kind === "node" || read.kind === "missing";
 }
 
 /**
- * Reads Graph API objects, for example posts, by their ids, each with a call of its own. Reading several with one call
- * (`?ids=`) ended for all versions on 2026-10-27 (developers.facebook.com, "Introducing Graph API v26", 2026-07-29); each
- * id counted as a call towards Meta's limits before too. The first failure that concerns the whole account is the result,
- * and no call begins after it.
+ * Reads Graph API objects, for example posts, by their ids, each with a call of its own. Reading
+ * several with one call (`?ids=`) ended for all versions on 2026-10-27 (developers.facebook.com,
+ * "Introducing Graph API v26", 2026-07-29); each id counted as a call towards Meta's limits before
+ * too. The first failure that concerns the whole account is the result, and no call begins after
+ * it.
  */
 export async function readNodes(
   api: GraphApi,
@@ -80,7 +77,6 @@ export async function readNodes(
   return failure ?? { kind: "nodes", nodes: inOrder(ids, nodes) };
 }
 
-/** Sorts the readings by the order in which their ids were given. */
 function inOrder(
   ids: readonly string[],
   nodes: ReadonlyMap<string, NodeReading>,

@@ -8,7 +8,10 @@ const guard = { mayStillSend: () => true, timeoutMs: 5000 };
 const NOW = new Date();
 const LONG_AGO = new Date(Date.now() - 8 * 86_400_000);
 
-/** Sends a private reply, which the Graph API refuses with the error, to a comment in the given state. */
+/**
+ * Sends a private reply, which the Graph API refuses with the error, to a comment in the given
+ * state.
+ */
 async function sendRefused(
   error: { readonly code: number; readonly error_subcode?: number },
   state: CommentState | undefined,

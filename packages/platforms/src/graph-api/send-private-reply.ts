@@ -12,17 +12,15 @@ import { toGraphRequest, type GraphApi } from "./graph-request.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Maximum age in milliseconds of a comment that can be answered privately (platforms reference 1.5 and 3.5). */
 export const PRIVATE_REPLY_WINDOW_MS = 7 * DAY_MS;
-/** Maximum length of a private reply in UTF-8 bytes. */
 export const PRIVATE_REPLY_MAX_BYTES = 1000;
-/** Maximum time in milliseconds to read the comment of a private reply that was refused. */
 const READ_TIMEOUT_MS = 5000;
 
 /**
- * Errors of calls that send a private reply. 10900 means that the comment has a private reply already; 2534022 and
- * 2018278 mean a message outside of the messaging window, although their code 10 otherwise means a missing permission
- * (Messenger Platform error codes, 2026-03-18); 551 means that the person cannot be reached.
+ * Errors of calls that send a private reply. 10900 means that the comment has a private reply
+ * already; 2534022 and 2018278 mean a message outside of the messaging window, although their code
+ * 10 otherwise means a missing permission (Messenger Platform error codes, 2026-03-18); 551 means
+ * that the person cannot be reached.
  */
 const MEANINGS: GraphMeanings = {
   10900: "duplicate_on_platform",
@@ -35,23 +33,24 @@ const MEANINGS: GraphMeanings = {
   80006: "limit",
 };
 
-/** Errors with several possible causes: a second private reply, an old comment, or a person who cannot be reached. */
+/**
+ * Errors with several possible causes: a second private reply, an old comment, or a person who
+ * cannot be reached.
+ */
 const UNCLEAR = new Set([10_903, 2_534_014, 2_534_025]);
-/** Errors of messages outside of the messaging window. */
 const LATE = new Set([2_534_022, 2_018_278]);
 
-/** The facts about a comment that explain why a private reply to it was refused. */
 export interface CommentState {
   readonly createdAt: Date;
-  /** Whether the comment has a private reply; undefined where the platform does not say it. */
   readonly hasPrivateReply: boolean | undefined;
 }
 
 export interface PrivateReplySender {
-  /** Path of the Graph API call below the API version. */
   readonly path: string;
   readonly own: GraphMeanings;
-  /** Reads the comment of a private reply that was refused without a clear reason; undefined when it cannot be read. */
+  /**
+   * Of a private reply that was refused without a clear reason; undefined when it cannot be read.
+   */
   readonly readState: (signal: AbortSignal) => Promise<CommentState | undefined>;
 }
 
@@ -65,7 +64,6 @@ const TOO_OLD = refused(
 );
 const ANSWERED = refused("duplicate_on_platform", "the comment has a private reply already");
 
-/** Finds out from the state of the comment why the private reply was refused. */
 async function explain(
   failure: Failure,
   { readState }: PrivateReplySender,
@@ -92,7 +90,6 @@ async function toFailedOutcome(
   return isUnclear ? await explain(outcome, sender, withinMs) : outcome;
 }
 
-/** Sends a message to the author of a comment: `POST /{page}/messages` with the comment's id as the recipient. */
 export async function sendPrivateReply(
   api: GraphApi,
   account: AccountAccess,

@@ -11,7 +11,9 @@ const account = { externalId: "1", username: "ada", accessToken: "token", attrib
 const query = { mediaId: "1_2", limit: 50, after: undefined };
 const signal = AbortSignal.timeout(5_000);
 
-/** Calls a Graph API whose lists have one entry with a readable time, and one entry without a time. */
+/**
+ * Calls a Graph API whose lists have one entry with a readable time, and one entry without a time.
+ */
 async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
   const time = "2026-11-23T12:00:00+0000";
   const data = [{ id: "3" }, { id: "4", timestamp: time, created_time: time }];

@@ -138,8 +138,8 @@ describe("request bodies", () => {
     };
     const body = bytesBody("video/mp4", { bytes: total, read });
     const answer = callPlatform({ method: "POST", url, body }, signal);
-    // The body's source is read only until the socket buffers of the two processes are full, however long the server
-    // does not read.
+    // The body's source is read only until the socket buffers of the two processes are full,
+    // however long the server does not read.
     let seen = 0;
     await eventually(() => {
       const isHeldBack = produced > 0 && produced === seen;

@@ -1,4 +1,4 @@
-import { inClientSpan } from "@postrider/shared/http/client-span";
+import { inClientSpan } from "@postrider/shared/http/spans";
 import { Agent, request } from "undici";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
@@ -17,30 +17,23 @@ import {
   withUploadTime,
 } from "./platform-request.ts";
 
-/** The result of a platform call that was sent, at least in part, but got no readable answer. */
 export interface NoAnswer {
   readonly kind: "no_answer";
-  /** Description of the failure; it contains no secrets. */
   readonly message: string;
-  /** True when the call was ended because the platform had not answered in time. */
   readonly isTimeout?: boolean;
 }
 
-/** Time limit in milliseconds of a platform call without a body; a body extends it by the time to upload it. */
+/** A body extends it by the time to upload it. */
 const CALL_TIMEOUT_MS = 30_000;
 
-/**
- * Calls that publish nothing share this connection pool. `sendOnce` opens a new connection for each publishing call.
- */
+/** `sendOnce` opens a new connection for each publishing call instead. */
 const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
 
 const foreignAgent = new Agent({ connections: 8, connect: connectForeign });
 
 /**
- * Makes a platform call that does not publish anything. The call is not retried; the caller decides about retries. Its
- * deadline grows with the size of its body.
- *
- * @throws The error of the source that provides the body; such an error is not a failure of the platform.
+ * Not retried; the caller decides about retries. Throws the error of the source of the body, which
+ * is not a failure of the platform.
  */
 export async function callPlatform(
   call: PlatformRequest,

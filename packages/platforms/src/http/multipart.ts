@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ByteSource, RequestBody } from "./platform-request.ts";
 
-/** A part of a multipart form: a field, or a file that is read while it is sent. */
 export type FormPart =
   | { readonly name: string; readonly value: string }
   | {
@@ -12,8 +11,8 @@ export type FormPart =
     };
 
 /**
- * Escapes the name of a form field or file as browsers do (HTML, "multipart/form-data encoding algorithm"), so that the
- * name cannot end the header line.
+ * Escapes the name of a form field or file as browsers do (HTML, "multipart/form-data encoding
+ * algorithm"), so that the name cannot end the header line.
  */
 function escapeName(name: string): string {
   return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
@@ -47,10 +46,7 @@ async function* readAll(
     else yield* await piece.read(signal);
 }
 
-/**
- * Creates a request body of type `multipart/form-data` (RFC 7578). Its exact length is known, so it needs no chunked
- * encoding.
- */
+/** The exact length is known, so it needs no chunked encoding. */
 export function multipartBody(parts: readonly FormPart[]): RequestBody {
   const boundary = `postrider-${randomUUID()}`;
   const pieces = [

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { shorten, toAnswer } from "./platform-answer.ts";
 
-/** Matches what Postgres refuses in a text or in JSON: a NUL character or half of a surrogate pair. */
+/**
+ * Matches what Postgres refuses in a text or in JSON: a NUL character or half of a surrogate pair.
+ */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
 test("shorten() never cuts an emoji in half", () => {

@@ -1,22 +1,18 @@
-/** The body of an answer, in pieces as they arrive. */
 export type AnswerBytes = AsyncIterable<Uint8Array>;
 
-/** The list whose members are read one by one: the keys of the object that contains the list, and of the list. */
 interface MemberList {
   readonly object: string;
   readonly list: string;
 }
 
 export interface MemberLimits {
-  /** Maximum number of bytes that are read. The members after them are left out. */
+  /** The members after them are left out. */
   readonly maxBytes: number;
-  /** Maximum number of bytes of one member, and of the answer without its members. A larger member is left out. */
+  /** A larger member is left out. */
   readonly maxMemberBytes: number;
-  /** Maximum number of members; further ones are left out. */
   readonly maxMembers: number;
 }
 
-/** The answer as JSON, with an empty list, and whether all members of the list were read. */
 export interface ReadAnswer {
   readonly text: string;
   readonly isComplete: boolean;
@@ -33,9 +29,9 @@ const MEMBER_DEPTH = 3;
 const KEY_BYTES = 64;
 
 /**
- * Reads an answer in JSON piece by piece and hands over each member of one of its lists, `{ "<object>": { "<list>": [ … ] } }`, so that
- * memory is needed for one member at a time, whatever the size of the answer. Strangers decide how many members there are and how
- * large they are. A list that exceeds a limit is not an error: its first members are read.
+ * Hands over each member of the list in `{ "<object>": { "<list>": [ … ] } }`, so that memory is
+ * needed for one member at a time: strangers decide how many there are and how large they are. A
+ * list that exceeds a limit is not an error.
  */
 export async function readMembers(
   body: AnswerBytes,
@@ -61,10 +57,8 @@ function lastBytes(before: Buffer, bytes: Buffer): Buffer {
 class MemberScanner {
   readonly #limits: MemberList & MemberLimits;
   readonly #onMember: (member: unknown) => void;
-  /** The pieces of the answer without the members of the list, and those of the member that is being read. */
   readonly #answer: Buffer[] = [];
   #member: Buffer[] = [];
-  /** The last bytes of `#answer`. */
   #tail: Buffer = Buffer.alloc(0);
   #answerBytes = 0;
   #memberBytes = 0;
@@ -81,7 +75,6 @@ class MemberScanner {
     this.#onMember = onMember;
   }
 
-  /** Reads the next piece. Returns false when no further piece is to be read. */
   read(chunk: Buffer): boolean {
     let start = 0;
     for (let at = 0; at < chunk.length;) {
@@ -101,7 +94,6 @@ class MemberScanner {
     return this.#answerBytes <= this.#limits.maxMemberBytes;
   }
 
-  /** Returns the answer with an empty list. If it was not read to its end, it is closed after the list. */
   end(isRead: boolean): ReadAnswer {
     const text = Buffer.concat(this.#answer).toString("utf8");
     const isComplete = isRead && !this.#hasLeftOut;
@@ -111,7 +103,6 @@ class MemberScanner {
     };
   }
 
-  /** Skips the rest of a text. Returns the position after its closing quotation mark; the end of the piece if it has none. */
   #skipText(chunk: Buffer, from: number): number {
     let start = this.#isEscaped ? from + 1 : from;
     for (;;) {
@@ -134,7 +125,6 @@ class MemberScanner {
     return isSeparator || OPENING.has(byte) || CLOSING.has(byte);
   }
 
-  /** Handles a bracket, or a comma between two members. Returns the position from which bytes are not kept yet. */
   #cut(chunk: Buffer, { start, at, byte }: { start: number; at: number; byte: number }): number {
     if (OPENING.has(byte)) return this.#open(chunk, start, at);
     if (byte !== COMMA) this.#depth -= 1;

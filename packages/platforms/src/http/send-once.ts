@@ -1,4 +1,4 @@
-import { inClientSpan } from "@postrider/shared/http/client-span";
+import { inClientSpan } from "@postrider/shared/http/spans";
 import { Client, type Dispatcher } from "undici";
 import type { NoAnswer } from "./call-platform.ts";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
@@ -13,40 +13,35 @@ import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platfor
 /** The condition under which a publishing call may still be sent, and the deadline of the call. */
 export interface SendGuard {
   /**
-   * Returns false when the recorded intent to make the publishing call (the mark) is too old; then no byte may be sent.
+   * False when the recorded intent to make the call (the mark) is too old; then no byte may be
+   * sent.
    */
   mayStillSend(): boolean;
-  /** Deadline of the whole publishing call in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /**
- * The two clocks of a process, in milliseconds. The monotonic clock stops while the machine is suspended; an operator can
- * set the wall clock.
+ * The two clocks of a process, in milliseconds. The monotonic clock stops while the machine is
+ * suspended; an operator can set the wall clock.
  */
 export interface Clocks {
   monotonic(): number;
   wall(): number;
 }
 
-/** The clocks of this process. */
 export const PROCESS_CLOCKS: Clocks = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
 };
 
-/** Maximum time in milliseconds between the creation of a send guard and the first byte of the publishing call. */
+/** Between the creation of a guard and the first byte of the call. */
 const MAX_AGE_MS = 5_000;
-/**
- * Maximum time between the creation of a send guard and the first byte of the publishing call, as a fraction of the call's
- * maximum duration. `MAX_AGE_MS` applies instead if it is shorter.
- */
+/** As a fraction of the call's maximum duration, if that is shorter. */
 const MAX_AGE_PART = 1 / 12;
 
 /**
- * Reads both clocks and returns the guard that says whether the publishing call may still be sent. The guard must be created
- * before the start and the latest end of the call are recorded. Then a call that respects `timeoutMs` ends before its recorded
- * end.
+ * Must be created before the start and the latest end of the call are recorded. Then a call that
+ * respects `timeoutMs` ends before its recorded end.
  */
 export function createSendGuard(clocks: Clocks, visibleCallMs: number): SendGuard {
   const monotonic = clocks.monotonic();
@@ -61,40 +56,34 @@ export function createSendGuard(clocks: Clocks, visibleCallMs: number): SendGuar
   };
 }
 
-/**
- * The result of a publishing call of which no byte was sent, because the recorded intent to make the call (the mark)
- * was too old.
- */
+/** The recorded intent to make the call (the mark) was too old. */
 export interface NotSent {
   readonly kind: "not_sent";
 }
 
-/**
- * The result of a publishing call without a connection, or whose connection broke before the first byte: the platform
- * certainly did nothing.
- */
 export interface NotConnected {
   readonly kind: "not_connected";
   readonly message: string;
 }
 
 /**
- * The result of a publishing call that got no readable answer. A server treats an interrupted request as incomplete
- * (RFC 9112, section 8), but a platform that processes a form while it receives it may already have acted on the first
- * part. The outcome is therefore unknown, unless the platform's protocol requires the last byte.
+ * The result of a publishing call that got no readable answer. A server treats an interrupted
+ * request as incomplete (RFC 9112, section 8), but a platform that processes a form while it
+ * receives it may already have acted on the first part. The outcome is therefore unknown, unless
+ * the platform's protocol requires the last byte.
  */
 export interface NoAnswerToVisible extends NoAnswer {
-  /** Whether the last byte of the publishing call may have been sent. */
   readonly isComplete: boolean;
 }
 
 export type SendResult = PlatformAnswer | NotConnected | NoAnswerToVisible | NotSent;
 
 /**
- * Receives the answer to one publishing call, and records whether the first byte may have been sent. If not, the post
- * certainly does not exist; otherwise it may exist. Undici, the HTTP client, calls `onRequestStart` when it has a
- * connection and before it sends anything; aborting there sends nothing. It sends nothing of a stream before the first
- * bytes of the body are read, so `mayStillSend` is checked again at that point.
+ * Receives the answer to one publishing call, and records whether the first byte may have been
+ * sent. If not, the post certainly does not exist; otherwise it may exist. Undici, the HTTP client,
+ * calls `onRequestStart` when it has a connection and before it sends anything; aborting there
+ * sends nothing. It sends nothing of a stream before the first bytes of the body are read, so
+ * `mayStillSend` is checked again at that point.
  */
 class VisibleCall implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
@@ -157,7 +146,6 @@ class VisibleCall implements Dispatcher.DispatchHandler {
     this.fail(isSourceFailure ? "the media could not be read to its end" : describeFailure(error));
   }
 
-  /** Ends the publishing call without an answer. The call counts as not sent only if no byte was written. */
   fail(message: string): void {
     const { isStarted, isComplete } = this.outgoing;
     if (this.#refused) this.#resolve({ kind: "not_sent" });
@@ -174,9 +162,10 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Sends the publishing call once, on a new connection: a stale pooled connection would break after the first byte and
- * make the outcome unknown. Aborting the request does not undo it at the platform, so a time-out after the first byte
- * is `no_answer`. Media in the body should already be on the local disk (`PublishingConnector.visibleParts`).
+ * Sends the publishing call once, on a new connection: a stale pooled connection would break after
+ * the first byte and make the outcome unknown. Aborting the request does not undo it at the
+ * platform, so a time-out after the first byte is `no_answer`. Media in the body should already be
+ * on the local disk (`PublishingConnector.visibleParts`).
  */
 export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise<SendResult> {
   const url = new URL(call.url);
@@ -184,16 +173,17 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     ...(call.isForeign === true
       ? { connect: connectForeign }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
-    // The timer below is the only deadline of the publishing call. After a pause of the process, undici's own timers
-    // would end the call before undici reads an answer that has already arrived.
+    // The timer below is the only deadline of the publishing call. After a pause of the process,
+    // undici's own timers would end the call before undici reads an answer that has already
+    // arrived.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;
-  // After a pause of the process, this timer may fire although the answer has already arrived. The socket is therefore
-  // read once more before the call times out.
+  // After a pause of the process, this timer may fire although the answer has already arrived. The
+  // socket is therefore read once more before the call times out.
   let timer = setTimeout(() => {
     timer = setTimeout(() => visible.timeOut(), 100);
   }, guard.timeoutMs);

@@ -3,11 +3,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { usesInstagramLogin } from "./login.ts";
 
 export interface InstagramSettings extends GraphApi {
-  /** URL of the API host of accounts that were connected with Instagram Login; their tokens work only there. */
+  /** Accounts that were connected with Instagram Login; their tokens work only there. */
   readonly loginBaseUrl: string;
 }
 
-/** Returns the API host that accepts the account's token. */
 export function apiOfAccount(
   { loginBaseUrl, ...api }: InstagramSettings,
   account: Pick<AccountAccess, "attributes">,

@@ -19,25 +19,19 @@ import {
   type InstagramLoginUrls,
 } from "./instagram-login.ts";
 
-/** An app at Meta that is set up for one of Instagram's two ways to authorize accounts. */
 export interface InstagramApp extends GraphApp {
-  /** `facebook` = Facebook Login, through a Page; `instagram` = Instagram Login, without a Page. */
   readonly login: "facebook" | "instagram";
   /**
-   * The hosts of Instagram Login. When Facebook Login is configured, they are still used to refresh the tokens of
-   * accounts that were connected with Instagram Login before.
+   * Also used to refresh the tokens of accounts that were connected with Instagram Login before
+   * Facebook Login was configured.
    */
   readonly instagramLogin: InstagramLoginUrls;
 }
 
-/**
- * The fields to request from the Graph API: the Instagram account that is linked to the Page, and the id and name of
- * the Page.
- */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
 /**
- * Permissions (scopes) of Instagram with Facebook Login (platforms reference 1.1). Private replies include the permission to
- * read comments. Without `business_management`, Pages that belong to a business are missing in the list of Pages.
+ * Private replies include the permission to read comments. Without `business_management`, Pages
+ * that belong to a business are missing in the list of Pages.
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: [
@@ -74,16 +68,11 @@ function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
     displayName: text(account, "name"),
     avatarUrl: text(account, "profile_picture_url"),
   };
-  // The token of a Facebook Page does not expire and has no refresh token. The id of the Page is stored because the
-  // Page sends private replies.
+  // The token of a Page does not expire. The Page sends private replies, so its id is stored.
   const connection = { tokens: { accessToken }, attributes: { pageId } };
   return toConnectResult(profile, connection, NO_ACCOUNT);
 }
 
-/**
- * Creates the Instagram connector for Facebook Login: it connects professional accounts that are linked to a Page, with
- * the token of the Page.
- */
 function createPageLogin(
   app: GraphApp,
   features: readonly PlatformFeature[],
@@ -101,9 +90,8 @@ function createPageLogin(
 }
 
 /**
- * Creates the connector that connects professional accounts of Instagram. It asks for the permissions of publishing and of the
- * given features. After the operator changes the login setting,
- * accounts that were connected with Instagram Login keep their tokens, which are still refreshed.
+ * After the operator changes the login setting, accounts of Instagram Login keep their tokens,
+ * which are still refreshed.
  */
 export function createInstagramAuthorizationConnector(
   app: InstagramApp,

@@ -4,7 +4,6 @@ import { toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { list, number, object } from "#src/http/platform-answer.ts";
 import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
 
-/** The checks of an Instagram account: its token, and how many posts Instagram takes from it today. */
 export function createInstagramAccountChecks(settings: InstagramSettings): AccountChecks {
   return (account) => [
     {

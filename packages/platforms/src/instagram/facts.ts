@@ -5,10 +5,10 @@ import { SETTINGS } from "./settings.ts";
 /**
  * The rules of Instagram, an image-sharing network. Every post needs media.
  *
- * Source: Content publishing guide, 2026-06-30.
- * Source: IG User and content_publishing_limit references, 2026-09-11. They still say 4:5 to 1.91:1 for images, although the app
- * takes 3:4 since 2025. One program reports that the API took 3:4 as well (PostyBirb, pull request 762, 2026-05-10); no document of
- * Meta that was read on 2026-11-23 says so.
+ * Source: Content publishing guide, 2026-06-30. Source: IG User and content_publishing_limit
+ * references, 2026-09-11. They still say 4:5 to 1.91:1 for images, although the app takes 3:4 since
+ * 2025. One program reports that the API took 3:4 as well (PostyBirb, pull request 762,
+ * 2026-05-10); no document of Meta that was read on 2026-11-23 says so.
  */
 const RULES: PlatformRules = {
   id: "instagram",
@@ -37,7 +37,6 @@ const RULES: PlatformRules = {
     minRatio: 0.8,
     maxRatio: 1.91,
     minWidth: 320,
-    // Instagram itself scales wider images down to 1440 pixels.
     usefulSize: { width: 1440, height: 1920 },
   },
   video: {
@@ -73,7 +72,6 @@ const RULES: PlatformRules = {
   verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags", "image.minRatio"],
 };
 
-/** What is known of Instagram without a call to it. */
 export const instagram = {
   rules: RULES,
   settings: SETTINGS,

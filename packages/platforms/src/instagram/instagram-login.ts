@@ -29,33 +29,24 @@ import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
-/** The three hosts of Instagram Login. */
 export interface InstagramLoginUrls {
-  /** The base URL of Instagram's Graph API, without the version. */
   readonly baseUrl: string;
-  /** URL of the host that exchanges Instagram's authorization codes for tokens. */
   readonly oauthBaseUrl: string;
-  /** URL of Instagram's authorization page. */
   readonly authorizeUrl: string;
 }
 
 const FIELDS = "user_id,username,name,profile_picture_url";
-/**
- * Permissions (scopes) of Instagram Login (platforms reference 1.1); none exists for deleting. Private replies include the
- * permission to read comments.
- */
+/** None exists for deleting. Private replies include the permission to read comments. */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["instagram_business_basic", "instagram_business_content_publish"],
   comments: ["instagram_business_manage_comments"],
   messages: ["instagram_business_manage_comments", "instagram_business_manage_messages"],
   metrics: ["instagram_business_manage_insights"],
 };
-/** Instagram's error codes for an invalid code or token: 190 of the Graph API, 400 of the token host. */
 const REFUSALS = new Set([190, 400]);
 
 /**
- * Returns the tokens of an Instagram Login account. The access token is also the refresh token. After it has expired,
- * the account's owner must authorize again.
+ * The access token is also the refresh token. After it has expired, the owner must authorize again.
  */
 function toTokens(accessToken: string, lifetimeMs: number): Tokens {
   return { accessToken, refreshToken: accessToken, lifetimeMs, refreshLifetimeMs: lifetimeMs };
@@ -69,7 +60,6 @@ function readTokens({ status, json }: PlatformAnswer): Tokens | undefined {
     : undefined;
 }
 
-/** Maps an answer of Instagram's token endpoint that contains no token to a refusal or `unavailable`. */
 function toRefusal({ status, json }: PlatformAnswer): Refused | Unavailable {
   const message = `the token endpoint answered ${status}`;
   const code = number(object(json, "error"), "code") ?? number(json, "code");
@@ -103,7 +93,7 @@ async function identify(
     displayName: text(json, "name"),
     avatarUrl: text(json, "profile_picture_url"),
   };
-  // The attribute `login` tells the publishing connector that the token works only on the host of Instagram Login.
+  // The token works only on the host of Instagram Login.
   const connection = { tokens, attributes: { login: "instagram" } };
   return toConnectResult(profile, connection, unavailable(`Instagram answered ${status}`));
 }
@@ -118,14 +108,12 @@ async function connect(
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
-/** A token that is valid for an hour, and its permissions if Instagram states them. */
 interface ShortToken {
   readonly kind: "token";
   readonly token: string;
   readonly scopes?: readonly string[];
 }
 
-/** Exchanges an authorization code of Instagram Login for a token that is valid for an hour. */
 async function redeem(
   { clientId, clientSecret }: GraphApp,
   { oauthBaseUrl }: InstagramLoginUrls,
@@ -137,7 +125,6 @@ async function redeem(
     client_secret: clientSecret,
     grant_type: "authorization_code",
     redirect_uri: redirectUri,
-    // Instagram appends `#_` to the code in the URL; it is not part of the code.
     code: code.replace(/#_$/, ""),
   };
   const call = postToTokenEndpoint(`${oauthBaseUrl}/oauth/access_token`, fields);
@@ -147,8 +134,8 @@ async function redeem(
 }
 
 /**
- * Reads the answer with a token for an hour, which Instagram sends in two shapes: as an object, or as a list `data` with one
- * object. Its permissions are a list or a text with commas. Source: Business login page of Instagram and its examples, 2026.
+ * In two shapes: an object, or a list `data` with one object. Its permissions are a list or a text
+ * with commas. Source: Business login page of Instagram and its examples, 2026.
  */
 function readShortToken(json: unknown): ShortToken | undefined {
   const [first] = list(json, "data");
@@ -183,9 +170,6 @@ async function exchange(
   return toExchangeResult(await identify(app, { ...long.tokens, scopes }, signal));
 }
 
-/**
- * Refreshes the token of an account that was connected with Instagram Login. This call does not need the app secret.
- */
 export async function refreshInstagramToken(
   { baseUrl }: Pick<InstagramLoginUrls, "baseUrl">,
   token: string,
@@ -196,10 +180,7 @@ export async function refreshInstagramToken(
   return renewed.kind === "tokens" ? { kind: "renewed", tokens: renewed.tokens } : renewed;
 }
 
-/**
- * Creates the flow of Instagram Login (platforms reference 1.6): it connects professional accounts without a Page, one
- * per authorization.
- */
+/** Professional accounts without a Page, one per authorization. */
 export function createInstagramLogin(
   facebookApp: GraphApp,
   urls: InstagramLoginUrls,

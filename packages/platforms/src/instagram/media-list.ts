@@ -8,15 +8,12 @@ import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** A page of an Instagram account's posts, newest first. */
 export interface MediaPage {
   readonly kind: "page";
   readonly posts: readonly JsonObject[];
-  /** Cursor of the next page; undefined after the last one. */
   readonly after: string | undefined;
 }
 
-/** Reads a page of an Instagram account's posts. */
 export async function readMediaPage(
   api: GraphApi,
   account: AccountAccess,
@@ -35,17 +32,10 @@ export async function readMediaPage(
 
 interface AnotherPost {
   readonly page: MediaPage;
-  /** Ids of the posts with which the access is not tested. */
   readonly ids: readonly string[];
-  /** Function that is called before the platform call, if there is one. */
   readonly onCall?: () => void;
 }
 
-/**
- * Whether Instagram lets the account's token read single posts, so that its answer about a single post can be trusted.
- * This is tested with the first post of a page that is not one of `ids`: `hidden` = Instagram says that this listed
- * post does not exist, or the page has no such post.
- */
 export async function readAnother(
   api: GraphApi,
   account: AccountAccess,

@@ -18,10 +18,6 @@ import { createInstagramMetricsConnector } from "./metrics/connector.ts";
 import { createInstagramPrivateRepliesConnector } from "./private-replies/connector.ts";
 import { createInstagramPublishingConnector } from "./publishing/connector.ts";
 
-/**
- * Creates the Instagram authorization connector for the configured login. Instagram Login and Facebook Login use
- * different API hosts.
- */
 const configure: PlatformAuthorization<Unconfigured<InstagramApp>>["configure"] = (
   settings,
   installation,
@@ -31,7 +27,6 @@ const configure: PlatformAuthorization<Unconfigured<InstagramApp>>["configure"] 
   return { ...configured, baseUrl: settings.instagramLogin.baseUrl };
 };
 
-/** Everything that Postrider knows of Instagram and can do there. */
 export const instagram = {
   ...facts,
   environment,

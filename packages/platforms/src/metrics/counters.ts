@@ -1,7 +1,6 @@
 import { number } from "#src/http/platform-answer.ts";
 import type { PostMetrics } from "./connector.ts";
 
-/** Returns the metrics of a post; counters that the caller does not give are null. */
 export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {
   return {
     views: null,
@@ -15,7 +14,6 @@ export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {
   };
 }
 
-/** Returns the sum of the named counters of a platform's answer; null when it contains none of them. */
 export function sumOf(counters: unknown, ...names: readonly string[]): number | null {
   const found = names
     .map((name) => number(counters, name))

@@ -2,10 +2,8 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { MetricsFailure } from "./connector.ts";
 
-/** Wait in milliseconds after a rate limit that does not say how long it lasts. */
 const DEFAULT_WAIT_MS = 5 * 60_000;
 
-/** Converts a platform's failed answer about metrics to the reason why the metrics could not be read. */
 export function toMetricsFailure(failure: Failure | NoAnswer): MetricsFailure {
   const { kind, message } = failure;
   switch (kind) {

@@ -3,10 +3,7 @@ import type { PublicationMedia } from "#src/publishing/publication.ts";
 import type { PlatformRules } from "#src/rules.ts";
 import { altTextLimit } from "#src/text/alt-text-limit.ts";
 
-/**
- * Returns the failure of a post whose description of a file is longer than the platform allows. The description may have been
- * changed after the post was accepted; it is never shortened.
- */
+/** The description may have been changed after the post was accepted; it is never shortened. */
 export function refuseLongAltText(
   rules: PlatformRules,
   { kind, altText }: PublicationMedia,

@@ -7,7 +7,6 @@ import type { AccountAccess, MediaPart, Publication } from "./publication.ts";
 import type { PrepareStep } from "./steps.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
-/** Searches the platform to find out whether the post of a publication is visible. */
 export type FindPublication = (
   publication: Publication,
   handles: Handles,
@@ -15,68 +14,53 @@ export type FindPublication = (
   signal: AbortSignal,
 ) => Promise<Verdict>;
 
-/**
- * Publishes posts to one platform and deletes them from it. A connector does not use the tasks, the leases or the
- * database of the delivery service.
- */
+/** A connector does not use the tasks, the leases or the database of the delivery service. */
 export interface PublishingConnector {
   readonly platform: PlatformId;
   /**
-   * Maximum number of times that a post is sent again for one publish command, after searches proved that the post is
-   * not on the platform.
+   * Maximum number of times that a post is sent again for one publish command, after searches
+   * proved that the post is not on the platform.
    */
   readonly maxResends: number;
-  /**
-   * The preparation steps before the publishing call, in order. Each step stores a value (handle) that the platform
-   * returned or the connector chose.
-   */
+  /** Before the publishing call, in order. */
   steps(publication: Publication): readonly PrepareStep[];
   /**
-   * The files in the body of the publishing call; absent when the body contains none. The caller copies the bytes of
-   * these files to the local disk before it records the intent to make the call, so that a slow media service cannot
-   * interrupt the call. In `publish`, `read` then returns the local bytes. The deadline of the call grows with their
-   * size.
+   * The files in the body of the publishing call; absent when the body contains none. The caller
+   * copies the bytes of these files to the local disk before it records the intent to make the
+   * call, so that a slow media service cannot interrupt the call. In `publish`, `read` then returns
+   * the local bytes. The deadline of the call grows with their size.
    */
   visibleParts?(publication: Publication, handles: Handles): readonly MediaPart[];
-  /**
-   * The publishing call, which makes the post visible. It is sent once, on a new connection, and the connector never
-   * retries it.
-   */
+  /** Sent once, on a new connection, and never retried. */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   /**
-   * Whether the server that gets the publishing call belongs to the account's owner, not to the platform. The answers
-   * of such a server do not show whether the platform is available. Without this function all accounts of the platform
-   * are on the platform's own servers.
+   * Whether the server that gets the publishing call belongs to the account's owner, not to the
+   * platform. The answers of such a server do not show whether the platform is available. Without
+   * this function all accounts of the platform are on the platform's own servers.
    */
   isForeignHost?(account: AccountAccess): boolean;
   /**
-   * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A search cannot tell two texts
-   * with the same form apart, so an account never has two open publishing calls whose texts have the same form. Without this
-   * function texts are compared in NFC with folded white space.
+   * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A
+   * search cannot tell two texts with the same form apart, so an account never has two open
+   * publishing calls whose texts have the same form. Without this function texts are compared in
+   * NFC with folded white space.
    */
   comparableText?(text: string): string;
-  /** Finds out the outcome of a publishing call whose outcome is unknown or pending. */
   readonly reconcile: FindPublication;
   /**
-   * Searches everything that the account published since the publishing call for a post with the same content. It is
-   * used after a database restore, when the stored data does not say how the post was sent. Without this function the
-   * outcome stays unknown, and the post is not sent again.
+   * Searches everything that the account published since the publishing call for a post with the
+   * same content. It is used after a database restore, when the stored data does not say how the
+   * post was sent. Without this function the outcome stays unknown, and the post is not sent again.
    */
   readonly findMatchingPost?: FindPublication;
   /**
-   * Does the work that remains for a published post: asks the platform for the id of a post that was published without one,
-   * or adds a video to a playlist. It is repeated until it succeeds, so it first checks whether it has been done. The post
-   * counts as published whatever the answer is. Required if `publish` can return `askLater`.
+   * Does the work that remains for a published post: asks the platform for the id of a post that
+   * was published without one, or adds a video to a playlist. It is repeated until it succeeds, so
+   * it first checks whether it has been done. The post counts as published whatever the answer is.
+   * Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
-  /** Whether Postrider can delete posts through the platform's API. */
   readonly canDelete: boolean;
-  /**
-   * Deletes the post with the id `externalId` from the platform. The call can be repeated safely. It is made only if
-   * `canDelete` is true.
-   *
-   * @param permalink The address of the post as `publish` returned it.
-   */
   delete(
     account: AccountAccess,
     externalId: string,

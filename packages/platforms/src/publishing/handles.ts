@@ -1,17 +1,15 @@
 /**
- * Handles: the stored results of a post's preparation steps. They are ids, URIs and records that the platform returned
- * or that the connector chose. The delivery service stores them before the next platform call. No handle is named
- * `kind`.
+ * Handles: the stored results of a post's preparation steps. They are ids, URIs and records that
+ * the platform returned or that the connector chose. The delivery service stores them before the
+ * next platform call. No handle is named `kind`.
  */
 export type Handles = Readonly<Record<string, string>>;
 
-/** Reads the JSON value that `toJsonHandle` stored in a handle; undefined when no value is stored. */
 export function readJsonHandle(handles: Handles, name: string): unknown {
   const stored = handles[name];
   return stored === undefined ? undefined : JSON.parse(stored);
 }
 
-/** Returns handles with one entry: the value as JSON, under the given name. */
 export function toJsonHandle(name: string, value: unknown): Handles {
   return { [name]: JSON.stringify(value) };
 }

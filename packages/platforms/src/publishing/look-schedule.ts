@@ -3,33 +3,21 @@ import type { UnknownCall, Verdict } from "./verdict.ts";
 type LookAgain = Extract<Verdict, { kind: "look_again" }>;
 
 const MINUTE_MS = 60_000;
-/**
- * Times at which the platform is searched for a post, in milliseconds after the deadline of the publishing call
- * (`callUntil`). A platform's list of posts may be delayed, so a post counts as absent only after complete searches at
- * all these times found nothing.
- */
 export const LOOKS_AFTER_MS: readonly number[] = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
 const MIN_WAIT_MS = 10;
 
-/** Returns the milliseconds since the deadline of the publishing call (`callUntil`). */
 export function elapsedMs({ now, callUntil }: UnknownCall): number {
   return now.getTime() - callUntil.getTime();
 }
 
-/** Returns the result of a search that says: search the platform again after this wait. */
 export function lookAfter(ms: number, { timeScale }: UnknownCall): LookAgain {
   return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, ms * timeScale) };
 }
 
-/**
- * Returns the result of a search that could not read all of the account's posts. The search is repeated and is not
- * counted as a search that found nothing.
- */
 export function repeatLook(call: UnknownCall, afterMs = MINUTE_MS): LookAgain {
   return { kind: "look_again", afterMs: afterMs * call.timeScale, isIncomplete: true };
 }
 
-/** Whether the scheduled time of the last search for a post has come. */
 export function isLastLookDue(
   call: UnknownCall,
   looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
@@ -38,11 +26,11 @@ export function isLastLookDue(
 }
 
 /**
- * Returns the wait until the next scheduled search for a post; undefined when all searches were made. The first search
- * is made at once, because in most cases the post is already visible.
+ * Returns the wait until the next scheduled search for a post; undefined when all searches were
+ * made. The first search is made at once, because in most cases the post is already visible.
  *
- * @param looksAfterMs Times at which a complete search must find nothing, in milliseconds after `callUntil`; empty =
- *   one search is enough.
+ * @param looksAfterMs Times at which a complete search must find nothing, in milliseconds after
+ *   `callUntil`; empty = one search is enough.
  */
 export function nextLook(
   call: UnknownCall,

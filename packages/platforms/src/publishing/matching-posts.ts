@@ -3,46 +3,42 @@ import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
 /**
- * Maximum difference in milliseconds between a platform's clock, which gives posts their time, and our clocks (those of the
- * database and of the processes). If our clock were further ahead, a search would miss posts that exist. Because of the
- * tolerance, a search can also find posts from before the publishing call; they belong to other Postrider posts, which
- * `isOwned` tells.
+ * Between a platform's clock and ours (those of the database and of the processes). If our clock
+ * were further ahead, a search would miss posts that exist. A search can also find posts from
+ * before the publishing call; `isOwned` tells which belong to other Postrider posts.
  */
 export const CLOCK_TOLERANCE_MS = 15 * 60_000;
 
-/** A post on the platform that has the text and the number of files of the publication. */
 export interface MatchingPost {
   readonly id: string;
   readonly permalink: string | null;
   /**
-   * Whether an id that only this publication used proves that the post is the published post: the id of a file that was
-   * uploaded for the publication, of its prepared post or of its record.
+   * An id that only this publication used: of a file that was uploaded for it, of its prepared post
+   * or of its record.
    */
   readonly isProven?: boolean;
 }
 
-/**
- * The result of a search that found a post by its text, when that post may also be another Postrider post with the same text.
- */
+/** The post may also be another Postrider post with the same text. */
 export const SIMILAR_POST: Verdict = {
   kind: "cannot_tell",
   message: "another post of the account with the same text and other media has an unknown outcome",
 };
 
-/** Returns the earliest creation time that the post of a publishing call can have on the platform. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
 }
 
 /**
- * Decides whether one of the matching posts on the platform is the published post. A post whose id or file ids belong
- * to this publication alone is the published post, even if it is stored as another Postrider post by mistake. Of the
- * remaining posts, those that are stored as another Postrider post are ignored. If exactly one post is left, it is the
- * published post, because only Postrider publishes that text on the account during this time. If several are left, or
- * the publication has no text, a person must decide.
+ * Decides whether one of the matching posts on the platform is the published post. A post whose id
+ * or file ids belong to this publication alone is the published post, even if it is stored as
+ * another Postrider post by mistake. Of the remaining posts, those that are stored as another
+ * Postrider post are ignored. If exactly one post is left, it is the published post, because only
+ * Postrider publishes that text on the account during this time. If several are left, or the
+ * publication has no text, a person must decide.
  *
- * @param looksAfterMs Times at which the account's posts must be read to prove that the post is absent, in milliseconds
- *   after `callUntil`; empty = one read is enough.
+ * @param looksAfterMs Times at which the account's posts must be read to prove that the post is
+ *   absent, in milliseconds after `callUntil`; empty = one read is enough.
  */
 export async function judgeMatchingPosts(
   posts: readonly MatchingPost[],

@@ -1,7 +1,6 @@
 import type { ByteSource } from "#src/http/platform-request.ts";
 import type { PublicationMedia } from "./publication.ts";
 
-/** Returns a file of the post, or a range of it, as the source of a request body. */
 export function mediaBytes(
   media: PublicationMedia,
   { start, length }: { readonly start: number; readonly length: number } = {

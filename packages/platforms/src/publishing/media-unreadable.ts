@@ -7,10 +7,7 @@
  */
 export type Unreadability = "gone" | "unavailable" | "broken";
 
-/**
- * Thrown by `PublicationMedia.read` and by the stream that it returns when a file of a post cannot be read. This error
- * is not a failure of the platform.
- */
+/** Not a failure of the platform. */
 export class MediaUnreadable extends Error {
   override name = "MediaUnreadable";
   readonly reason: Unreadability;

@@ -3,9 +3,9 @@ import type { Failure } from "./outcome.ts";
 import type { Publication } from "./publication.ts";
 
 /**
- * The result of a preparation step while the platform is still processing: the step runs again after `afterMs`, with
- * these handles added to the stored ones. A wait does not count as an attempt. The connector limits the total waiting
- * time with times that it stores in its handles.
+ * The result of a preparation step while the platform is still processing: the step runs again
+ * after `afterMs`, with these handles added to the stored ones. A wait does not count as an
+ * attempt. The connector limits the total waiting time with times that it stores in its handles.
  */
 export interface StepWait {
   readonly kind: "wait";
@@ -13,16 +13,14 @@ export interface StepWait {
   readonly handles?: Handles;
 }
 
-/** The result of a preparation step: values (handles) to store, a failure or a wait. */
 export type StepResult = Handles | Failure | StepWait;
 
 /**
- * A preparation step of a post, which makes nothing visible. It can be repeated safely. Its result is stored before the
- * next platform call.
+ * A preparation step of a post, which makes nothing visible. It can be repeated safely. Its result
+ * is stored before the next platform call.
  */
 export interface PrepareStep {
   readonly name: string;
-  /** Whether the results (handles) of the preparation step are already stored, so that the step does not run again. */
   isDone(handles: Handles): boolean;
   run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }
@@ -41,7 +39,6 @@ export function isWait(result: StepResult): result is StepWait {
   return result.kind === "wait";
 }
 
-/** Stores the handles (results so far) and runs the preparation step again, immediately unless `afterMs` is given. */
 export function runAgain(handles: Handles, afterMs = 0): StepWait {
   return { kind: "wait", afterMs, handles };
 }

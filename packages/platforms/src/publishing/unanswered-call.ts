@@ -2,10 +2,7 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { NotSent, SendResult } from "#src/http/send-once.ts";
 import { platformUnavailable, type Failure, type Unknown } from "./outcome.ts";
 
-/**
- * Returns the outcome of a publishing call that got no answer, for platforms whose protocol gives no further
- * information.
- */
+/** For platforms whose protocol gives no further information. */
 export function toUnanswered(
   sent: Exclude<SendResult, PlatformAnswer>,
 ): NotSent | Failure | Unknown {

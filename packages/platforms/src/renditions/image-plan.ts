@@ -1,11 +1,8 @@
-/**
- * The facts about an image from which `planImage` plans what a platform receives. They describe the file that platforms
- * receive when no rendition is needed.
- */
+/** Of the file that platforms receive when no rendition is needed. */
 export interface ImageFacts {
   readonly contentType: string;
   readonly bytes: number;
-  /** Width in pixels of the upright image; null when it is not known. */
+  /** Of the upright image; null when it is not known. */
   readonly width: number | null;
   readonly height: number | null;
   /** Number of frames, more than 1 for an animation; 0 when it is not known. */
@@ -13,45 +10,39 @@ export interface ImageFacts {
 }
 
 /**
- * What is done with an image whose aspect ratio a platform does not take: refuse it, add white bars, or cut off its
- * edges.
+ * What is done with an image whose aspect ratio a platform does not take: refuse it, add white
+ * bars, or cut off its edges.
  */
 export type ImageFit = "refuse" | "pad" | "crop";
 
-/**
- * A file that media makes from an uploaded one. Equal renditions of the same media are the same file. `video/mp4` is a video with
- * unchanged streams.
- */
 export interface Rendition {
   readonly contentType: "image/jpeg" | "image/png" | "video/mp4";
-  /** Width of the rendition in pixels. */
   readonly width: number;
-  /** Height of the rendition in pixels. */
   readonly height: number;
-  /** `scale`: the whole image in this size. `pad`: the whole image on white. `crop`: the centre of the image. */
+  /**
+   * `scale`: the whole image in this size. `pad`: the whole image on white. `crop`: the centre of
+   * the image.
+   */
   readonly fit: "scale" | "pad" | "crop";
   readonly maxBytes: number;
 }
 
-/** Why a platform does not take an image, even after a conversion. */
 export interface ImageFault {
   readonly code: "media_type_unsupported" | "media_too_large" | "media_dimensions";
   readonly limit?: number;
   readonly actual?: number;
   /**
-   * A value that the platform would take instead, for example `image/jpeg (1 frame)`, in symbols that need no
-   * translation.
+   * A value that the platform would take instead, for example `image/jpeg (1 frame)`, in symbols
+   * that need no translation.
    */
   readonly fits?: string;
 }
 
-/** What a platform receives for an image: the unchanged file, a rendition, or nothing. */
 export type ImagePlan =
   | { readonly kind: "original" }
   | { readonly kind: "rendition"; readonly rendition: Rendition }
   | { readonly kind: "refused"; readonly faults: readonly ImageFault[] };
 
-/** Width and height in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;

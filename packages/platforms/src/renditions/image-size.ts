@@ -2,9 +2,9 @@ import type { ImageRules } from "#src/rules.ts";
 import type { ImageFault, ImageFit, Size } from "./image-plan.ts";
 
 /**
- * How far an aspect ratio may be outside a platform's limits, as a share of the limit, before an image counts as
- * outside. Such an image is scaled to the limit, which changes its proportions invisibly: 1200 x 628 pixels are meant
- * to be 1.91:1.
+ * How far an aspect ratio may be outside a platform's limits, as a share of the limit, before an
+ * image counts as outside. Such an image is scaled to the limit, which changes its proportions
+ * invisibly: 1200 x 628 pixels are meant to be 1.91:1.
  */
 const RATIO_SLACK = 0.01;
 
@@ -19,7 +19,6 @@ function ratioBounds({ minRatio = 0, maxRatio = Infinity, maxAspect = Infinity }
   return { min: Math.max(minRatio, 1 / maxAspect), max: Math.min(maxRatio, maxAspect) };
 }
 
-/** Whether a platform takes an image of this size without a conversion. */
 export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean {
   const { min, max } = ratioBounds(rules);
   const { minWidth = 1, maxLongSide = Infinity, maxShortSide = Infinity } = rules;
@@ -33,13 +32,8 @@ export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean
   );
 }
 
-/** The setting of an account with which images of all aspect ratios are taken, and how it is changed. */
 const OTHER_RATIOS = 'imageFit "pad" | "crop": PATCH /accounts/{accountId}/settings';
 
-/**
- * Returns why a platform refuses the aspect ratio of an image; undefined if the ratio is within the limits and their
- * tolerance.
- */
 export function ratioFault({ width, height }: Size, rules: RatioRules): ImageFault | undefined {
   const { minRatio, maxRatio, maxAspect } = rules;
   const ratio = width / height;
@@ -60,10 +54,6 @@ export function ratioFault({ width, height }: Size, rules: RatioRules): ImageFau
   return undefined;
 }
 
-/**
- * Returns the size of the canvas on which an image with an aspect ratio outside the limits is padded, or to which it is
- * cropped.
- */
 function fitCanvas({ width, height }: Size, { min, max }: RatioBounds, fit: ImageFit): Size {
   const ratio = width / height;
   if (ratio < min)
@@ -73,7 +63,6 @@ function fitCanvas({ width, height }: Size, { min, max }: RatioBounds, fit: Imag
   return { width, height };
 }
 
-/** Returns the factor by which an image is made smaller so that it fits all upper limits; at most 1. */
 function shrinkFactor({ width, height }: Size, rules: ImageRules): number {
   const { usefulSize, maxLongSide, maxShortSide, maxWidthPlusHeight } = rules;
   const factors = [
@@ -87,8 +76,8 @@ function shrinkFactor({ width, height }: Size, rules: ImageRules): number {
 }
 
 /**
- * Returns the size of a rendition with whole pixels that a platform takes. The image is enlarged only up to the
- * platform's minimum width. The aspect ratio of the source has been checked, or `fit` says how it is changed.
+ * Enlarged only up to the platform's minimum width. The aspect ratio of the source has been
+ * checked, or `fit` says how it is changed.
  */
 export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): Size {
   const bounds = ratioBounds(rules);
@@ -106,9 +95,6 @@ export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): S
   );
 }
 
-/**
- * Corrects a size that is outside the limits because of rounding, or because its aspect ratio slightly exceeds a limit.
- */
 function withinLimits(size: Size, { min, max }: RatioBounds, rules: ImageRules): Size {
   let { width, height } = size;
   if (width + height > (rules.maxWidthPlusHeight ?? Infinity))

@@ -5,7 +5,9 @@ import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
 const JPEG = "image/jpeg";
 const PNG = "image/png";
 const GIF = "image/gif";
-/** Types that the media service can convert. A compressed BMP is refused when its rendition is made. */
+/**
+ * Types that the media service can convert. A compressed BMP is refused when its rendition is made.
+ */
 const CONVERTIBLE: ReadonlySet<string> = new Set([
   JPEG,
   PNG,
@@ -17,31 +19,30 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
   "image/heif",
 ]);
 /**
- * Types of which a file can be an animation. A TIFF with several pages is not an animation, but is never converted
- * either.
+ * Types of which a file can be an animation. A TIFF with several pages is not an animation, but is
+ * never converted either.
  */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, PNG, "image/webp", "image/avif"]);
 /**
- * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. A platform's byte
- * limit above these bounds is ignored, so that several platforms share one rendition.
+ * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small
+ * images. A platform's byte limit above these bounds is ignored, so that several platforms share
+ * one rendition.
  */
 const MAX_BYTES_PER_PIXEL = 4;
 const ENOUGH_BYTES = 100_000;
 
 const ORIGINAL: ImagePlan = { kind: "original" };
 
-/**
- * Returns what is done with images whose aspect ratio a platform does not take, from the stored settings of an account.
- */
 export function readImageFit(settings: Readonly<Record<string, unknown>>): ImageFit {
   const { imageFit } = settings;
   return imageFit === "pad" || imageFit === "crop" ? imageFit : "refuse";
 }
 
 /**
- * Plans what a platform receives of an image. The file is sent as it is when the platform takes it; otherwise it is converted,
- * if that keeps the whole image, or if `fit` allows white bars or cut edges. A rendition complies with the rules. Equal needs
- * of several platforms give equal renditions.
+ * Plans what a platform receives of an image. The file is sent as it is when the platform takes it;
+ * otherwise it is converted, if that keeps the whole image, or if `fit` allows white bars or cut
+ * edges. A rendition complies with the rules. Equal needs of several platforms give equal
+ * renditions.
  */
 export function planImage(image: ImageFacts, rules: ImageRules, fit: ImageFit): ImagePlan {
   if (rules.role === "thumbnail") return refused({ code: "media_type_unsupported" });
@@ -70,8 +71,8 @@ function planRendition(image: ImageFacts, size: Size, rules: ImageRules, fit: Im
 }
 
 /**
- * Whether an image is sent as an animation. A GIF with an unknown number of frames counts as an animation if the
- * platform shows GIFs.
+ * Whether an image is sent as an animation. A GIF with an unknown number of frames counts as an
+ * animation if the platform shows GIFs.
  */
 export function isAnimation({ contentType, frames }: ImageFacts, rules: ImageRules): boolean {
   if (frames === 0) return contentType === GIF && !rules.types.includes(GIF);
@@ -84,7 +85,8 @@ function describe(
   shape: Pick<Rendition, "width" | "height" | "fit">,
 ): Rendition {
   const isGraphic = contentType === PNG || contentType === GIF;
-  // A PNG keeps its transparent parts. A PNG above the byte limit becomes a JPEG, which is far smaller.
+  // A PNG keeps its transparent parts. A PNG above the byte limit becomes a JPEG, which is far
+  // smaller.
   const isPng = isGraphic && types.includes(PNG) && bytes <= maxBytes;
   const enoughBytes = Math.max(ENOUGH_BYTES, MAX_BYTES_PER_PIXEL * shape.width * shape.height);
   return {
@@ -94,7 +96,9 @@ function describe(
   };
 }
 
-/** An image of an unknown size is never converted, because the size of a rendition depends on it. */
+/**
+ * An image of an unknown size is never converted, because the size of a rendition depends on it.
+ */
 function planUnmeasured({ contentType, bytes }: ImageFacts, rules: ImageRules): ImagePlan {
   const { types, maxBytes } = rules;
   if (!types.includes(contentType)) return refused(typeFault(rules));
@@ -108,7 +112,10 @@ function planAnimation(image: ImageFacts, rules: ImageRules): ImagePlan {
   return faults.length === 0 ? ORIGINAL : { kind: "refused", faults };
 }
 
-/** Where a platform shows no animated pictures, an animation can be sent as a video, as the platform's own clients do. */
+/**
+ * Where a platform shows no animated pictures, an animation can be sent as a video, as the
+ * platform's own clients do.
+ */
 function animationFault(rules: ImageRules): ImageFault {
   const fault = typeFault(rules);
   return rules.animation === undefined
@@ -142,7 +149,6 @@ function bytesFault(actual: number, limit: number): ImageFault {
   return { code: "media_too_large", limit, actual };
 }
 
-/** Still images of all types that can be converted are accepted, so a type is refused only when the image has several frames. */
 function typeFault({ types, animation }: ImageRules): ImageFault {
   const still = `${types.join(", ")} (1 frame)`;
   const fits = animation === undefined ? still : `${animation.types.join(", ")}; ${still}`;

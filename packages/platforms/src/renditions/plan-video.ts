@@ -2,7 +2,6 @@ import type { VideoRules } from "#src/rules.ts";
 import type { Rendition } from "./image-plan.ts";
 import { isReel, type VideoSize } from "./is-reel.ts";
 
-/** How a video is encoded. What is null or undefined is not known, and without an audio codec the video has no sound. */
 export interface VideoEncoding {
   readonly codec: string;
   readonly pixelFormat?: string | null | undefined;
@@ -12,27 +11,20 @@ export interface VideoEncoding {
   readonly fragmented: boolean;
 }
 
-/** The facts about a video from which `planVideo` plans what a platform receives. */
 export interface VideoFacts extends VideoSize {
   readonly contentType: string;
-  /** Undefined for videos of earlier releases, whose encoding was not read. */
+  /** Undefined where the encoding was not read. */
   readonly video?: VideoEncoding | undefined;
 }
 
-/** Why a platform does not take a video, even in another container. */
 export interface VideoFault {
   readonly code: "media_type_unsupported" | "media_codec" | "media_frame_rate";
   readonly limit?: number;
   readonly actual?: number;
-  /** How the video is encoded, if the platform does not take that. */
   readonly found?: string;
   readonly fits: string;
 }
 
-/**
- * What a platform receives for a video: the unchanged file, the same streams in an MP4 with its index in front (`remux`), or
- * nothing.
- */
 export type VideoPlan =
   | { readonly kind: "original" | "remux" }
   | { readonly kind: "refused"; readonly faults: readonly VideoFault[] };
@@ -45,14 +37,14 @@ const QUICKTIME = "video/quicktime";
 const MOVABLE: ReadonlySet<string> = new Set(["h264", "hevc"]);
 const MOVABLE_AUDIO: ReadonlySet<string> = new Set(["aac"]);
 /**
- * Tolerance for frames per second. The number is a mean: a video of a phone that records 60 frames per second may have 60.2, and
- * 23.976 counts as 24.
+ * Tolerance for frames per second. The number is a mean: a video of a phone that records 60 frames
+ * per second may have 60.2, and 23.976 counts as 24.
  */
 const FPS_TOLERANCE = 0.5;
 
 /**
- * The rendition of a video with unchanged streams. All platforms share one file, because neither size nor length of the video
- * change.
+ * The rendition of a video with unchanged streams. All platforms share one file, because neither
+ * size nor length of the video change.
  */
 export function remuxRendition(size: {
   readonly width: number;
@@ -61,7 +53,7 @@ export function remuxRendition(size: {
   return { contentType: MP4, ...size, fit: "scale", maxBytes: MAX_REMUX_BYTES };
 }
 
-/** Plans what a platform receives of a video. What is not known of a video is not held against it. */
+/** What is not known of a video is not held against it. */
 export function planVideo(file: VideoFacts, rules: VideoRules): VideoPlan {
   const isTaken = isTypeTaken(file.contentType, rules.types);
   const faults = [
@@ -86,7 +78,7 @@ function needsFastStart({ contentType, video }: VideoFacts, { fastStart }: Video
   return !video.fastStart && isMovable(video);
 }
 
-/** Whether the media service can make an MP4 of the file without encoding it again, and the platform takes MP4. */
+/** Without encoding it again. */
 function canMove({ contentType, video }: VideoFacts, { types }: VideoRules): boolean {
   return (
     contentType === QUICKTIME && types.includes(MP4) && video !== undefined && isMovable(video)
@@ -107,7 +99,6 @@ function encodingFaults(
   return isCoded ? [] : [codecFault(video, rules)];
 }
 
-/** Names what the platform does not take, and not what it does. */
 function codecFault(video: VideoEncoding, rules: VideoRules): VideoFault {
   const { codec, pixelFormat, audioCodec } = video;
   const picture = pixelFormat ? `${codec} (${pixelFormat})` : codec;

@@ -1,6 +1,5 @@
 import type { ListField, SettingField } from "./field.ts";
 
-/** What is wrong with the value of a setting. The REST API returns the same codes for invalid requests. */
 export interface ValueFault {
   readonly code:
     | "type"
@@ -14,13 +13,15 @@ export interface ValueFault {
   readonly path: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** What is allowed instead: the values that the setting can have, or the names of the platform's settings. */
+  /**
+   * What is allowed instead: the values that the setting can have, or the names of the platform's
+   * settings.
+   */
   readonly allowed?: readonly string[];
 }
 
 type TextForm = ListField["item"];
 
-/** Returns the first error in a setting's value; undefined for a valid value. */
 export function findValueFault(field: SettingField, value: unknown): ValueFault | undefined {
   switch (field.kind) {
     case "choice":

@@ -1,4 +1,3 @@
-/** An account setting that has one of several values. */
 export interface ChoiceField<V extends string> {
   readonly kind: "choice";
   readonly values: readonly V[];
@@ -6,7 +5,6 @@ export interface ChoiceField<V extends string> {
   readonly description: string;
 }
 
-/** An account setting that is on or off. */
 export interface FlagField {
   readonly kind: "flag";
   readonly default: boolean;
@@ -17,18 +15,22 @@ export interface FlagField {
 interface TextForm {
   /** Regular expression that matches the whole text; linear in the length of the text. */
   readonly pattern: string;
-  /** Maximum length of a setting's text in UTF-16 units. */
   readonly maxLength: number;
 }
 
-/** A setting that is a text of a given form. If its default is null, null means that nothing is chosen. */
+/**
+ * A setting that is a text of a given form. If its default is null, null means that nothing is
+ * chosen.
+ */
 export interface TextField<D extends string | null> extends TextForm {
   readonly kind: "text";
   readonly default: D;
   readonly description: string;
 }
 
-/** A setting that is a list of texts of a given form, none of them twice; it is empty by default. */
+/**
+ * A setting that is a list of texts of a given form, none of them twice; it is empty by default.
+ */
 export interface ListField {
   readonly kind: "list";
   readonly item: TextForm;
@@ -44,13 +46,10 @@ export type SettingField =
   | TextField<string | null>
   | ListField;
 
-/** A value of any account setting. */
 export type SettingValue = SettingField["default"];
 
-/** The settings that the accounts of a platform have, by name. */
 export type SettingFields = Readonly<Record<string, SettingField>>;
 
-/** The TypeScript type of the value of an account setting. */
 type ValueOf<F> =
   F extends ChoiceField<infer V>
     ? V
@@ -64,7 +63,6 @@ type ValueOf<F> =
             : string | null
           : never;
 
-/** The values of all settings of an account. */
 export type SettingsOf<F extends SettingFields> = {
   readonly [Name in keyof F]: F[Name] extends TextField<null> ? string | null : ValueOf<F[Name]>;
 };

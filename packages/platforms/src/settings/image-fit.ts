@@ -1,6 +1,5 @@
 import { choice } from "./field.ts";
 
-/** The account setting that decides what happens to a picture whose proportions the platform does not accept. */
 export const imageFit = choice(
   ["refuse", "pad", "crop"],
   "refuse",

@@ -1,9 +1,11 @@
 import type { ListField, SettingField, SettingFields } from "./field.ts";
 
-/** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Returns the JSON Schema of all settings of an account of a platform, as the REST API returns them. */
+/**
+ * Returns the JSON Schema of all settings of an account of a platform, as the REST API returns
+ * them.
+ */
 export function settingsSchemaOf(fields: SettingFields): JsonSchema {
   return {
     type: "object",
@@ -12,11 +14,7 @@ export function settingsSchemaOf(fields: SettingFields): JsonSchema {
   };
 }
 
-/**
- * Returns the JSON Schema of a JSON merge patch of an account's settings. It has the settings of all platforms, because
- * the platform follows from the account; settings of the same name have the same values on all platforms that have
- * them.
- */
+/** It has the settings of all platforms, because the platform follows from the account. */
 export function patchSchema(platforms: readonly SettingFields[]): JsonSchema {
   const all: SettingFields = Object.assign({}, ...platforms);
   return {

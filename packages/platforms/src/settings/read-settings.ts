@@ -1,14 +1,12 @@
 import { findValueFault } from "./check-value.ts";
 import type { SettingFields, SettingsOf } from "./field.ts";
 
-/** Parses settings of an account that a service sent as JSON text. An empty text has no setting. */
 export function parseSettings(text: string): Readonly<Record<string, unknown>> {
   return text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
 }
 
 /**
- * Returns the values of all settings (`fields`) of an account from its stored settings. A setting that is not stored, or whose
- * stored value another release wrote and this one does not know, has its default.
+ * A setting that is not stored, or whose stored value this release does not know, has its default.
  */
 export function readSettings<F extends SettingFields>(fields: F, stored: unknown): SettingsOf<F> {
   const values = Object.entries(fields).map(([name, field]) => {

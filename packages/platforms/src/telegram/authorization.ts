@@ -14,8 +14,8 @@ const UNKNOWN_TOKEN =
   "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";
 
 /**
- * What to do for each HTTP status with which Telegram's Bot API refuses the token, the chat or the bot's rights in the
- * chat.
+ * What to do for each HTTP status with which Telegram's Bot API refuses the token, the chat or the
+ * bot's rights in the chat.
  */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [
@@ -46,12 +46,12 @@ function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   };
 }
 
-/** Kinds of Telegram chats that can be connected. */
 const CHAT_TYPES = new Set(["channel", "group", "supergroup"]);
 
 /**
- * Whether a member of a Telegram chat may send messages. Only channels have the right `can_post_messages`. In a group,
- * administrators may always send; others may unless the group or a restriction forbids it (Bot API 10.3).
+ * Whether a member of a Telegram chat may send messages. Only channels have the right
+ * `can_post_messages`. In a group, administrators may always send; others may unless the group or a
+ * restriction forbids it (Bot API 10.3).
  */
 export function maySend(chat: JsonObject, member: JsonObject): boolean {
   const { status } = member;
@@ -62,10 +62,7 @@ export function maySend(chat: JsonObject, member: JsonObject): boolean {
   return status === "member" && object(chat, "permissions")?.can_send_messages !== false;
 }
 
-/**
- * Returns why the bot cannot post in the Telegram chat, or why its rights could not be checked; undefined when it can
- * post.
- */
+/** Undefined when the bot can post. */
 async function checkMember(ask: Ask, chat: JsonObject): Promise<Refused | Unavailable | undefined> {
   const me = await ask("getMe");
   if (me.kind !== "result") return me;
@@ -80,7 +77,6 @@ async function checkMember(ask: Ask, chat: JsonObject): Promise<Refused | Unavai
   return { kind: "refused", message };
 }
 
-/** Checks the bot token, the Telegram chat and the bot's right to post there, and connects the chat or its topic. */
 async function connect(
   baseUrl: string,
   { botToken, chatId: entered }: EnteredCredentials,
@@ -107,10 +103,6 @@ function checkChat(chat: JsonObject, topicId: number | undefined): Refused | und
   return { kind: "refused", message: "the group has no topics: leave out the number after the /" };
 }
 
-/**
- * Creates the connector of Telegram channels and groups: an account has the token of a bot, which does not expire, and a
- * chat in which the bot may send messages, or a topic of such a group.
- */
 export function createTelegramAuthorizationConnector({
   baseUrl,
 }: {

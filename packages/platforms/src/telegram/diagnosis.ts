@@ -4,13 +4,11 @@ import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { maySend } from "./authorization.ts";
 import { parseChatAddress } from "./chat-address.ts";
 
-/** Describes what the rights of the bot in its Telegram chat allow. */
 function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): string {
   const deletes = member.can_delete_messages === true || chat.type !== "channel";
   return `Telegram accepts the token of @${text(bot, "username") ?? ""}; in ${text(chat, "title") ?? "the chat"} (${String(chat.type)}) the bot is ${String(member.status)} and may ${maySend(chat, member) ? "" : "not "}post${deletes ? "" : ", but may not delete messages"}`;
 }
 
-/** The checks of a Telegram chat: the bot's token, and the rights of the bot in the chat. */
 export function createTelegramAccountChecks({
   baseUrl,
 }: {

@@ -2,7 +2,10 @@ import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** The rules of Telegram channels and groups, to which a bot posts. Source: Bot API 10.3, 2026-08-24. */
+/**
+ * The rules of Telegram channels and groups, to which a bot posts. Source: Bot API 10.3,
+ * 2026-08-24.
+ */
 const RULES: PlatformRules = {
   id: "telegram",
   displayName: "Telegram",
@@ -46,7 +49,6 @@ const RULES: PlatformRules = {
   verifyLive: ["dailyLimit.soft"],
 };
 
-/** What is known of Telegram without a call to it. */
 export const telegram = {
   rules: RULES,
   settings: SETTINGS,

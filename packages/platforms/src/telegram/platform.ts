@@ -6,7 +6,6 @@ import { environment, type TelegramBot } from "./environment.ts";
 import { telegram as facts } from "./facts.ts";
 import { createTelegramPublishingConnector } from "./publishing/connector.ts";
 
-/** Simulated chats have bots of their own, so that no token needs to be configured. */
 const configure: PlatformAuthorization<TelegramBot>["configure"] = (
   { baseUrl, botToken },
   { simulatorUrl },
@@ -15,7 +14,6 @@ const configure: PlatformAuthorization<TelegramBot>["configure"] = (
     ? undefined
     : { baseUrl, connector: createTelegramAuthorizationConnector({ baseUrl }) };
 
-/** Everything that Postrider knows of Telegram and can do there. */
 export const telegram = {
   ...facts,
   environment,

@@ -1,6 +1,5 @@
 import { choice, flag } from "#src/settings/field.ts";
 
-/** The settings of a Telegram chat. */
 export const SETTINGS = {
   format: choice(
     ["plain", "html"],

@@ -1,13 +1,12 @@
 import tlds from "tlds" with { type: "json" };
 
-/** A range of a text in UTF-16 units; `end` is exclusive. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-// The character sets for domain names of twitter-text 3.1. The sets list UTF-16 units: a letter outside the basic plane
-// consists of two units.
+// The character sets for domain names of twitter-text 3.1. The sets list UTF-16 units: a letter
+// outside the basic plane consists of two units.
 const NOT_IN_NAMES =
   "\\x09-\\x0D\\x20\\x85\\xA0\\u1680\\u180E\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000" +
   "\\u202A-\\u202E\\u061C\\u200E\\u200F\\u2066-\\u2069\\uFFFE\\uFEFF\\uFFFF" +
@@ -21,36 +20,37 @@ export const LATIN_ACCENTS =
   "\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u024F\\u0253\\u0254\\u0256\\u0257\\u0259\\u025B\\u0263\\u0268\\u026F\\u0272\\u0289\\u028B\\u02BB\\u0300-\\u036F\\u1E00-\\u1EFF";
 const LATIN_LETTER = `[-a-z0-9${LATIN_ACCENTS}]`;
 /**
- * Matches labels in Latin letters, also the last one, which no dot follows. Without it, a long label without a dot would be read
- * again from each of its letters.
+ * Matches labels in Latin letters, also the last one, which no dot follows. Without it, a long
+ * label without a dot would be read again from each of its letters.
  */
 const LATIN_LABELS = new RegExp(`${LATIN_LETTER}+(?:\\.${LATIN_LETTER}+)*\\.?`, "gi");
 
 const TOP_LEVEL = new Set(tlds);
 const LONGEST_TLD = Math.max(...tlds.map((name) => name.length));
 
-/** Whether a name in lower case is a top-level domain. */
 export function isTopLevelDomain(name: string): boolean {
   return TOP_LEVEL.has(name);
 }
 
-/** Returns the next run of characters that may occur in domain names, including dots, hyphens and underscores. */
 export function nextRun(text: string, from: number): TextRange | undefined {
   RUN.lastIndex = from;
   const match = RUN.exec(text);
   return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
 }
 
-/** Whether the characters before `start` allow a URL to begin there, when the URL before it ends at `consumed`. */
+/**
+ * Whether the characters before `start` allow a URL to begin there, when the URL before it ends at
+ * `consumed`.
+ */
 export function mayBegin(text: string, start: number, consumed: number): boolean {
   if (start === 0) return true;
   return start > consumed && !NO_NAME_AFTER.test(text.charAt(start - 1));
 }
 
 /**
- * Returns the domain names in one run of characters, each as long as possible: domain labels that end in a known
- * top-level domain. The first name may not begin before `consumed`. Each character is read a fixed number of times, so
- * the run time is linear.
+ * Returns the domain names in one run of characters, each as long as possible: domain labels that
+ * end in a known top-level domain. The first name may not begin before `consumed`. Each character
+ * is read a fixed number of times, so the run time is linear.
  */
 export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
   const labels = splitLabels(text, run);
@@ -60,7 +60,8 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
     const label = labels[index];
     const lastDot = lastDots[index];
     if (label === undefined || lastDot === undefined || label.end < position) continue;
-    // The label directly before the top-level domain must not contain an underscore; other labels may.
+    // The label directly before the top-level domain must not contain an underscore; other labels
+    // may.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
@@ -70,7 +71,6 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
 }
 
 interface Label extends TextRange {
-  /** Position in the text of the domain label's last underscore, or -1 without an underscore. */
   readonly underscore: number;
 }
 
@@ -93,21 +93,20 @@ const DOT = 46;
 const UNDERSCORE = 95;
 
 interface LastDot {
-  /** Index of the domain label before the top-level domain. */
   readonly index: number;
-  /** Position in the text at which the top-level domain ends, exclusive. */
   readonly end: number;
 }
 
 /**
- * For each domain label, finds the last dot before a top-level domain up to which a domain name from this label can
- * continue. The labels are read from the last to the first, each once, so the run time is linear.
+ * For each domain label, finds the last dot before a top-level domain up to which a domain name
+ * from this label can continue. The labels are read from the last to the first, each once, so the
+ * run time is linear.
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
   found.length = labels.length;
-  // The last dot that a domain name can reach when it contains the whole label that follows in the text. The loop has
-  // already read that label.
+  // The last dot that a domain name can reach when it contains the whole label that follows in the
+  // text. The loop has already read that label.
   let onward: LastDot | undefined;
   for (let index = labels.length - 1; index >= 0; index -= 1) {
     const label = labels[index];
@@ -127,8 +126,8 @@ function dotAfter(text: string, index: number, next: Label | undefined): LastDot
 }
 
 /**
- * Whether a domain name may continue with a dot after this label: the label is not empty and does not end in `-` or
- * `_`.
+ * Whether a domain name may continue with a dot after this label: the label is not empty and does
+ * not end in `-` or `_`.
  */
 function isClosed(text: string, label: Label): boolean {
   return label.end > label.start && !isJoiner(text, label.end - 1);
@@ -142,8 +141,6 @@ function isJoiner(text: string, position: number): boolean {
 function findStart(text: string, within: TextRange, consumed: number): number | undefined {
   const first = firstStart(text, within, Math.max(within.start, consumed), consumed);
   if (first !== 0) return first;
-  // In twitter-text's grammar a URL follows another character. This character may be the first one of the text, so a
-  // URL may begin at position 1.
   return !isJoiner(text, 1) && within.end > 1 && mayBegin(text, 1, 0) ? 1 : 0;
 }
 
@@ -159,10 +156,7 @@ function firstStart(
   return undefined;
 }
 
-/**
- * Returns the exclusive end of the top-level domain with which a label starts, or undefined when the label does not
- * start with a top-level domain.
- */
+/** Undefined when the label does not start with a top-level domain. */
 function endOfTopLevel(text: string, label: TextRange): number | undefined {
   const longest = Math.min(LONGEST_TLD, label.end - label.start);
   const candidate = text.slice(label.start, label.start + longest).toLowerCase();
@@ -175,7 +169,6 @@ function endOfTopLevel(text: string, label: TextRange): number | undefined {
   return PUNYCODE_TLD.test(text) ? PUNYCODE_TLD.lastIndex : undefined;
 }
 
-/** Returns the parts of a domain name that are themselves domain names in Latin letters. */
 export function latinDomains(domain: string): TextRange[] {
   const found: TextRange[] = [];
   LATIN_LABELS.lastIndex = 0;
@@ -189,10 +182,8 @@ export function latinDomains(domain: string): TextRange[] {
 }
 
 /**
- * Returns the end of the longest domain name in Latin letters that begins at `start`. The dots are tried from the last
- * to the first, so the first match is the longest.
- *
- * @param lastDot Offset from `start` of the last dot of the labels; -1 if they have none.
+ * The dots are tried from the last to the first. `lastDot` = offset from `start`, -1 if there is
+ * none.
  */
 function endOfLatinDomain(domain: string, start: number, lastDot: number): number | undefined {
   for (let dot = start + lastDot; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {

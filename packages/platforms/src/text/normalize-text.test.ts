@@ -7,7 +7,10 @@ import { compareSent, compareShown, normalizeUrl } from "#src/x/publishing/timel
 import { composeText, findLongMarkRun, MAX_MARKS, normalizeText } from "./normalize-text.ts";
 import { countText } from "./text.ts";
 
-/** Size in bytes of the largest text of a request, and of a smaller text that is large enough to show a quadratic run time. */
+/**
+ * Size in bytes of the largest text of a request, and of a smaller text that is large enough to
+ * show a quadratic run time.
+ */
 const LARGEST = 256 * 1024;
 const LARGE = 64 * 1024;
 

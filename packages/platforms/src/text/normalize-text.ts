@@ -1,24 +1,20 @@
-/**
- * Maximum number of combining marks in a row in a text that is published. It is the limit of Unicode's Stream-Safe Text
- * Format (UAX #15, section 13), which no writing system exceeds.
- */
 export const MAX_MARKS = 30;
 
 /**
- * Matches a character that Unicode combines with the character before it: a mark, or one of two vowel signs of Kirat
- * Rai, which are letters.
+ * Matches a character that Unicode combines with the character before it: a mark, or one of two
+ * vowel signs of Kirat Rai, which are letters.
  */
 const MARK = String.raw`[\p{M}\u{16D67}\u{16D68}]`;
 /**
- * Matches a run of combining marks that is too long to be published. The look-behind makes the time of the match linear: a
- * match begins only at the start of a run.
+ * Matches a run of combining marks that is too long to be published. The look-behind makes the time
+ * of the match linear: a match begins only at the start of a run.
  */
 const LONG_RUN = new RegExp(`(?<!${MARK})${MARK}{${MAX_MARKS + 1},}`, "u");
 const PART = new RegExp(`(${MARK}{${MAX_MARKS}})`, "u");
 
 /**
- * UTF-16 units of which combining marks consist. Other characters may share the second unit of a pair, so a run of these units only
- * may be a run of marks.
+ * UTF-16 units of which combining marks consist. Other characters may share the second unit of a
+ * pair, so a run of these units only may be a run of marks.
  */
 const UNITS_OF_MARKS = new Uint8Array(0x10000);
 
@@ -28,11 +24,15 @@ function findUnitsOfMarks(first: number, last: number): void {
   for (const [marks] of String.fromCodePoint(...points).matchAll(new RegExp(`${MARK}+`, "gu")))
     for (let at = 0; at < marks.length; at += 1) UNITS_OF_MARKS[marks.charCodeAt(at)] = 1;
 }
-// The blocks of Unicode that contain marks: planes 0 and 1, in parts as large as a call may have arguments, and the variation selectors.
+// The blocks of Unicode that contain marks: planes 0 and 1, in parts as large as a call may have
+// arguments, and the variation selectors.
 for (let first = 0x300; first < 0x20000; first += 0x4000) findUnitsOfMarks(first, first + 0x3fff);
 findUnitsOfMarks(0xe0100, 0xe01ef);
 
-/** Whether a text may have a run of combining marks that is too long. Most texts do not, and the pattern takes ten times as long. */
+/**
+ * Whether a text may have a run of combining marks that is too long. Most texts do not, and the
+ * pattern takes ten times as long.
+ */
 function mayHaveLongRun(text: string): boolean {
   let units = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -42,7 +42,10 @@ function mayHaveLongRun(text: string): boolean {
   return false;
 }
 
-/** Returns the length of the first run of combining marks that is longer than `MAX_MARKS`; 0 if no run is. */
+/**
+ * Returns the length of the first run of combining marks that is longer than `MAX_MARKS`; 0 if no
+ * run is.
+ */
 export function findLongMarkRun(text: string): number {
   if (!mayHaveLongRun(text)) return 0;
   const [run] = LONG_RUN.exec(text) ?? [];
@@ -50,9 +53,10 @@ export function findLongMarkRun(text: string): number {
 }
 
 /**
- * Returns the text in a normalization form, in a time that is linear in its length. `normalize` sorts each run of combining
- * marks in quadratic time: a run of 85,000 marks takes 15 seconds. So a text with a run that is too long to be published is
- * normalized in parts; its form is then the same for equal texts, but not exactly the normalization form.
+ * Returns the text in a normalization form, in a time that is linear in its length. `normalize`
+ * sorts each run of combining marks in quadratic time: a run of 85,000 marks takes 15 seconds. So a
+ * text with a run that is too long to be published is normalized in parts; its form is then the
+ * same for equal texts, but not exactly the normalization form.
  */
 export function normalizeInParts(text: string, form: "NFC" | "NFKC" | "NFKD"): string {
   if (findLongMarkRun(text) === 0) return text.normalize(form);
@@ -62,14 +66,13 @@ export function normalizeInParts(text: string, form: "NFC" | "NFKC" | "NFKD"): s
     .join("");
 }
 
-/** Returns the text in NFC, as `normalizeInParts` does. */
 export function composeText(text: string): string {
   return normalizeInParts(text, "NFC");
 }
 
 /**
- * Returns the text in the form in which texts of posts are compared: without what platforms may change, which are the Unicode
- * form and white space. An absent text counts as empty.
+ * Returns the text in the form in which texts of posts are compared: without what platforms may
+ * change, which are the Unicode form and white space. An absent text counts as empty.
  */
 export function normalizeText(text: string | undefined): string {
   return composeText(text ?? "")

@@ -6,17 +6,20 @@ const TAGS: ReadonlySet<string> = new Set(
 );
 
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
-/** Matches a tag of HTML up to its end, or an entity. Other uses of `>` and `&` are text, as on Telegram. */
+/**
+ * Matches a tag of HTML up to its end, or an entity. Other uses of `>` and `&` are text, as on
+ * Telegram.
+ */
 const MARKUP = /<([^<>]*)>|<|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot));/gi;
 const TAG = /^(\/?)([a-z-]+)(\s[^]*)?$/i;
 const SPOILER = /^\s+class\s*=\s*(["']?)tg-spoiler\1\s*$/i;
 
-/** Maximum code point of Unicode. */
 const MAX_CODE_POINT = 0x10ffff;
 
 /**
- * Returns the text that readers see of a text with Telegram's HTML tags; undefined when Telegram would refuse it: a tag
- * that Telegram does not know, is not closed or overlaps another one, or a `<` that begins no tag.
+ * Returns the text that readers see of a text with Telegram's HTML tags; undefined when Telegram
+ * would refuse it: a tag that Telegram does not know, is not closed or overlaps another one, or a
+ * `<` that begins no tag.
  */
 export function parseTelegramHtml(source: string): string | undefined {
   const open: string[] = [];
@@ -43,7 +46,6 @@ function isSurrogate(codePoint: number): boolean {
   return codePoint >= 0xd800 && codePoint <= 0xdfff;
 }
 
-/** Opens or closes a tag; returns whether Telegram accepts it at this position of the text. */
 function readTag(tag: string, open: string[]): boolean {
   const [, slash, name = "", attributes = ""] = TAG.exec(tag) ?? [];
   const known = name.toLowerCase();

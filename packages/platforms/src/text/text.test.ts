@@ -28,13 +28,16 @@ const PIECES = [
 ];
 
 /**
- * False for a URL for which twitter-text reports a length that contradicts its position: a path after letters of
- * another script.
+ * False for a URL for which twitter-text reports a length that contradicts its position: a path
+ * after letters of another script.
  */
 const isConsistent = ({ url, indices: [start, end] }: twitter.UrlWithIndices) =>
   url.length === end - start;
 
-/** Random texts without long domain labels, because the two implementations of Punycode could differ on long labels. */
+/**
+ * Random texts without long domain labels, because the two implementations of Punycode could differ
+ * on long labels.
+ */
 const texts = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 30 })
   .map((pieces) => pieces.join(""))

@@ -4,10 +4,8 @@ import { countCashtags } from "./cashtags.ts";
 import { findLongMarkRun } from "./normalize-text.ts";
 import { LONGEST_WEIGHT, weightedLength } from "./weighted-length.ts";
 
-/** The kind of media that a text is published with; images and a video together count as a video. */
 export type AttachedMedia = "none" | "image" | "video";
 
-/** The maximum length of a text, in the unit in which the platform counts it. */
 export interface TextLimit {
   readonly unit: TextUnit;
   readonly max: number;
@@ -18,7 +16,6 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** What `countText` returns for `telegram_html` when Telegram would refuse the markup. */
 export const INVALID_MARKUP = -1;
 
-/** Counts something in a text. It may stop and return any number above `enough` once it has counted more than `enough`. */
 type Count = (text: string, enough: number) => number;
 
 const COUNTERS = {
@@ -37,22 +34,22 @@ const COUNTERS = {
 >;
 
 /**
- * What can be counted in a text: its length in a unit, its hashtags, mentions and cashtags, the combining marks of a run that is too
- * long, or its length without markup.
+ * What can be counted in a text: its length in a unit, its hashtags, mentions and cashtags, the
+ * combining marks of a run that is too long, or its length without markup.
  */
 export type TextMeasure = keyof typeof COUNTERS;
 
-/** What `countText` returns for a text in which it has counted more than the number that was enough. */
 export const MORE_THAN_ENOUGH = Infinity;
 
 /**
- * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
- * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags`, `mentions` and `cashtags` = how many the text has.
- * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
+ * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units,
+ * `weighted` = the weights of X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters.
+ * `hashtags`, `mentions` and `cashtags` = how many the text has. `long_mark_run` = length of the
+ * first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
  * units that readers see of a text with Telegram's HTML tags, or `INVALID_MARKUP`.
  *
- * @param enough Counting may stop above this number, because the exact number is then not needed. The result is
- *   `MORE_THAN_ENOUGH` then.
+ * @param enough Counting may stop above this number, because the exact number is then not needed.
+ *   The result is `MORE_THAN_ENOUGH` then.
  */
 export function countText(text: string, measure: TextMeasure, enough = Infinity): number {
   const count: Count = COUNTERS[measure];
@@ -60,7 +57,6 @@ export function countText(text: string, measure: TextMeasure, enough = Infinity)
   return counted > enough && !IS_ALWAYS_EXACT.has(measure) ? MORE_THAN_ENOUGH : counted;
 }
 
-/** Measures that are known at once, or whose texts are short. */
 const IS_ALWAYS_EXACT: ReadonlySet<TextMeasure> = new Set([
   "utf16",
   "utf8_bytes",
@@ -70,20 +66,21 @@ const IS_ALWAYS_EXACT: ReadonlySet<TextMeasure> = new Set([
 ]);
 
 /**
- * Returns what `countText` returns, and caches it. The number is exact, or `MORE_THAN_ENOUGH` if it is above `limit` and counting
- * it would have taken long.
+ * Returns what `countText` returns, and caches it. The number is exact, or `MORE_THAN_ENOUGH` if it
+ * is above `limit` and counting it would have taken long.
  */
 export type TextCounter = (text: string, measure: TextMeasure, limit?: number) => number;
 
 /**
- * Number of UTF-16 units of a request's texts that are counted to their ends for each measure, so that an error can name the exact
- * length. In further texts, counting stops above the limit, because a request may have 256 KiB of texts.
+ * Number of UTF-16 units of a request's texts that are counted to their ends for each measure, so
+ * that an error can name the exact length. In further texts, counting stops above the limit,
+ * because a request may have 256 KiB of texts.
  */
 const EXACT_LENGTH = 32_768;
 
 /**
- * Creates a text counter for one request, which counts each text once per measure, because a post to a hundred accounts needs the
- * number a hundred times.
+ * Counts each text once per measure, because a post to a hundred accounts needs the number a
+ * hundred times.
  */
 export function createTextCounter(): TextCounter {
   const counted = new Map<string, Map<string, number>>();
@@ -95,7 +92,8 @@ export function createTextCounter(): TextCounter {
     return true;
   };
   return (text, measure, limit = Infinity) => {
-    // Two limits of one measure have separate entries: a text may be counted up to the lower one only.
+    // Two limits of one measure have separate entries: a text may be counted up to the lower one
+    // only.
     const key = `${measure} ${limit}`;
     const known = counted.get(key)?.get(text);
     if (known !== undefined) return known;
@@ -105,27 +103,23 @@ export function createTextCounter(): TextCounter {
   };
 }
 
-/** Maximum number of UTF-16 units that one unit of a length can contain, for the units in which that number is bounded. */
+/**
+ * Maximum number of UTF-16 units that one unit of a length can contain, for the units in which that
+ * number is bounded.
+ */
 const LONGEST_UNIT: Readonly<Partial<Record<TextUnit, number>>> = {
   utf16: 1,
   utf8_bytes: 1,
   weighted: LONGEST_WEIGHT,
 };
 
-/**
- * Whether a text is so long that it exceeds a limit, however it is counted. This is known without reading the text; false means
- * that the text has to be counted.
- */
+/** Known without reading the text; false means that the text has to be counted. */
 export function isFarAbove(text: string, { unit, max }: TextLimit): boolean {
   const longest = LONGEST_UNIT[unit];
   return longest !== undefined && text.length > EXACT_LENGTH && text.length > max * longest;
 }
 
-/**
- * Returns all limits of the text of a post, which apply together; the limit in the platform's main unit is the first.
- *
- * @param traits What the platform says about the account, for example `verified_type` of X.
- */
+/** They apply together; the limit in the platform's main unit is the first. */
 export function effectiveLimits(
   rules: TextRules,
   media: AttachedMedia,
@@ -138,10 +132,7 @@ export function effectiveLimits(
     : [main, { unit: "utf8_bytes", max: rules.maxUtf8Bytes }];
 }
 
-/**
- * Returns the maximum length of a text for accounts with these traits; undefined when the limit of all accounts
- * applies.
- */
+/** Undefined when the limit of all accounts applies. */
 function limitByTrait(
   { maxByTrait = {} }: TextRules,
   traits: Readonly<Record<string, string>>,
@@ -158,9 +149,14 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
   return rules.max;
 }
 
-/** Matches a hashtag: `#` and word characters, outside of words and HTML entities. Repeated hashtags count again. */
+/**
+ * Matches a hashtag: `#` and word characters, outside of words and HTML entities. Repeated hashtags
+ * count again.
+ */
 const HASHTAG = /(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu;
-/** Matches a mention: `@` and a user name, outside of words, so that e-mail addresses do not count. */
+/**
+ * Matches a mention: `@` and a user name, outside of words, so that e-mail addresses do not count.
+ */
 const MENTION = /(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu;
 
 function countUpTo(items: Iterable<unknown>, enough: number): number {

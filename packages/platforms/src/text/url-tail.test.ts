@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { LATIN_ACCENTS } from "./domains.ts";
 import { endOfTail } from "./url-tail.ts";
 
-// The grammar of twitter-text 3.1 as one regular expression, which needs quadratic time for some texts. It is correct for short
-// texts, so the scanner is compared with it.
+// The grammar of twitter-text 3.1 as one regular expression, which needs quadratic time for some
+// texts. It is correct for short texts, so the scanner is compared with it.
 const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;
 const PATH_CHAR = `[${LETTERS}!*';:=+,.$/%#\\[\\]\\-\\u2013_~@|&]`;
 const PARENTHESES = `\\((?:${PATH_CHAR}+|${PATH_CHAR}*\\(${PATH_CHAR}+\\)${PATH_CHAR}*)\\)`;

@@ -8,24 +8,19 @@ const QUERY = /[a-z0-9!?*'@();:&=+$/%#[\]\-_.,~|]*/iy;
 const QUERY_END = /[a-z0-9\-_&=#/]/i;
 const PORT = /(?::[0-9]+)?/y;
 
-/** The part of a URL after its domain name: a port, a path and a query, each of which may be empty. */
 interface UrlTail {
   readonly pathStart: number;
   readonly pathEnd: number;
   readonly end: number;
 }
 
-/**
- * Reads what belongs to a URL after its domain name, which ends at `from`. Each character is read a fixed number of times, so the
- * run time is linear in the number of characters that are read.
- */
+/** Each character is read a fixed number of times, so the run time is linear. */
 export function endOfTail(text: string, from: number): UrlTail {
   const pathStart = endOfMatch(PORT, text, from);
   const pathEnd = endOfPath(text, pathStart);
   return { pathStart, pathEnd, end: endOfQuery(text, pathEnd) };
 }
 
-/** Returns the end of the query that begins at `from`; `from` if no query begins there. */
 export function endOfQuery(text: string, from: number): number {
   if (text.charAt(from) !== "?") return from;
   const end = endOfLast(QUERY_END, text, {
@@ -36,8 +31,9 @@ export function endOfQuery(text: string, from: number): number {
 }
 
 /**
- * Returns the end of the path that begins at `from`; `from` if no path begins there. A path ends after its last character that may
- * end it. Parentheses belong to the path if a later character of the path does, or if they follow directly after its end.
+ * Returns the end of the path that begins at `from`; `from` if no path begins there. A path ends
+ * after its last character that may end it. Parentheses belong to the path if a later character of
+ * the path does, or if they follow directly after its end.
  */
 function endOfPath(text: string, from: number): number {
   if (text.charAt(from) !== "/") return from;
@@ -53,8 +49,8 @@ function endOfPath(text: string, from: number): number {
 }
 
 /**
- * Returns the end of parentheses that begin at `from` and contain at least one character of a path, or such parentheses once more;
- * undefined if no such parentheses begin there.
+ * Returns the end of parentheses that begin at `from` and contain at least one character of a path,
+ * or such parentheses once more; undefined if no such parentheses begin there.
  */
 function endOfParentheses(text: string, from: number): number | undefined {
   const start = from + 1;
@@ -68,14 +64,12 @@ function endOfParentheses(text: string, from: number): number | undefined {
   return text.charAt(last) === ")" ? last + 1 : undefined;
 }
 
-/** Returns the end of the match of a sticky pattern that also matches the empty text. */
 function endOfMatch(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   pattern.test(text);
   return pattern.lastIndex;
 }
 
-/** Returns the end of the last character of a range that matches a pattern; undefined if none does. */
 function endOfLast(
   pattern: RegExp,
   text: string,

@@ -12,16 +12,18 @@ const MAX_LABEL_LENGTH = 63;
 const MAX_SHORT_LINK_SLUG = 40;
 
 /**
- * Finds the URLs in a text as X defines them, in order and without overlaps: URLs with http(s), and bare domains such
- * as `example.com` that end in a known top-level domain. The run time is linear in the length of the text.
+ * Finds the URLs in a text as X defines them, in order and without overlaps: URLs with http(s), and
+ * bare domains such as `example.com` that end in a known top-level domain. The run time is linear
+ * in the length of the text.
  *
- * Source: the grammar of twitter-text 3.1; the top-level domains are IANA's list as the package `tlds` carries it.
+ * Source: the grammar of twitter-text 3.1; the top-level domains are IANA's list as the package
+ * `tlds` carries it.
  */
 export function findUrls(text: string): TextRange[] {
   return [...urlsIn(text)];
 }
 
-/** Yields the URLs that `findUrls` returns. The text after the last URL that the caller takes is not read. */
+/** The text after the last URL that the caller takes is not read. */
 export function* urlsIn(text: string): Generator<TextRange> {
   if (!text.includes(".")) return;
   let consumed = 0;
@@ -39,7 +41,6 @@ export function* urlsIn(text: string): Generator<TextRange> {
   }
 }
 
-/** A range of a text that has the form of a URL. Whether it counts as a URL depends on the text before it. */
 interface Candidate extends TextRange {
   readonly domain: TextRange;
   readonly hasProtocol: boolean;
@@ -66,16 +67,16 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   const length = end - start + (hasProtocol ? domain.start - start : LONGEST_PROTOCOL);
   if (length > MAX_URL_LENGTH) return false;
   const name = text.slice(domain.start, domain.end);
-  // Punycode consists of ASCII letters, so a name in Punycode that contains no domain name in Latin letters is not a
-  // domain.
+  // Punycode consists of ASCII letters, so a name in Punycode that contains no domain name in Latin
+  // letters is not a domain.
   if (name.startsWith("xn--") && latinDomains(name).length === 0) return false;
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }
 
 /**
- * Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. A label of more than
- * twice the maximum length in UTF-16 units is too long in any form. It is not converted, because the conversion sorts combining
- * marks in quadratic time.
+ * Returns the length of a domain label in ASCII; a label with other letters is converted to
+ * Punycode. A label of more than twice the maximum length in UTF-16 units is too long in any form.
+ * It is not converted, because the conversion sorts combining marks in quadratic time.
  */
 function asciiLength(label: string): number {
   if (label.length > 2 * MAX_LABEL_LENGTH) return label.length;
@@ -84,15 +85,15 @@ function asciiLength(label: string): number {
 
 function toUrls(text: string, candidate: Candidate): TextRange[] {
   if (candidate.hasProtocol) return linkRanges(text, candidate);
-  // A domain after a hyphen, an underscore, a dot or a slash is not a URL, because it is part of a word, a path or a
-  // file name.
+  // A domain after a hyphen, an underscore, a dot or a slash is not a URL, because it is part of a
+  // word, a path or a file name.
   if (/[-_./]/.test(text.charAt(candidate.start - 1))) return [];
   return bareDomainRanges(text, candidate);
 }
 
 /**
- * Returns the URLs in a range that begins with a protocol. A t.co link ends with its slug; the text after the slug is
- * not part of the link.
+ * Returns the URLs in a range that begins with a protocol. A t.co link ends with its slug; the text
+ * after the slug is not part of the link.
  */
 function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   const short = SHORT_LINK.exec(text.slice(start, end));
@@ -103,8 +104,8 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
 }
 
 /**
- * Returns the URLs in a range without a protocol. Only the parts in Latin letters are domain names; a path belongs to
- * the last of these parts.
+ * Returns the URLs in a range without a protocol. Only the parts in Latin letters are domain names;
+ * a path belongs to the last of these parts.
  */
 function bareDomainRanges(text: string, candidate: Candidate): TextRange[] {
   const { start, end } = candidate.domain;

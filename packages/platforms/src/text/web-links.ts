@@ -1,21 +1,23 @@
 import { isTopLevelDomain, type TextRange } from "./domains.ts";
 
-/** A link in a text, and the address that it leads to. */
 export interface WebLink extends TextRange {
   readonly uri: string;
   /** Whether the text names the protocol; a bare domain leads to its https address. */
   readonly hasProtocol: boolean;
 }
 
-/** Matches what can be a link: it follows white space or a parenthesis, and ends before white space. */
+/**
+ * Matches what can be a link: it follows white space or a parenthesis, and ends before white space.
+ */
 const CANDIDATE = /(?<=^|\s|\()(?:(https?:\/\/)\S+|([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)\S*)/gi;
 const END = /[.,;:!?]$/;
 
 /**
- * Finds the links in a text as Bluesky's own clients do: with `http://` or `https://`, everything up to the next white space,
- * without one punctuation mark at the end and without a closing parenthesis that was not opened; without protocol, only a domain
- * name that ends in a known top-level domain. Unlike there, the protocol and the domain may have capitals, as a telephone writes
- * them at the begin of a sentence.
+ * Finds the links in a text as Bluesky's own clients do: with `http://` or `https://`, everything
+ * up to the next white space, without one punctuation mark at the end and without a closing
+ * parenthesis that was not opened; without protocol, only a domain name that ends in a known
+ * top-level domain. Unlike there, the protocol and the domain may have capitals, as a telephone
+ * writes them at the begin of a sentence.
  *
  * Source: atproto, `packages/api/src/rich-text/detection.ts`, 2026-08-20.
  */

@@ -16,21 +16,25 @@ const URL_WEIGHT = 23;
 /** Maximum number of UTF-16 units per weight in a text: that of the longest URL. */
 export const LONGEST_WEIGHT = MAX_URL_LENGTH / URL_WEIGHT;
 /**
- * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text is counted as it was written,
- * because normalizing it takes long.
+ * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text is counted as
+ * it was written, because normalizing it takes long.
  */
 const MAX_COMPOSED_LENGTH = 65_536;
 
 /** Matches an emoji sequence that Unicode lists, or a keycap without its variation selector. */
 const EMOJI = /\p{RGI_Emoji}|[0-9#*]\u20e3/vy;
-/** UTF-16 units with which the second character of an emoji sequence can begin, except those of skin tones and flags. */
+/**
+ * UTF-16 units with which the second character of an emoji sequence can begin, except those of skin
+ * tones and flags.
+ */
 const SECOND_UNITS: ReadonlySet<number> = new Set([0xfe0f, 0x20e3, 0x200d, 0xdb40]);
 /** The UTF-16 unit with which skin tones and the letters of flags begin. */
 const PAIR_UNIT = 0xd83c;
 
 /**
- * Returns the length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL
- * 23, whatever its length. The text is counted in its NFC form, unless it is far too long for X.
+ * Returns the length of a text as X counts it: Latin letters 1, most other characters 2, an emoji
+ * sequence 2, and a URL 23, whatever its length. The text is counted in its NFC form, unless it is
+ * far too long for X.
  *
  * Source: the configuration and the conformance text of twitter-text v3.
  *
@@ -48,7 +52,6 @@ export function weightedLength(text: string, enough = Infinity): number {
   return length + weigh(normalized, { start: position, end: normalized.length }, enough - length);
 }
 
-/** Returns the weight of a range without URLs; stops once the weight exceeds `enough`. */
 function weigh(
   text: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -68,8 +71,9 @@ function weigh(
 }
 
 /**
- * Whether an emoji of several characters can begin with a character. Every emoji of one character counts 2 like other characters of
- * its range, so it is not looked for: the pattern compares it with thousands of sequences.
+ * Whether an emoji of several characters can begin with a character. Every emoji of one character
+ * counts 2 like other characters of its range, so it is not looked for: the pattern compares it
+ * with thousands of sequences.
  */
 function mayBeSequence(text: string, codePoint: number, next: number): boolean {
   const unit = text.charCodeAt(next);
@@ -89,11 +93,17 @@ function endOfEmoji(text: string, at: number, end: number): number | undefined {
   return length > 0 && at + length <= end ? at + length : undefined;
 }
 
-/** Length in UTF-16 units of most emoji with a skin tone and of flags, which consist of two characters. */
+/**
+ * Length in UTF-16 units of most emoji with a skin tone and of flags, which consist of two
+ * characters.
+ */
 const PAIR_LENGTH = 4;
 /** A length in UTF-16 units that is not shorter than any emoji sequence of Unicode. */
 const LONGEST_EMOJI = 16;
-/** Lengths of the emoji with which pieces of text begin. Comparing a piece with all sequences takes microseconds. */
+/**
+ * Lengths of the emoji with which pieces of text begin. Comparing a piece with all sequences takes
+ * microseconds.
+ */
 const known = new BoundedMap<string, number>(4096);
 
 function lengthOfEmoji(text: string, at: number): number {
@@ -114,8 +124,8 @@ function matchEmoji(text: string): number {
   return EMOJI.test(text) ? EMOJI.lastIndex : 0;
 }
 
-// The first match compiles the pattern to bytecode, the second one to machine code, which together takes 40 ms. A request should not
-// wait for that, so it is done when the process starts.
+// The first match compiles the pattern to bytecode, the second one to machine code, which together
+// takes 40 ms. A request should not wait for that, so it is done when the process starts.
 for (let match = 0; match < 2; match += 1) matchEmoji("\u200d");
 
 function isLight(codePoint: number): boolean {

@@ -19,10 +19,6 @@ import {
   type TiktokApp,
 } from "./token-endpoint.ts";
 
-/**
- * Permissions (scopes) of TikTok for identifying the account, publishing posts, and reading the published posts. They cover
- * metrics too.
- */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["user.info.basic", "user.info.profile", "video.publish", "video.list"],
   essential: ["user.info.basic", "user.info.profile", "video.publish"],
@@ -30,7 +26,6 @@ export const PERMISSIONS: PermissionsByFeature = {
 };
 const FIELDS = "open_id,username,display_name,avatar_url";
 
-/** Whether TikTok refused because the token is invalid or a permission was not granted. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const code = text(object(json, "error"), "code");
   return status === 401 || code === "scope_not_authorized" || code === "scope_permission_missed";
@@ -59,9 +54,6 @@ async function identify(
   return toConnectResult(profile, { tokens }, otherwise);
 }
 
-/**
- * Returns the link to TikTok's authorization page. TikTok separates scopes with commas and calls the client id a key.
- */
 function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest): string {
   return toAuthorizeUrl(app.authorizeUrl, {
     client_key: app.clientKey,
@@ -71,14 +63,9 @@ function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest):
   });
 }
 
-/**
- * Creates TikTok's authorization connector: OAuth 2.0 with access tokens that last two hours and rotating refresh
- * tokens.
- */
 export function createTiktokAuthorizationConnector(app: TiktokApp): AuthorizationConnector {
   const connector = createOAuthConnector({
     refreshLifetimeMs: REFRESH_TOKEN_MS,
-    // TikTok's flow for web servers has no PKCE; the client secret protects the code instead.
     usesPkce: false,
     authorizeUrl: (request) => authorizeUrl(app, request),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),

@@ -1,7 +1,6 @@
 import type { AvailableReader } from "#src/settings/available-reader.ts";
 import { fetchCreatorInfo, toAvailable } from "./publishing/creator-info.ts";
 
-/** Creates the reader of what TikTok allows the owner of an account (creator) to post now. */
 export function createTiktokAvailableReader(baseUrl: string): AvailableReader {
   return async (account, signal) => {
     const creator = await fetchCreatorInfo({ baseUrl, account }, signal);

@@ -3,7 +3,6 @@ import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { describeStatus, list, number } from "#src/http/platform-answer.ts";
 import { ask, codeOf, dataOf } from "./publishing/calls.ts";
 
-/** The checks of a TikTok account: its token, and what TikTok allows its owner to post now. */
 export function createTiktokAccountChecks({
   baseUrl,
 }: {

@@ -4,7 +4,8 @@ import { offer } from "./offer.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
- * The rules of TikTok, a short-video network. A post must state its privacy, because TikTok has no default.
+ * The rules of TikTok, a short-video network. A post must state its privacy, because TikTok has no
+ * default.
  *
  * Source: Direct post, photo post and sharing guidelines, 2026-09-11.
  */
@@ -30,7 +31,8 @@ const RULES: PlatformRules = {
   image: {
     types: ["image/jpeg", "image/webp"],
     maxBytes: 20_000_000,
-    // "Up to 1080p": TikTok refuses 1254 x 1254 and 1086 x 1448, and takes 941 x 1672 (Postiz #1875, 2026-08-11).
+    // "Up to 1080p": TikTok refuses 1254 x 1254 and 1086 x 1448, and takes 941 x 1672 (Postiz
+    // #1875, 2026-08-11).
     maxShortSide: 1080,
     maxLongSide: 1920,
   },
@@ -60,7 +62,6 @@ const RULES: PlatformRules = {
   verifyLive: ["dailyLimit.count", "image.maxLongSide"],
 };
 
-/** What is known of TikTok without a call to it. */
 export const tiktok = {
   rules: RULES,
   settings: SETTINGS,

@@ -2,14 +2,12 @@ import type { OfferRules } from "#src/settings/available-reader.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** The settings that let people do something, which TikTok can take away from an account. */
 const FLAGS = ["allowComment", "allowDuet", "allowStitch"];
 
 function toAudiences({ audiences }: Readonly<Record<string, unknown>>): readonly string[] {
   return Array.isArray(audiences) ? audiences.map(String) : [];
 }
 
-/** How what TikTok allows the owner of an account (creator) limits the account's posts and settings. */
 export const offer: OfferRules = {
   read: (available, settings) => {
     if (available === undefined) return {};

@@ -8,7 +8,6 @@ import { tiktok as facts } from "./facts.ts";
 import { createTiktokMetricsConnector } from "./metrics/connector.ts";
 import { createTiktokPublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of TikTok and can do there. */
 export const tiktok = {
   ...facts,
   environment,

@@ -1,8 +1,8 @@
 import { choice, flag } from "#src/settings/field.ts";
 
 /**
- * The settings of a TikTok account. Interactions are off by default, because TikTok's audit requires that the creator
- * turns them on. Source: content sharing guidelines, 2026-09-11.
+ * The settings of a TikTok account. Interactions are off by default, because TikTok's audit
+ * requires that the creator turns them on. Source: content sharing guidelines, 2026-09-11.
  */
 export const SETTINGS = {
   allowComment: flag(false, "Whether people may comment on posts."),

@@ -10,30 +10,18 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface TiktokApp {
   readonly baseUrl: string;
-  /** URL of TikTok's authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientKey: string;
   readonly clientSecret: string;
 }
 
-/**
- * Whether TikTok's token endpoint refused the code or the refresh token. TikTok also reports errors in answers with
- * HTTP 200. Other errors concern our app and do not refuse the account's token.
- */
 export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
-/**
- * Lifetime in milliseconds of a TikTok refresh token when the answer does not state it (TikTok's page of November
- * 2026).
- */
+/** When the answer does not state it (TikTok's page of November 2026). */
 export const REFRESH_TOKEN_MS = 180 * 86_400_000;
 
-/**
- * Returns the tokens in an answer of TikTok's token endpoint. TikTok has changed token lifetimes more than once, so the
- * lifetimes in the answer take precedence (platforms reference 4.6).
- */
 export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
@@ -57,8 +45,8 @@ async function ask(
 }
 
 /**
- * Exchanges a code or a refresh token for tokens of TikTok. TikTok's refresh tokens work once, so the answer must be
- * stored before the new access token is used.
+ * TikTok's refresh tokens work once, so the answer must be stored before the new access token is
+ * used.
  */
 export function askForTokens(
   app: TiktokApp,
@@ -68,7 +56,6 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/** Revokes everything that the person granted to our TikTok app. TikTok confirms with an empty answer. */
 export async function revokeTokens(
   app: TiktokApp,
   { accessToken }: RevokedTokens,

@@ -22,7 +22,7 @@ import {
 } from "./token-endpoint.ts";
 
 /**
- * Permissions (scopes) of X (platforms reference 2). `offline.access` grants the refresh token; `tweet.write` covers replies, and
+ * `offline.access` grants the refresh token; `tweet.write` covers replies, and
  * `tweet.moderate.write` hiding them.
  */
 export const PERMISSIONS: PermissionsByFeature = {
@@ -50,10 +50,6 @@ async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise
   return toConnectResult(profile, { tokens, traits }, otherwise);
 }
 
-/**
- * Creates the authorization connector of X: OAuth 2.0 with access tokens that last two hours and rotating refresh
- * tokens. It asks for the permissions of publishing and of the given features.
- */
 export function createXAuthorizationConnector(
   app: XApp,
   features: readonly PlatformFeature[] = [],

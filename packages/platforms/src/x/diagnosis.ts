@@ -3,10 +3,6 @@ import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { header, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 
-/**
- * The check of an X account's token. Its finding names the account's verified type and how many further calls of this
- * kind X allows now.
- */
 export function createXAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
   return (account) => [
     {

@@ -5,8 +5,8 @@ import { SETTINGS } from "./settings.ts";
 /**
  * The rules of X, a short-text network. The text is measured in weighted characters.
  *
- * Source: X API OpenAPI 2.167, rate limits and pricing pages, 2026-08-22.
- * Source: twitter-text configuration v3.
+ * Source: X API OpenAPI 2.167, rate limits and pricing pages, 2026-08-22. Source: twitter-text
+ * configuration v3.
  */
 const RULES: PlatformRules = {
   id: "x",
@@ -14,12 +14,11 @@ const RULES: PlatformRules = {
   kind: "a short-text network",
   text: {
     max: 280,
-    // Subscribers may write longer posts; X shows them as verified. Source: X help page "About X Premium", 25,000 characters. That
-    // accounts of organizations may do so too is not confirmed.
+    // Subscribers may write longer posts; X shows them as verified. Source: X help page "About X
+    // Premium", 25,000 characters. That accounts of organizations may do so too is not confirmed.
     maxByTrait: { verified_type: { blue: 25_000, business: 25_000, government: 25_000 } },
     unit: "weighted",
     urlWeight: 23,
-    // More are refused (docs.x.com, "Manage posts", 2026-08-22).
     maxCashtags: 1,
     required: false,
     linksClickable: true,
@@ -80,7 +79,6 @@ const RULES: PlatformRules = {
   verifyLive: ["comments.reply", "media.mixImageVideo", "text.maxByTrait"],
 };
 
-/** What is known of X without a call to it. */
 export const x = {
   rules: RULES,
   settings: SETTINGS,

@@ -8,7 +8,6 @@ import { x as facts } from "./facts.ts";
 import { createXMetricsConnector } from "./metrics/connector.ts";
 import { createXPublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of X and can do there. */
 export const x = {
   ...facts,
   environment,

@@ -3,8 +3,8 @@ import { list, object, type PlatformAnswer, text } from "#src/http/platform-answ
 import { bearer } from "#src/http/platform-request.ts";
 
 /**
- * Parameter with the requested fields of posts. X's OpenAPI document 2.167 (2026-08-07) calls it `post.fields`; X still
- * accepts this older name, and X's pages show it.
+ * Parameter with the requested fields of posts. X's OpenAPI document 2.167 (2026-08-07) calls it
+ * `post.fields`; X still accepts this older name, and X's pages show it.
  */
 const OLD_PARAMETER = "tweet.fields";
 /** Names of fields of posts that the OpenAPI document renamed. */
@@ -12,19 +12,19 @@ const NEW_NAMES: Readonly<Record<string, string>> = {
   note_tweet: "note_post",
   referenced_tweets: "referenced_posts",
 };
-/** Fields that are requested as expansions with the new names. */
 const NOW_EXPANSIONS: ReadonlySet<string> = new Set(["author_id", "referenced_posts"]);
 
-/** The addresses of X that refused the old names in this process, so that they are asked with the new names only. */
+/**
+ * The addresses of X that refused the old names in this process, so that they are asked with the
+ * new names only.
+ */
 const refusedOldNames = new Set<string>();
 
 export interface PostsQuery {
   readonly baseUrl: string;
   readonly accessToken: string;
-  /** Path of the call, below `/2/`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Maximum size of the answer in bytes, if it can be larger than that of other calls. */
   readonly maxAnswerBytes?: number;
 }
 
@@ -41,7 +41,6 @@ function toNewNames(query: Readonly<Record<string, string>>): Readonly<Record<st
   };
 }
 
-/** Whether X refused a call because of the old names of fields. */
 function isOldNameRefused({ status, json }: PlatformAnswer): boolean {
   if (status !== 400) return false;
   return list(json, "errors").some((error) => {
@@ -51,8 +50,8 @@ function isOldNameRefused({ status, json }: PlatformAnswer): boolean {
 }
 
 /**
- * Reads posts of X with a GET call. When X refuses the old names of the fields, the call is repeated with the new names,
- * which the process then keeps using. The fields in the answer have either names; see `noteOf` and `referencedPosts`.
+ * When X refuses the old names of the fields, the call is repeated with the new names, which the
+ * process then keeps using.
  */
 export async function readPosts(
   { baseUrl, accessToken, path, query, ...limits }: PostsQuery,
@@ -70,12 +69,10 @@ export async function readPosts(
   return await read(toNewNames(query));
 }
 
-/** Returns the whole text and links of a long post in an answer of X; undefined for a post that is not long. */
 export function noteOf(post: unknown): unknown {
   return object(post, "note_tweet") ?? object(post, "note_post");
 }
 
-/** Returns the posts that a post in an answer of X refers to, for example the one that it answers. */
 export function referencedPosts(post: unknown): readonly unknown[] {
   return [...list(post, "referenced_tweets"), ...list(post, "referenced_posts")];
 }

@@ -1,6 +1,5 @@
 import { choice } from "#src/settings/field.ts";
 
-/** The settings of an X account. */
 export const SETTINGS = {
   replySettings: choice(
     ["everyone", "following", "mentioned"],

@@ -10,16 +10,14 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface XApp {
   readonly baseUrl: string;
-  /** URL of X's authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 /**
- * Matches the error text of X for a refused token or code. X answers `invalid_request` with this text where OAuth
- * specifies `invalid_grant` (platforms reference 2.6). Other errors, such as `invalid_client`, concern our app and do
- * not refuse the account's token.
+ * X answers `invalid_request` with this text where OAuth specifies `invalid_grant`. Other errors,
+ * such as `invalid_client`, concern our app.
  */
 const INVALID_GRANT_TEXT = /(token|code) was invalid/i;
 
@@ -54,8 +52,7 @@ async function ask(
 }
 
 /**
- * Exchanges a code or a refresh token for tokens of X. X's refresh tokens work once, so the answer must be stored
- * before the new access token is used.
+ * X's refresh tokens work once, so the answer must be stored before the new access token is used.
  */
 export function askForTokens(
   app: XApp,
@@ -65,9 +62,6 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/**
- * Revokes the tokens of an account at X. The refresh token is revoked first: without it no new tokens can be requested.
- */
 export async function revokeTokens(
   app: XApp,
   { accessToken, refreshToken }: RevokedTokens,

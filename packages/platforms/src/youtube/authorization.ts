@@ -20,9 +20,8 @@ import {
 
 const SCOPE = "https://www.googleapis.com/auth";
 /**
- * Permissions (scopes) of YouTube for uploading (`youtube.upload`), for identifying the channel (`youtube.readonly`)
- * and for deleting (`youtube.force-ssl`). They cover comments and metrics too: a reply needs the permission for
- * deleting, and reading the counters of a video the permission for identifying the channel.
+ * A reply needs the permission for deleting (`youtube.force-ssl`), and reading the counters of a
+ * video the one for identifying the channel (`youtube.readonly`).
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: [
@@ -35,9 +34,6 @@ export const PERMISSIONS: PermissionsByFeature = {
   metrics: [`${SCOPE}/youtube.readonly`],
 };
 
-/**
- * Whether YouTube refused because the token is invalid or a permission was not granted. An exhausted quota is neither.
- */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const [first] = list(object(json, "error"), "errors");
   const isPermission = status === 403 && text(first, "reason") === "insufficientPermissions";
@@ -74,17 +70,12 @@ async function identify(
 }
 
 /**
- * Returns the link to Google's authorization page. Google returns a refresh token only for offline access, and only
- * after the person consents again.
+ * Google returns a refresh token only for offline access, and only after the person consents again.
  */
 function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>): string {
   return toAuthorizeUrl(app.authorizeUrl, { ...query, access_type: "offline", prompt: "consent" });
 }
 
-/**
- * Creates YouTube's authorization connector: Google's OAuth 2.0 with access tokens that last an hour and refresh tokens
- * that stay the same.
- */
 export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
   const permissions = PERMISSIONS.publishing;
   const connector = createOAuthConnector({

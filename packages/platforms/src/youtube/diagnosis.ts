@@ -3,7 +3,6 @@ import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 
-/** The checks of a YouTube channel: its token, and whether long videos are allowed. */
 export function createYoutubeAccountChecks({
   baseUrl,
 }: {

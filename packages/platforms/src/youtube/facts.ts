@@ -3,10 +3,10 @@ import type { PlatformRules } from "#src/rules.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
- * The rules of YouTube. A post is one video with a title; the post's text becomes the description of the video.
+ * The rules of YouTube. A post is one video with a title; the post's text becomes the description
+ * of the video.
  *
- * Source: Data API videos.insert, 2026-01-07.
- * Source: quota page, 2026-09-11.
+ * Source: Data API videos.insert, 2026-01-07. Source: quota page, 2026-09-11.
  */
 const RULES: PlatformRules = {
   id: "youtube",
@@ -52,7 +52,6 @@ const RULES: PlatformRules = {
   verifyLive: ["title.unit", "dailyLimit.count"],
 };
 
-/** What is known of YouTube without a call to it. */
 export const youtube = {
   rules: RULES,
   settings: SETTINGS,

@@ -1,6 +1,8 @@
 import { choice, flag, type TextField } from "#src/settings/field.ts";
 
-/** The category of a video. "22" is "People & Blogs", which YouTube's own upload page preselects. */
+/**
+ * The category of a video. "22" is "People & Blogs", which YouTube's own upload page preselects.
+ */
 const categoryId: TextField<string> = {
   kind: "text",
   pattern: "^[1-9][0-9]*$",
@@ -18,7 +20,6 @@ const playlistId: TextField<string | null> = {
   description: "Id of a playlist of the channel to which videos are added after the upload.",
 };
 
-/** The settings of a YouTube channel. */
 export const SETTINGS = {
   categoryId,
   madeForKids: flag(

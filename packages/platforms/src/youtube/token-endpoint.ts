@@ -10,33 +10,19 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface YoutubeApp {
   readonly baseUrl: string;
-  /** URL of the host of Google's token endpoints. */
   readonly oauthBaseUrl: string;
-  /** URL of Google's authorization page, whose host differs from the hosts of the API and of the token endpoints. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/**
- * Whether Google's token endpoint refused the code or the refresh token. Other errors, such as `invalid_client`,
- * concern our app and do not refuse the account's token.
- */
 export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
-/**
- * Milliseconds after which a Google refresh token expires when it is not used: six months (platforms reference 5.6).
- */
+/** Of a refresh token that is not used: six months. */
 export const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
 
-/**
- * Returns the tokens in an answer of Google's token endpoint.
- *
- * @param kept The refresh token to keep when the answer contains no refresh token, as Google's answers to a refresh
- *   do.
- */
 export function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token") ?? kept;
@@ -48,7 +34,7 @@ export function toTokens(json: unknown, kept: string | undefined): Tokens | unde
   return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
 }
 
-/** Exchanges a code or a refresh token for tokens of Google. Google's refresh tokens stay the same. */
+/** Google's refresh tokens stay the same. */
 export async function askForTokens(
   { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
   grant: Readonly<Record<string, string>>,
@@ -58,10 +44,7 @@ export async function askForTokens(
   return await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/token`, fields), signal);
 }
 
-/**
- * Revokes the person's whole grant to our Google project; either of its tokens can be used for the call. A token that
- * is already invalid counts as revoked.
- */
+/** Either token can be used for the call. A token that is already invalid counts as revoked. */
 export async function revokeTokens(
   { oauthBaseUrl }: YoutubeApp,
   { accessToken, refreshToken }: RevokedTokens,

@@ -341,7 +341,8 @@ describe("hiding Bluesky comments", () => {
     const rude = await comment(owned, "rude");
     await platform.control("POST", "clock", { advanceMs: 60_000 });
     await writeGate(owned, {});
-    // The stale reads do not return the threadgate yet, so every write names a wrong version of the threadgate.
+    // The stale reads do not return the threadgate yet, so every write names a wrong version of the
+    // threadgate.
     const stale = { platform: "bluesky", mode: "stale_reads", delayMs: 30_000 };
     await platform.control("POST", "faults", stale);
     const before = (await platform.calls()).length;

@@ -8,7 +8,10 @@ import { signal } from "../test-platform.ts";
 
 const OWNER = "did:plc:owner";
 const POST = { uri: `at://${OWNER}/app.bsky.feed.post/3lbpost222222`, cid: "bafypost" };
-/** Size of the largest record of a reply; a link card is in the answer twice, as a record and as it is shown. */
+/**
+ * Size of the largest record of a reply; a link card is in the answer twice, as a record and as it
+ * is shown.
+ */
 const RECORD_BYTES = 1_000_000;
 
 /** A reply as Bluesky's answer contains it. Higher numbers are older. */

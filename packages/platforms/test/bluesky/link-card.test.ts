@@ -89,7 +89,10 @@ test("the link card of a page that redirects shows the title of the final page a
 const PICTURE = pngMedia(7).content;
 const WITH_PICTURE = `${PAGE}<meta property="og:image" content="/ship.png">`;
 
-/** Serves a web page that names a preview picture, and answers requests for the picture in the given way. */
+/**
+ * Serves a web page that names a preview picture, and answers requests for the picture in the given
+ * way.
+ */
 function answerPicture(type: string, bytes: Uint8Array): typeof answer {
   return (response, path) =>
     path === "/ship.png"

@@ -10,7 +10,10 @@ const { connect, refresh } = createBlueskyAuthorizationConnector({
 });
 const otherServer = `${platform.url}/other-pds`;
 
-/** Allows calls to the simulated Bluesky server of an account owner, which has a private address and no HTTPS. */
+/**
+ * Allows calls to the simulated Bluesky server of an account owner, which has a private address and
+ * no HTTPS.
+ */
 const allowOtherServer = () =>
   limitForeignHosts({ allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] });
 afterEach(() => limitForeignHosts({ allow: [] }));

@@ -34,7 +34,10 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** Returns the handles as if their blobs (uploaded files) had been uploaded `byMs` milliseconds earlier. */
+/**
+ * Returns the handles as if their blobs (uploaded files) had been uploaded `byMs` milliseconds
+ * earlier.
+ */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -185,7 +188,8 @@ describe("interrupted uploads to Bluesky", () => {
     const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
     expect(ready.rkey).toBe(handles.rkey);
     expect(ready.record).not.toBe(handles.record);
-    // The first write took effect, so Bluesky refuses the second write, and the search finds the record.
+    // The first write took effect, so Bluesky refuses the second write, and the search finds the
+    // record.
     expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
     expect(await platform.visible()).toHaveLength(1);
   });
@@ -340,7 +344,8 @@ describe("Bluesky posts after a restore", () => {
       kind: "present",
       externalId: handles.rkey,
     });
-    // Without the record key, an image post without text cannot be told from any other image post of the account.
+    // Without the record key, an image post without text cannot be told from any other image post
+    // of the account.
     expect(await find(publication)).toMatchObject({ kind: "cannot_tell" });
   });
 });

@@ -12,7 +12,10 @@ const { codeFlow } = createFacebookAuthorizationConnector({
   clientSecret: "secret",
 });
 
-/** Approves the authorization for these Pages, as the person does in Facebook's dialog, and returns the code. */
+/**
+ * Approves the authorization for these Pages, as the person does in Facebook's dialog, and returns
+ * the code.
+ */
 async function approve(usernames: readonly string[], withoutScope?: string): Promise<string> {
   const url = codeFlow?.authorizeUrl({
     redirectUri: REDIRECT,

@@ -133,8 +133,8 @@ describe("failing preparation steps on Facebook", () => {
     const { outcome } = await driver.settle(publication);
     expect(outcome).toMatchObject({ kind: "published" });
     const calls = (await platform.calls()).filter((call) => call === "POST videos");
-    // Six upload calls: one that begins the upload, three chunks of which one is sent twice, and one that ends the
-    // upload.
+    // Six upload calls: one that begins the upload, three chunks of which one is sent twice, and
+    // one that ends the upload.
     expect(calls).toHaveLength(6);
   });
 
@@ -324,7 +324,10 @@ describe("Facebook posts that are created visible at once", () => {
   const POSTS = KINDS.slice(0, 3);
   const atOnce = facebookAt(platform.url, { isTwoPhase: false });
 
-  /** Publishes a Facebook post that is visible at once, and searches the platform until the outcome is known. */
+  /**
+   * Publishes a Facebook post that is visible at once, and searches the platform until the outcome
+   * is known.
+   */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {

@@ -226,7 +226,10 @@ describe.each(LOGINS)("comments on %s", (login) => {
     ): Promise<Verdict> =>
       comments.reconcileReply(account, request, callOfLastMinute(given), signal);
 
-    /** Searches for the reply until the connector decides; instead of waiting, the platform's clock is advanced. */
+    /**
+     * Searches for the reply until the connector decides; instead of waiting, the platform's clock
+     * is advanced.
+     */
     async function judge(account: AccountAccess, request: ReplyRequest): Promise<Verdict> {
       let looks = 0;
       let waitedMs = 0;

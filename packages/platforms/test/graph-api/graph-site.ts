@@ -32,8 +32,8 @@ function required<T>(connector: T | undefined): T {
 }
 
 /**
- * The simulated Facebook or Instagram with the connectors for it. All its accounts are connected in the same way, for
- * example with Instagram Login.
+ * The simulated Facebook or Instagram with the connectors for it. All its accounts are connected in
+ * the same way, for example with Instagram Login.
  */
 export class GraphSite {
   readonly platform: TestPlatform;

@@ -9,7 +9,10 @@ const platform = await startTestPlatform("instagram");
 const files = await startMediaServer();
 const instagram = instagramAt(platform.url);
 
-/** Creates a publication of an account that was connected with Instagram Login or with Facebook Login. */
+/**
+ * Creates a publication of an account that was connected with Instagram Login or with Facebook
+ * Login.
+ */
 async function createPublication(media: readonly TestMedia[], login = "instagram") {
   const publication: Publication = await platform.createPublication(
     media.map((one) => files.serve(one)),

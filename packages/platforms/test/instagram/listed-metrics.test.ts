@@ -39,7 +39,8 @@ test("when Instagram refuses to show single posts to a Page token, the metrics o
   await refuseReads();
   const { readings, units } = await read(account, ids);
   expect(readings).toEqual(Object.fromEntries(ids.map((id) => [id, ALL])));
-  // One call for each post is followed by one call for a page of the list of posts, which counts as 25 posts.
+  // One call for each post is followed by one call for a page of the list of posts, which counts as
+  // 25 posts.
   expect(units).toEqual([0, 2 / 25]);
 });
 

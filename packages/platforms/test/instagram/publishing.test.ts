@@ -290,8 +290,8 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
-    // The publishing call takes effect only after both status checks, which is later than Instagram's documentation
-    // allows.
+    // The publishing call takes effect only after both status checks, which is later than
+    // Instagram's documentation allows.
     const verdict = await driver.reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);

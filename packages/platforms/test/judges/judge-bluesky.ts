@@ -2,8 +2,8 @@ import { jsonToLex, lexicons } from "@atproto/api";
 import { describeRequest, type RecordedRequest } from "./recorded-request.ts";
 
 /**
- * One definition in a Bluesky lexicon (a schema of the API), with the properties that the check of recorded requests
- * reads.
+ * One definition in a Bluesky lexicon (a schema of the API), with the properties that the check of
+ * recorded requests reads.
  */
 interface Definition {
   readonly type: string;
@@ -22,8 +22,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * The definition in a Bluesky lexicon that a value must satisfy: references are followed, and the value's `$type`
- * selects one type of a union.
+ * The definition in a Bluesky lexicon that a value must satisfy: references are followed, and the
+ * value's `$type` selects one type of a union.
  */
 function resolve(definition: Definition | undefined, value: unknown): Definition | undefined {
   switch (definition?.type ?? "") {
@@ -39,8 +39,8 @@ function resolve(definition: Definition | undefined, value: unknown): Definition
 }
 
 /**
- * Lists the paths of properties, at any depth, that the lexicon does not have. Validation alone accepts them, because
- * lexicons are open: a misspelt property would silently have no effect.
+ * Lists the paths of properties, at any depth, that the lexicon does not have. Validation alone
+ * accepts them, because lexicons are open: a misspelt property would silently have no effect.
  */
 function listUnknown(given: Definition | undefined, value: unknown, path: string): string[] {
   const definition = resolve(given, value);

@@ -3,8 +3,8 @@ import graph from "./graph-parameters.json" with { type: "json" };
 import { describeRequest, fieldsOf, type RecordedRequest } from "./recorded-request.ts";
 
 /**
- * A class of Meta's JavaScript SDK. It stands for one type of Graph API object, with the names of the object's fields
- * and one method per call.
+ * A class of Meta's JavaScript SDK. It stands for one type of Graph API object, with the names of
+ * the object's fields and one method per call.
  */
 interface SdkClass {
   readonly Fields?: Readonly<Record<string, string>>;
@@ -17,7 +17,9 @@ const sdk = createRequire(import.meta.url)("facebook-nodejs-business-sdk") as Re
 const metrics = (sdk["InstagramInsightsResult"] as unknown as { Metric: Record<string, string> })
   .Metric;
 
-/** The classes of Meta's SDK whose objects the connectors of Facebook and Instagram read or change. */
+/**
+ * The classes of Meta's SDK whose objects the connectors of Facebook and Instagram read or change.
+ */
 const OBJECTS = {
   facebook: ["Page", "PagePost", "Photo", "AdVideo", "Comment", "User", "Business"],
   instagram: ["IGUser", "IGMedia", "IGComment", "ShadowIGMediaBuilder", "Page", "User", "Business"],
@@ -25,8 +27,8 @@ const OBJECTS = {
 type GraphPlatform = keyof typeof OBJECTS;
 
 /**
- * Maps the name of a Graph API edge (a list below a Graph API object) to the SDK class of the listed objects. The class
- * is not known for other edges and for reads of single objects.
+ * Maps the name of a Graph API edge (a list below a Graph API object) to the SDK class of the
+ * listed objects. The class is not known for other edges and for reads of single objects.
  */
 const LISTED: Readonly<Record<string, string>> = {
   accounts: "Page",
@@ -40,17 +42,22 @@ const LISTED: Readonly<Record<string, string>> = {
 };
 /** Parameters that every call or every list takes (Graph API overview and paging, v25.0). */
 const COMMON = ["access_token", "appsecret_proof", "fields", "limit", "after", "since"];
-/** The file of a photo, which the SDK passes beside the parameters (Page Photos reference, v25.0). */
+/**
+ * The file of a photo, which the SDK passes beside the parameters (Page Photos reference, v25.0).
+ */
 const FILES = ["source"];
 
 const capitalize = (word: string) =>
   word.replace(/(?:^|_)(\w)/g, (_whole, letter: string) => letter.toUpperCase());
 
-/** Whether a class of Meta's SDK has a field with this name, or a method that reads an edge with this name. */
+/**
+ * Whether a class of Meta's SDK has a field with this name, or a method that reads an edge with
+ * this name.
+ */
 function hasField(object: string, field: string): boolean {
   const { Fields = {}, prototype = {} } = sdk[object] ?? {};
-  // Meta's SDK has no list of a video's fields: three fields for uploads stand in its place, so the fields come from
-  // another list.
+  // Meta's SDK has no list of a video's fields: three fields for uploads stand in its place, so the
+  // fields come from another list.
   if (object === "AdVideo" && graph.videoFields.includes(field)) return true;
   return field in Fields || `get${capitalize(field)}` in prototype;
 }
@@ -96,8 +103,9 @@ function judge(platform: GraphPlatform, request: RecordedRequest): string[] {
 }
 
 /**
- * Checks requests to Meta's Graph API: fields, edges and metrics against Meta's JavaScript SDK, and names of parameters
- * against the list of Meta's Python SDK. Logins and uploads of bytes are not calls of the SDKs.
+ * Checks requests to Meta's Graph API: fields, edges and metrics against Meta's JavaScript SDK, and
+ * names of parameters against the list of Meta's Python SDK. Logins and uploads of bytes are not
+ * calls of the SDKs.
  */
 export function judgeGraphApi(
   platform: GraphPlatform,

@@ -20,8 +20,9 @@ const JUDGES = {
 } satisfies Record<PlatformId, Judge>;
 
 /**
- * Checks requests that connectors sent to a simulated platform against the types or schemas of the platform's own
- * client library. Returns a message for each request that the library could not send.
+ * Checks requests that connectors sent to a simulated platform against the types or schemas of the
+ * platform's own client library. Returns a message for each request that the library could not
+ * send.
  */
 export async function judgeRequests(
   platform: PlatformId,

@@ -40,7 +40,10 @@ function toCase(request: RecordedRequest): TypeCase {
   };
 }
 
-/** Checks the parameters of requests to Telegram's Bot API against the types of the client library grammY. */
+/**
+ * Checks the parameters of requests to Telegram's Bot API against the types of the client library
+ * grammY.
+ */
 export function judgeTelegram(requests: readonly RecordedRequest[]): Promise<string[]> {
   const withParameters = requests.filter((request) => Object.keys(fieldsOf(request)).length > 0);
   return judgeTypes(DECLARATIONS, withParameters.map(toCase));

@@ -28,7 +28,10 @@ function judge(request: RecordedRequest): string[] {
   return [...faults, ...judgeFields(request)];
 }
 
-/** Checks requests to TikTok's API against schemas. Other tests check uploads of bytes and authorizations. */
+/**
+ * Checks requests to TikTok's API against schemas. Other tests check uploads of bytes and
+ * authorizations.
+ */
 export function judgeTiktok(requests: readonly RecordedRequest[]): string[] {
   const calls = requests.filter(
     ({ path }) => path.startsWith("/v2/") && !/\/(?:oauth|auth)\//.test(path),

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 
 /** A value of a request that must be assignable to a type of the platform's own client library. */
 export interface TypeCase {
-  /** A TypeScript type, written with the imports and types that the check of the platform declares. */
+  /**
+   * A TypeScript type, written with the imports and types that the check of the platform declares.
+   */
   readonly type: string;
   readonly value: unknown;
   /** Describes the request in the message about a value that does not have the type. */
@@ -12,8 +14,9 @@ export interface TypeCase {
 }
 
 /**
- * TypeScript types for the checks of all platforms. `FromText` is the type of the fields of a form or a query, in which numbers
- * and booleans are text. `Known` drops the index signature that would accept every name.
+ * TypeScript types for the checks of all platforms. `FromText` is the type of the fields of a form
+ * or a query, in which numbers and booleans are text. `Known` drops the index signature that would
+ * accept every name.
  */
 const DECLARATIONS = [
   "type Text<T> = [NonNullable<T>] extends [boolean] ? 'true' | 'false' : [NonNullable<T>] extends [number] ? `${number}` : T;",
@@ -37,9 +40,9 @@ function compile(folder: string): Promise<string> {
 let nextFolder = 0;
 
 /**
- * Compiles a file in which each value of a request is a literal of the type that the platform's own client library
- * declares: the compiler finds unknown names, wrong types and missing properties. Returns a message for each value that
- * does not have its type.
+ * Compiles a file in which each value of a request is a literal of the type that the platform's own
+ * client library declares: the compiler finds unknown names, wrong types and missing properties.
+ * Returns a message for each value that does not have its type.
  *
  * @param declarations Lines of TypeScript that import and declare the types of the cases.
  */
@@ -53,7 +56,8 @@ export async function judgeTypes(
   if (lines.size === 0) return [];
   const head = [...declarations, ...DECLARATIONS];
   const bodies = [...lines.keys()].map((line) => `{ ${line} }`);
-  // The folder of the compiled file lies in this package, so that the compiler finds the client libraries of the package.
+  // The folder of the compiled file lies in this package, so that the compiler finds the client
+  // libraries of the package.
   nextFolder += 1;
   const folder = `${PACKAGE}node_modules/.judges/${process.pid}-${nextFolder}`;
   const options = { extends: `${PACKAGE}tsconfig.json`, include: ["*.ts"] };
@@ -67,7 +71,9 @@ export async function judgeTypes(
   }
 }
 
-/** Replaces the position in each message of the compiler by the request whose value stands there. */
+/**
+ * Replaces the position in each message of the compiler by the request whose value stands there.
+ */
 function toMessages(output: string, headLines: number, requests: readonly string[]): string[] {
   return output.split(/\n(?=\S)/).flatMap((message) => {
     const line = /requests\.ts\((\d+),/.exec(message)?.[1];

@@ -7,8 +7,8 @@ const DECLARATIONS = [
 ];
 
 /**
- * Method, path, and the types of the query and of the body in the calls of X's client library. The type of a body is
- * taken from the last overload of a call.
+ * Method, path, and the types of the query and of the body in the calls of X's client library. The
+ * type of a body is taken from the last overload of a call.
  */
 const CALLS: readonly (readonly [string, RegExp, { query?: string; body?: string }])[] = [
   ["POST", /^\/2\/tweets$/, { body: 'Body<"posts", "create">' }],
@@ -36,15 +36,19 @@ const CALLS: readonly (readonly [string, RegExp, { query?: string; body?: string
 ];
 
 /**
- * Names of fields that X renamed in the OpenAPI document from which its client library is generated. X still accepts
- * the old names (the keys of this map), and X's documentation shows them.
+ * Names of fields that X renamed in the OpenAPI document from which its client library is
+ * generated. X still accepts the old names (the keys of this map), and X's documentation shows
+ * them.
  */
 const RENAMED: Readonly<Record<string, string>> = {
   "tweet.fields": "post.fields",
   note_tweet: "note_post",
   referenced_tweets: "referenced_posts",
 };
-/** Values of `tweet.fields` that the OpenAPI document with the renamed fields lists as expansions, or always returns. */
+/**
+ * Values of `tweet.fields` that the OpenAPI document with the renamed fields lists as expansions,
+ * or always returns.
+ */
 const NOW_EXPANSIONS = ["author_id", "referenced_posts"];
 
 const camel = (name: string) =>
@@ -90,7 +94,10 @@ function toCases(request: RecordedRequest): TypeCase[] {
       ] as TypeCase[]);
 }
 
-/** Checks requests to the X API against the types of X's client library, generated from X's OpenAPI document. */
+/**
+ * Checks requests to the X API against the types of X's client library, generated from X's OpenAPI
+ * document.
+ */
 export function judgeX(requests: readonly RecordedRequest[]): Promise<string[]> {
   const api = requests.filter(({ path }) => path.startsWith("/2/") && !path.includes("/oauth2/"));
   return judgeTypes(DECLARATIONS, api.flatMap(toCases));

@@ -35,8 +35,8 @@ function toCases(request: RecordedRequest): TypeCase[] {
 }
 
 /**
- * Checks requests to the YouTube Data API against the types of Google's client library, which are generated from the
- * discovery document: parameters of the query, and properties of bodies.
+ * Checks requests to the YouTube Data API against the types of Google's client library, which are
+ * generated from the discovery document: parameters of the query, and properties of bodies.
  */
 export function judgeYoutube(requests: readonly RecordedRequest[]): Promise<string[]> {
   const api = requests.filter(({ path }) => path.includes("/youtube/v3/"));

@@ -57,7 +57,10 @@ const youtubeVideo = (video: object): RecordedRequest => ({
   ],
 });
 
-/** For each platform: requests that agree with its client library, and requests that each break one rule. */
+/**
+ * For each platform: requests that agree with its client library, and requests that each break one
+ * rule.
+ */
 const CASES: Readonly<
   Record<
     PlatformId,

@@ -1,14 +1,20 @@
 import { contentType, type Call } from "@postrider/simulator/http/call";
 import { formParts } from "@postrider/simulator/http/multipart";
 
-/** A request that a connector sent to a simulated platform, in the form that tests compare with the platform's schemas. */
+/**
+ * A request that a connector sent to a simulated platform, in the form that tests compare with the
+ * platform's schemas.
+ */
 export interface RecordedRequest {
   readonly method: string;
   /** Path below the platform's prefix in the simulator. */
   readonly path: string;
   /** Names and values in the order in which they were sent; a name can occur more than once. */
   readonly query: readonly (readonly [string, string])[];
-  /** A JSON value as it was sent; the fields of a form, each as text; undefined for bytes and for no body. */
+  /**
+   * A JSON value as it was sent; the fields of a form, each as text; undefined for bytes and for no
+   * body.
+   */
   readonly body: unknown;
   /** Whether the body was a form, whose fields are all text. */
   readonly isForm: boolean;

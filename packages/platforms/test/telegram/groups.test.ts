@@ -11,8 +11,8 @@ const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 let groups = 0;
 /**
- * Creates a Telegram chat with a bot in it. The prefix of the username decides whether the chat is a channel, a group
- * or a group with topics.
+ * Creates a Telegram chat with a bot in it. The prefix of the username decides whether the chat is
+ * a channel, a group or a group with topics.
  */
 async function createChat(kind: "group" | "groupold" | "grouprestricted" | "forum" | "channel") {
   const { username, credentials } = await platform.createAccount({

@@ -39,8 +39,8 @@ async function createPublication(
 }
 
 /**
- * Creates a publication of a TikTok account whose username has this prefix. The prefix gives the account special
- * properties in the simulator.
+ * Creates a publication of a TikTok account whose username has this prefix. The prefix gives the
+ * account special properties in the simulator.
  */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { externalId, credentials } = await platform.createAccount({ username });

@@ -166,8 +166,8 @@ describe("interrupted uploads to YouTube", () => {
         await platform.reset();
         const video = mp4Media(600 * KB);
         const publication = await createPublication([video]);
-        // The handles that an ended process had stored remain; the next process first reads the state of the upload
-        // session.
+        // The handles that an ended process had stored remain; the next process first reads the
+        // state of the upload session.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
         await platform.addFault(operation, mode);

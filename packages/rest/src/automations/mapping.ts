@@ -2,7 +2,6 @@ import type { AutomationRun } from "@postrider/contracts/engagement/v1/automatio
 import { toCommentAuthor } from "#src/comments/mapping.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** Converts an automation run, the result of a rule for one comment, to the form of the API. */
 export function toAutomationRun(run: AutomationRun) {
   const { id, ruleId, commentId, mediaId, status } = run;
   return {

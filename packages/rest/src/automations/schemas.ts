@@ -8,7 +8,6 @@ export const RunStatus = enumeration(
   "prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent.",
 );
 
-/** The result of one automation rule for one comment. */
 export const AutomationRun = Type.Object(
   {
     id: Id,

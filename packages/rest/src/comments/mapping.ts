@@ -6,14 +6,13 @@ import type { Locale } from "#src/locale.ts";
 import { toTargetError } from "#src/posts/mapping.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** Converts the author of a comment to the form of the API. What the platform does not give is null. */
 export function toCommentAuthor(author: CommentAuthor | undefined) {
   return { id: author?.id ?? null, username: author?.username ?? null };
 }
 
 /**
- * Converts an action on a comment to the form of the API. The message of its error is that of the platform or, if it
- * sent none, our text for the error code.
+ * Converts an action on a comment to the form of the API. The message of its error is that of the
+ * platform or, if it sent none, our text for the error code.
  */
 export function toCommentAction(action: CommentAction, locale: Locale) {
   const { id, accountId, mediaId, commentId, type, status } = action;

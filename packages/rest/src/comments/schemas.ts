@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { OptionalTargetError } from "#src/posts/schemas.ts";
 import { enumeration, Id, Instant, nullable } from "#src/schemas.ts";
 
-/** The person who wrote a comment. */
 export const CommentAuthor = Type.Object(
   {
     id: nullable(
@@ -19,7 +18,6 @@ export const CommentAuthor = Type.Object(
 
 export const CommentActionType = enumeration("CommentActionType", ["reply", "hide", "unhide"]);
 
-/** An action that a client requested on a comment. */
 export const CommentAction = Type.Object(
   {
     id: Id,

@@ -2,7 +2,6 @@ import type { Media, VideoFacts } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaLinks } from "#src/media/links.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** Converts ready media to the form of the API, with a URL that is signed now. */
 export function toReadyMedia(
   workspaceId: string,
   media: Media,

@@ -4,12 +4,16 @@ import type { Locale } from "#src/locale.ts";
 import { actionFor, causeFor, type FailedRecord } from "#src/target-errors/action-for.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** The fields of a target, a deletion or an action on a comment on which the advice about its error depends. */
+/**
+ * The fields of a target, a deletion or an action on a comment on which the advice about its error
+ * depends.
+ */
 export type RecordWithError = Omit<FailedRecord, "code" | "retryable">;
 
 /**
- * Converts the error of a target, a deletion or an action on a comment to the form of the API. The message is that of the
- * platform or, if it sent none, our text for the error code. The action is our advice.
+ * Converts the error of a target, a deletion or an action on a comment to the form of the API. The
+ * message is that of the platform or, if it sent none, our text for the error code. The action is
+ * our advice.
  */
 export function toTargetError(
   error: Pick<TargetError, "code" | "message" | "retryable"> | undefined,
@@ -28,14 +32,16 @@ export function toTargetError(
 
 const DELETION_STATUSES: ReadonlySet<string> = new Set(["deleting", "deleted", "delete_failed"]);
 
-/** Converts the error of a target: that of its deletion if one was requested, otherwise that of publishing. */
+/**
+ * Converts the error of a target: that of its deletion if one was requested, otherwise that of
+ * publishing.
+ */
 function toErrorOf(target: Target, nextAttemptAt: string | null, locale: Locale) {
   const { status, platform } = target;
   const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";
   return toTargetError(target.error, { work, status, platform, nextAttemptAt }, locale);
 }
 
-/** Converts the metrics of a published post to the form of the API; null if the platform was not asked for them yet. */
 export function toMetrics(metrics: TargetMetrics | undefined) {
   const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
   if (metrics === undefined || refreshedAt === null) return null;
@@ -51,14 +57,12 @@ export function toMetrics(metrics: TargetMetrics | undefined) {
   };
 }
 
-/** Metrics of a published post in the form of the API. */
 export type Metrics = NonNullable<ReturnType<typeof toMetrics>>;
 
 function toCount(value: bigint | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-/** Converts a target, that is a post on one account, to the form of the API. */
 export function toTarget(target: Target, locale: Locale) {
   const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
   return {
@@ -77,7 +81,6 @@ export function toTarget(target: Target, locale: Locale) {
   };
 }
 
-/** Converts the properties that the short and the long form of a post share. */
 export function toPostProperties(post: Post) {
   return {
     id: post.id,
@@ -93,7 +96,6 @@ export function toPostProperties(post: Post) {
   };
 }
 
-/** Converts a post to its short form in a list. */
 export function toPostSummary(post: Post) {
   const targets = post.targets.map((target) => ({
     accountId: target.accountId,

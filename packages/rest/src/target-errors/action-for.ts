@@ -5,15 +5,18 @@ import { TARGET_ERRORS } from "./catalogue.ts";
 import { entry, type PlatformTexts, type TargetErrorEntry, text, type Text } from "./entry.ts";
 import { type FailedWork, fillText, type Occasion } from "./phrases.ts";
 
-/** What to do about a post that could not be deleted on its platform, for errors that have no advice of their own. */
+/**
+ * What to do about a post that could not be deleted on its platform, for errors that have no advice
+ * of their own.
+ */
 const DELETE_BY_HAND = text(
   "Delete the post on {name} by hand.",
   "{name}에서 게시물을 직접 삭제해 주세요.",
 );
 
 /**
- * Errors for which a failed deletion has the same remedy as a failed target; only the request that repeats the deletion
- * differs.
+ * Errors for which a failed deletion has the same remedy as a failed target; only the request that
+ * repeats the deletion differs.
  */
 const SAME_REMEDY: ReadonlySet<string> = new Set<TargetErrorCode>([
   "account_reconnect_required",
@@ -36,7 +39,10 @@ const DELETION_REMEDIES: Readonly<Partial<Record<TargetErrorCode, Text>>> = {
   ),
 };
 
-/** What to do when a permission for deleting is missing, for each platform whose advice differs from the general one. */
+/**
+ * What to do when a permission for deleting is missing, for each platform whose advice differs from
+ * the general one.
+ */
 const DELETION_PERMISSION_REMEDIES: PlatformTexts = {
   instagram: text(
     "Delete the post in the Instagram app. Instagram lets programs delete only for accounts that were connected with Facebook Login.",
@@ -91,8 +97,8 @@ const COMMENT_ACTION_ERRORS: Readonly<Partial<Record<TargetErrorCode, TargetErro
 };
 
 /**
- * The error of a target, a deletion or an action on a comment, and the facts that its texts need, for example the
- * platform.
+ * The error of a target, a deletion or an action on a comment, and the facts that its texts need,
+ * for example the platform.
  */
 export interface FailedRecord extends Occasion {
   readonly code: string;
@@ -140,15 +146,18 @@ const OF_COMMENTS: ReadonlyMap<string, TargetErrorEntry> = new Map(
 const OF_DELETIONS: ReadonlyMap<string, Text> = new Map(Object.entries(DELETION_REMEDIES));
 
 /**
- * Returns what happened, for an error for which the platform sent no message. A code that this version does not know is described
- * like `internal_error`.
+ * Returns what happened, for an error for which the platform sent no message. A code that this
+ * version does not know is described like `internal_error`.
  */
 export function causeFor(locale: Locale, work: FailedWork, code: string): string {
   const own = work === "comment action" ? OF_COMMENTS.get(code) : undefined;
   return (own ?? ENTRIES.get(code) ?? TARGET_ERRORS.internal_error).cause[locale];
 }
 
-/** Returns our advice what to do about an error; the API returns it beside the message of the platform. */
+/**
+ * Returns our advice what to do about an error; the API returns it beside the message of the
+ * platform.
+ */
 export function actionFor(locale: Locale, record: FailedRecord): string {
   return fillText(choose(record), record, locale);
 }
@@ -159,7 +168,10 @@ function choose(record: FailedRecord): Text {
   return ofStatus(record) ?? (record.work === "deletion" ? ofDeletion(record) : ofTarget(record));
 }
 
-/** Returns the advice for a target, deletion or action that has not failed; undefined for a failed one. */
+/**
+ * Returns the advice for a target, deletion or action that has not failed; undefined for a failed
+ * one.
+ */
 function ofStatus(record: FailedRecord): Text | undefined {
   switch (record.status) {
     case "pending":

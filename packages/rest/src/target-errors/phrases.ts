@@ -17,8 +17,8 @@ const REPEAT: Readonly<Record<FailedWork, Text>> = {
 };
 
 /**
- * The phrase that replaces `{connect}` in advice: how an account is connected again, on platforms without an
- * authorization page.
+ * The phrase that replaces `{connect}` in advice: how an account is connected again, on platforms
+ * without an authorization page.
  */
 const CONNECT: Readonly<Record<string, Text>> = {
   bluesky: text(
@@ -47,8 +47,9 @@ export interface Occasion {
 }
 
 /**
- * Fills a text: `{name}` is the name of the platform, `{repeat}` and `{connect}` are phrases that say how to repeat the work and how
- * to connect the account, `{at}` is the time of the next attempt.
+ * Fills a text: `{name}` is the name of the platform, `{repeat}` and `{connect}` are phrases that
+ * say how to repeat the work and how to connect the account, `{at}` is the time of the next
+ * attempt.
  */
 export function fillText(template: Text, occasion: Occasion, locale: Locale): string {
   const { work, platform = "", nextAttemptAt } = occasion;

@@ -34,7 +34,10 @@ ajv.addFormat("uri", (text: string) => URL.parse(text) !== null);
 ajv.addFormat("date-time", (text: string) => INSTANT.test(text));
 for (const schema of SCHEMAS) ajv.addSchema(schema);
 
-/** Returns the errors in the body of a webhook event by the JSON Schema of its type; none for a valid body. */
+/**
+ * Returns the errors in the body of a webhook event by the JSON Schema of its type; none for a
+ * valid body.
+ */
 export function findEventFaults(body: { readonly type: string }): readonly ErrorObject[] {
   const event = WEBHOOK_EVENTS.find(({ type }) => type === body.type);
   if (event === undefined) throw new Error(`the event type ${body.type} has no schema`);

@@ -165,7 +165,10 @@ const EXAMPLE = {
   sequence: 4,
 };
 
-/** A webhook event as a subscription receives it: its meaning, the schema of the whole body, and an example of it. */
+/**
+ * A webhook event as a subscription receives it: its meaning, the schema of the whole body, and an
+ * example of it.
+ */
 export interface DocumentedEvent {
   readonly type: DocumentedEventType;
   readonly description: string;

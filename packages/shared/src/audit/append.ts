@@ -2,8 +2,7 @@ import { newId } from "#src/ids.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
 import type { AuditAction, AuditSubjectType } from "./actions.ts";
-import type { AuditActor } from "./actor.ts";
-import { requestOf, toStoredActor } from "./origin.ts";
+import { type AuditActor, requestOf, toStoredActor } from "./actor.ts";
 
 /** Undefined fields are left out. */
 type AuditValue =

@@ -2,8 +2,8 @@ import type { ISql, Sql } from "#src/postgres.ts";
 import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
+import { requestOf } from "./actor.ts";
 import { toAuditRecord, type AuditEntry } from "./append.ts";
-import { requestOf } from "./origin.ts";
 
 export type Deed = AuditEntry;
 

@@ -1,4 +1,4 @@
-import { isTransientError } from "#src/bus/transient.ts";
+import { isTransientError } from "#src/bus/retries.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
 export interface Failure<T> {

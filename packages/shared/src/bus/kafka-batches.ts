@@ -2,7 +2,7 @@ import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { BusRecord, Subscription } from "#src/bus.ts";
 import { BatchSize } from "#src/bus/batch-size.ts";
 import { reportLag } from "#src/bus/lag.ts";
-import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import { retryDelayMs } from "#src/bus/retries.ts";
 import type { Sql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";

@@ -1,9 +1,18 @@
 import type { Consumer, Kafka } from "kafkajs";
-import { atMost } from "#src/bus/at-most.ts";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
 import { keepLag } from "#src/bus/lag.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
+
+export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 interface PredecessorOptions {
   readonly kafka: Kafka;

@@ -5,7 +5,7 @@ import { appendAudit } from "#src/audit/append.ts";
 import type { StoredEvent } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { describeError, type ParkedDirection } from "#src/bus/parking.ts";
-import { isTransientError } from "#src/bus/transient.ts";
+import { isTransientError } from "#src/bus/retries.ts";
 import { invalidRequest } from "#src/errors.ts";
 import { isId, NIL_ID } from "#src/ids.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";

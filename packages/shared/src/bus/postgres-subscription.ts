@@ -9,7 +9,7 @@ import {
   readRecords,
   updatePosition,
 } from "#src/bus/postgres-log.ts";
-import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import { retryDelayMs } from "#src/bus/retries.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { readKafkaSecurity } from "#src/bus/kafka-security.ts";
-import { loadConfig } from "#src/config.ts";
+import { ConfigError, loadConfig } from "#src/config.ts";
 import { readPeerUrl } from "#src/config/addresses.ts";
-import { ConfigError } from "#src/config/config-error.ts";
 import { readInternalNetwork } from "./internal-network.ts";
 import { readEnvironment } from "./production.ts";
 

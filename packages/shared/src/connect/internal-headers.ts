@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { newId } from "#src/ids.ts";
-import type { RequestContext } from "#src/telemetry/request-context.ts";
+import { isIP } from "node:net";
+import { isId, newId } from "#src/ids.ts";
+import type { RequestContext, RequestOrigin } from "#src/telemetry/request-context.ts";
 import { parseTraceparent } from "#src/tracing/traceparent.ts";
 
 export function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
@@ -21,4 +22,80 @@ export function toRequestContext(header: (name: string) => string | undefined): 
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(timeoutMs > 0 ? { deadlineAt: performance.now() + timeoutMs } : {}),
   };
+}
+
+const KEY_ID = "x-api-key-id";
+const ADDRESS = "x-client-address";
+const PERSON = "x-operator";
+
+/** The rest of a longer name is cut off. */
+const MAX_PERSON_LENGTH = 128;
+/** How a socket that also accepts IPv6 names an IPv4 address. */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+function toAddress(text: string | undefined): string | undefined {
+  const address = text?.replace(MAPPED, "");
+  return address === undefined || isIP(address) === 0 ? undefined : address;
+}
+
+function parsePerson(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  try {
+    const text = decodeURIComponent(header).toWellFormed();
+    return text
+      .replaceAll(/\p{Cc}/gu, " ")
+      .slice(0, MAX_PERSON_LENGTH)
+      .toWellFormed();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Only the gateway and the operator's tool send the origin of a request: other processes know it
+ * only from their own caller, so services ignore these headers from them.
+ */
+export function originHeaders({
+  caller,
+  origin,
+}: RequestContext): Readonly<Record<string, string>> {
+  if (caller !== undefined || origin === undefined) return {};
+  const { keyId, person } = origin;
+  const address = toAddress(origin.address);
+  return {
+    ...(keyId === undefined ? {} : { [KEY_ID]: keyId }),
+    ...(address === undefined ? {} : { [ADDRESS]: address }),
+    ...(person === undefined ? {} : { [PERSON]: encodeURIComponent(person.toWellFormed()) }),
+  };
+}
+
+/** The headers that the caller may set. */
+function readOrigin(
+  caller: string,
+  header: (name: string) => string | undefined,
+  remoteAddress: string | undefined,
+): RequestOrigin {
+  if (caller === "gateway") {
+    const keyId = header(KEY_ID);
+    const isKnown = keyId !== undefined && isId(keyId);
+    return { keyId: isKnown ? keyId : undefined, address: toAddress(header(ADDRESS)) };
+  }
+  const address = toAddress(remoteAddress);
+  return caller === "operator" ? { person: parsePerson(header(PERSON)), address } : { address };
+}
+
+/**
+ * Only the gateway may report an API key and a client's address, and only the operator's tool the
+ * name of a person.
+ *
+ * @param caller As its identity proves.
+ * @param remoteAddress Of the connection.
+ */
+export function withCaller(
+  context: RequestContext,
+  caller: string,
+  header: (name: string) => string | undefined,
+  remoteAddress: string | undefined,
+): RequestContext {
+  return { ...context, caller, origin: readOrigin(caller, header, remoteAddress) };
 }

@@ -18,7 +18,7 @@ import {
   type Answer,
   type Exchange,
 } from "#src/connect/exchange.ts";
-import { originHeaders } from "#src/connect/origin-headers.ts";
+import { originHeaders } from "#src/connect/internal-headers.ts";
 import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
 import type { IdentityHeaders, IdentitySource } from "#src/identity/token-source.ts";
 import { findContext, type RequestContext } from "#src/telemetry/request-context.ts";

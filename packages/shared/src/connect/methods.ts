@@ -1,5 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { ServiceError, unavailable } from "#src/errors.ts";
+import { findContext } from "#src/telemetry/request-context.ts";
 
 type Methods<S extends DescService, D> = {
   readonly [K in keyof ServiceImpl<S>]: ServiceImpl<S>[K] extends (
@@ -20,4 +22,40 @@ export function serveMethods<S extends DescService, D>(
   const named = Object.entries(methods as Record<string, (deps: D, request: unknown) => unknown>);
   const bound = named.map(([name, method]) => [name, (request: unknown) => method(deps, request)]);
   router.service(service, Object.fromEntries(bound) as ServiceImpl<S>);
+}
+
+type Routes = (router: ConnectRouter) => void;
+type Handler = (...args: readonly unknown[]) => unknown;
+
+/**
+ * Refuses an RPC with `unavailable` while the service is overloaded, so that waiting requests do
+ * not pile up, and one whose deadline has passed, because its caller does not wait any more.
+ */
+export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
+  const admit = (): void => {
+    const deadlineAt = findContext()?.deadlineAt;
+    if (deadlineAt !== undefined && performance.now() >= deadlineAt)
+      throw new ServiceError("timeout", "upstream_timeout");
+    if (isOverloaded()) throw unavailable();
+  };
+  return (router) => {
+    const collector: Pick<ConnectRouter, "service"> = {
+      service(service, implementation, options) {
+        const guarded = Object.entries(implementation).map(([name, handler]) => [
+          name,
+          guard(handler as Handler, admit),
+        ]);
+        router.service(service, Object.fromEntries(guarded) as typeof implementation, options);
+        return collector as ConnectRouter;
+      },
+    };
+    routes(collector as ConnectRouter);
+  };
+}
+
+function guard(handler: Handler, admit: () => void): Handler {
+  return async (...args) => {
+    admit();
+    return await handler(...args);
+  };
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
-import { endRequestSpan, openRequestSpan } from "#src/http/server-span.ts";
+import { endRequestSpan, openRequestSpan } from "#src/http/spans.ts";
 import { isIdentityRefused, type Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createDurationHistogram } from "#src/telemetry/metrics.ts";

@@ -4,9 +4,8 @@ import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
-import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext, withCaller } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
-import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { exemptLongUploads } from "#src/http/long-transfers.ts";

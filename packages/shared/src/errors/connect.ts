@@ -1,4 +1,3 @@
-import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@postrider/contracts/errors/v1/error_pb";
 import { ServiceError, unavailable, type ErrorKind } from "#src/errors.ts";
@@ -27,13 +26,9 @@ function toConnectError(error: ServiceError): ConnectError {
     violations: error.violations.slice(0, 100),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(error.retryAfterMs) }),
   };
-  const connectError = new ConnectError(error.reason, CODES[error.kind]);
-  // The detail is encoded here, because Connect would add a copy in JSON for people, which takes as long as all the rest.
-  connectError.details.push({
-    type: ErrorInfoSchema.typeName,
-    value: toBinary(ErrorInfoSchema, create(ErrorInfoSchema, value)),
-  });
-  return connectError;
+  return new ConnectError(error.reason, CODES[error.kind], undefined, [
+    { desc: ErrorInfoSchema, value },
+  ]);
 }
 
 /**

@@ -11,8 +11,7 @@ import {
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, test, vi } from "vitest";
 import { OutboundClient, type OutboundClientOptions } from "#src/http/outbound-client.ts";
-import { OutboundError } from "#src/http/outbound-error.ts";
-import type { OutboundRequest } from "#src/http/outbound-exchange.ts";
+import { OutboundError, type OutboundRequest } from "#src/http/outbound-exchange.ts";
 import { connectPinned } from "#src/http/pinned-connection.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";

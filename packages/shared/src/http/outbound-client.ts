@@ -1,10 +1,17 @@
 import type { Readable } from "node:stream";
 import { Client } from "undici";
-import { Deadline } from "#src/http/deadline.ts";
-import { OutboundError, type OutboundFailure } from "#src/http/outbound-error.ts";
-import type { OutboundAnswer, OutboundRequest } from "#src/http/outbound-exchange.ts";
-import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
-import { type OutboundUrl, parseOutboundUrl } from "#src/http/outbound-url.ts";
+import {
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundFailure,
+  type OutboundRequest,
+} from "#src/http/outbound-exchange.ts";
+import {
+  mayConnect,
+  type OutboundRules,
+  type OutboundUrl,
+  parseOutboundUrl,
+} from "#src/http/outbound-rules.ts";
 import { connectPinned } from "#src/http/pinned-connection.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
@@ -208,4 +215,36 @@ async function* readBody(
 function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
   if (signal.aborted) return signal.reason as Error;
   return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });
+}
+
+class Deadline implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(totalMs: number, callerSignal: AbortSignal | undefined) {
+    const controller = new AbortController();
+    this.#timer = setTimeout(() => controller.abort(new OutboundError("timed_out")), totalMs);
+    this.signal =
+      callerSignal === undefined
+        ? controller.signal
+        : AbortSignal.any([controller.signal, callerSignal]);
+  }
+
+  async race<T>(work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    // Every caller aborts with an error.
+    const onAbort = () => reject(this.signal.reason as Error);
+    this.signal.addEventListener("abort", onAbort);
+    try {
+      this.signal.throwIfAborted();
+      return await Promise.race([work, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", onAbort);
+      work.catch(() => undefined);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
 }

@@ -36,3 +36,54 @@ export interface OutboundAnswer extends AsyncDisposable {
   /** Not decoded. It can be read once; reading may throw OutboundError. */
   readonly body: AsyncIterable<Uint8Array>;
 }
+
+export type OutboundFailure =
+  /** Not http(s), or with a user name. */
+  | "url_invalid"
+  /** The address, or one of those of the host name, is not public. */
+  | "address_not_allowed"
+  /** No address, no connection in time, or TLS fails. Nothing was sent. */
+  | "unreachable"
+  /** The connection broke, or the response is not HTTP. */
+  | "broken"
+  | "timed_out"
+  /** Too many redirects, or one from https to http or to something else than http(s). */
+  | "redirect_refused"
+  | "too_large";
+
+/**
+ * A private address gets the same message as a host that does not answer: customers must not learn
+ * what exists in our network.
+ */
+const MESSAGES = {
+  url_invalid: "this is not an http or https URL",
+  address_not_allowed: "the address cannot be reached",
+  unreachable: "the address cannot be reached",
+  broken: "the connection broke before the answer was complete",
+  timed_out: "the answer was not complete in time",
+  redirect_refused: "the address redirects too often, or to a target that is not followed",
+  too_large: "the answer is too long",
+} satisfies Record<OutboundFailure, string>;
+
+/** The message is for customers and contains no address, network or library details. */
+export class OutboundError extends Error {
+  override name = "OutboundError";
+  readonly failure: OutboundFailure;
+  /**
+   * Whether the DNS told the address. Such an address is answered like a name without one, because
+   * a customer must not learn which names exist in our network.
+   */
+  readonly isResolved: boolean;
+
+  constructor(
+    failure: OutboundFailure,
+    {
+      isResolved = false,
+      ...options
+    }: { readonly cause?: unknown; readonly isResolved?: boolean } = {},
+  ) {
+    super(MESSAGES[failure], options);
+    this.failure = failure;
+    this.isResolved = isResolved;
+  }
+}

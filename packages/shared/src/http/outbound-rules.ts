@@ -1,12 +1,14 @@
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { EnvReader } from "#src/config.ts";
 import {
+  type AllowedAddress,
   isAllowed,
   isStrictAddress,
   readOutboundAllow,
-  type AllowedAddress,
 } from "#src/http/allowed-addresses.ts";
-import { isPublicAddress } from "#src/http/public-address.ts";
+import { OutboundError } from "#src/http/outbound-exchange.ts";
+import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
 
 /** An address, and the number of leading bits that all addresses share. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
@@ -86,4 +88,41 @@ export function mayConnect(rules: OutboundRules, address: string, port: number):
   if (isDenied(rules, address)) return false;
   if (isAllowed(rules.allow, address, port)) return true;
   return isPublicAddress(address) && isPortOpen(rules, port);
+}
+
+export interface OutboundUrl {
+  readonly url: URL;
+  /** An IP address without brackets, or a name in lower case without a final dot. */
+  readonly hostname: string;
+  readonly isLiteral: boolean;
+  readonly port: number;
+}
+
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/**
+ * Parses as browsers do (WHATWG), so that `0x7f.1` is recognised as 127.0.0.1.
+ *
+ * @throws OutboundError `url_invalid`, or `address_not_allowed`. The addresses of a host name are
+ *   checked when connecting.
+ */
+export function parseOutboundUrl(text: string, rules: OutboundRules): OutboundUrl {
+  const url = parseUrl(text);
+  const defaultPort = PORTS[url.protocol];
+  if (defaultPort === undefined || url.username !== "" || url.password !== "")
+    throw new OutboundError("url_invalid");
+  const port = url.port === "" ? defaultPort : Number(url.port);
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  if (hostname === "") throw new OutboundError("url_invalid");
+  if (port === 0) throw new OutboundError("address_not_allowed");
+  const isLiteral = isIP(hostname) !== 0;
+  const allowed = isLiteral ? mayConnect(rules, hostname, port) : !isLocalName(hostname);
+  if (!allowed) throw new OutboundError("address_not_allowed");
+  return { url, hostname, isLiteral, port };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new OutboundError("url_invalid");
+  return url;
 }

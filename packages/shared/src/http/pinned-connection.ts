@@ -1,6 +1,6 @@
 import { connect, isIPv6, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { OutboundError } from "#src/http/outbound-error.ts";
+import { OutboundError } from "#src/http/outbound-exchange.ts";
 import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 
 /** A host name with its checked addresses, or a checked IP address. */

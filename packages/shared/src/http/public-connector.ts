@@ -1,7 +1,11 @@
 import type { buildConnector } from "undici";
-import { OutboundError } from "#src/http/outbound-error.ts";
-import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
-import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+import { OutboundError } from "#src/http/outbound-exchange.ts";
+import {
+  mayConnect,
+  type OutboundRules,
+  type OutboundUrl,
+  parseOutboundUrl,
+} from "#src/http/outbound-rules.ts";
 import { connectPinned } from "#src/http/pinned-connection.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 

@@ -1,4 +1,4 @@
-import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import { retryDelayMs } from "#src/bus/retries.ts";
 import { topicOf } from "#src/bus/topics.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import { type OutboxFloor, outboxFloorOf } from "#src/outbox/floor.ts";

@@ -31,7 +31,7 @@ begin
   if to_regclass('bus.records_topic_id') is null then
     create index records_topic_id on bus.records (topic, id);
   end if;
-  -- Each service appends only to its own topics: see `bus-rights.ts`.
+  -- Each service appends only to its own topics: see `provision.ts`.
   if not (select relrowsecurity from pg_class where oid = 'bus.records'::regclass) then
     alter table bus.records enable row level security;
     alter table bus.positions enable row level security;

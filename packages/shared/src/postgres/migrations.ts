@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import { restrictRuntime } from "#src/postgres/runtime-rights.ts";
 
 /** Read from a file such as `0001_create_posts.sql`. */
@@ -89,4 +89,17 @@ async function lockSchema(tx: TransactionSql): Promise<void> {
   await tx`set local transaction_timeout = 0`;
   await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
   await tx`create table if not exists schema_migrations (version int primary key, name text not null, applied_at timestamptz not null default now())`;
+}
+
+/** Returns the applied versions. */
+export async function migrateDatabase(
+  databaseUrl: string,
+  folder: string,
+): Promise<readonly number[]> {
+  const sql = openSql({ url: databaseUrl, poolSize: 1, applicationName: "postrider-migrate" });
+  try {
+    return await migrate(sql, folder);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }

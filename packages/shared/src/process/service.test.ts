@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { loadConfig } from "#src/config.ts";
+import { ConfigError, loadConfig } from "#src/config.ts";
 import { readPublicUrl } from "#src/config/addresses.ts";
-import { ConfigError } from "#src/config/config-error.ts";
 import { createTestIdentities } from "#src/testing/identities.ts";
 import { readProcessConfig } from "./service.ts";
 

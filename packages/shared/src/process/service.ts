@@ -3,7 +3,7 @@ import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.t
 import type { EnvReader } from "#src/config.ts";
 import { readInternalNetwork } from "#src/config/internal-network.ts";
 import { readEnvironment } from "#src/config/production.ts";
-import { withAdmission } from "#src/connect/admission.ts";
+import { withAdmission } from "#src/connect/methods.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
 import { createAccess, type CallerTable } from "#src/identity/access.ts";

@@ -1,8 +1,42 @@
-import { hkdfSync } from "node:crypto";
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "#src/errors.ts";
-import { findSignedBody, toSignedText, type CursorKeys } from "./cursor-signature.ts";
 
-export type { CursorKeys };
+export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
+
+const MAC_BYTES = 16;
+
+/**
+ * The scope (workspace and filters) is signed but not contained, so a cursor is only valid for the
+ * list that returned it.
+ */
+function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
+  const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
+  return mac.digest().subarray(0, MAC_BYTES);
+}
+
+/** Valid only for this scope. */
+export function toSignedText(
+  [key]: CursorKeys,
+  scope: readonly string[],
+  body: Uint8Array,
+): string {
+  return Buffer.concat([body, sign(key, scope, body)]).toString("base64url");
+}
+
+/** Undefined for another scope, and for a text that is not a cursor. */
+export function findSignedBody(
+  keys: CursorKeys,
+  scope: readonly string[],
+  cursor: string,
+): Buffer | undefined {
+  const bytes = Buffer.from(cursor, "base64url");
+  // `Buffer` ignores characters that are not base64url, so the text is compared with the one valid
+  // encoding.
+  if (bytes.length <= MAC_BYTES || bytes.toString("base64url") !== cursor) return undefined;
+  const body = bytes.subarray(0, -MAC_BYTES);
+  const mac = bytes.subarray(-MAC_BYTES);
+  return keys.some((key) => timingSafeEqual(sign(key, scope, body), mac)) ? body : undefined;
+}
 
 export interface Position {
   readonly at: Date;
@@ -71,4 +105,25 @@ export function requireCursor(
   const position = decodeCursor(keys, scope, cursor);
   if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
   return position;
+}
+
+/**
+ * For example the cursor of a platform.
+ *
+ * @param scope Name of the list, the workspace and the filters, each as text. The name must differ
+ *   from those of lists whose cursors are positions.
+ */
+export function encodeTextCursor(keys: CursorKeys, scope: readonly string[], text: string): string {
+  return toSignedText(keys, scope, Buffer.from(text, "utf8"));
+}
+
+/** @throws ServiceError `invalid_cursor` for everything but a cursor of the same scope. */
+export function requireTextCursor(
+  keys: CursorKeys,
+  scope: readonly string[],
+  cursor: string,
+): string {
+  const body = findSignedBody(keys, scope, cursor);
+  if (body === undefined) throw new ServiceError("invalid", "invalid_cursor");
+  return body.toString("utf8");
 }

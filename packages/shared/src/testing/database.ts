@@ -116,7 +116,6 @@ function withDatabase(url: string, name: string): string {
 const PROVISIONING = [
   "../bus/topics.ts",
   "bus.sql",
-  "bus-rights.ts",
   "provision.ts",
   "runtime-rights.ts",
   "service-role.ts",

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { loadConfig } from "#src/config.ts";
-import { ConfigError } from "#src/config/config-error.ts";
+import { ConfigError, loadConfig } from "#src/config.ts";
 import { readTracingConfig } from "#src/tracing/start.ts";
 
 function read(env: Readonly<Record<string, string>>) {

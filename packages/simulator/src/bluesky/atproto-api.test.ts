@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { AtpAgent } from "@atproto/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
+import { itemsOf, mp4Bytes, pngBytes, TestSimulator } from "#src/testing.ts";
 
 // These tests use Bluesky's official client, which checks each answer against the lexicons.
 let simulator: TestSimulator;

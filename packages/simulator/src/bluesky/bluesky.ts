@@ -1,20 +1,66 @@
 import { randomBytes } from "node:crypto";
-import { BLOB_METHODS } from "#src/bluesky/blob-methods.ts";
-import { toRoute } from "#src/bluesky/endpoint.ts";
 import { statusError, xrpcError } from "#src/bluesky/errors.ts";
-import { type BlueskyNetwork, createNetwork, findActor } from "#src/bluesky/network.ts";
+import {
+  type BlueskyNetwork,
+  createNetwork,
+  findActor,
+  serve,
+  type XrpcMethod,
+} from "#src/bluesky/network.ts";
 import { atBothServers, directoryRoute } from "#src/bluesky/other-pds.ts";
-import { READ_METHODS } from "#src/bluesky/read-methods.ts";
-import { didOf } from "#src/bluesky/readers.ts";
-import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
-import { shownComments } from "#src/bluesky/shown-comments.ts";
-import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
-import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
+import { shownComments } from "#src/bluesky/post-view.ts";
+import { getPosts, getPostThread, getRecord, listRecords } from "#src/bluesky/read-methods.ts";
+import { didOf } from "#src/bluesky/records.ts";
+import {
+  createSession,
+  deleteSession,
+  getSession,
+  listAppPasswords,
+  refreshSession,
+  resolveHandle,
+  revokeAppPassword,
+} from "#src/bluesky/session-methods.ts";
+import {
+  getJobStatus,
+  getServiceAuth,
+  MAX_VIDEO_BYTES,
+  uploadBlob,
+  uploadVideo,
+} from "#src/bluesky/upload-methods.ts";
+import {
+  createRecord,
+  deleteRecord,
+  putRecord,
+  writeOperations,
+} from "#src/bluesky/write-methods.ts";
 import { bearerToken, type Call, jsonObject, type Reply } from "#src/http/call.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
+import { type IssuedAccount, on, type Platform, toRoutes } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
+
+const SERVER = "/xrpc/com.atproto.server";
+const REPO = "/xrpc/com.atproto.repo";
+
+const METHODS: readonly XrpcMethod[] = [
+  on(`POST ${SERVER}.createSession`, ["login"], createSession),
+  on(`POST ${SERVER}.refreshSession`, ["refresh"], refreshSession),
+  on(`POST ${SERVER}.deleteSession`, ["revoke"], deleteSession),
+  on(`GET ${SERVER}.getSession`, ["account"], getSession),
+  on(`GET ${SERVER}.listAppPasswords`, ["account"], listAppPasswords),
+  on(`POST ${SERVER}.revokeAppPassword`, ["revoke"], revokeAppPassword),
+  on(`GET ${SERVER}.getServiceAuth`, ["other"], getServiceAuth),
+  on("GET /xrpc/com.atproto.identity.resolveHandle", ["account"], resolveHandle),
+  on(`POST ${REPO}.putRecord`, writeOperations, putRecord),
+  on(`POST ${REPO}.createRecord`, writeOperations, createRecord),
+  on(`POST ${REPO}.deleteRecord`, ["delete"], deleteRecord),
+  on(`GET ${REPO}.getRecord`, ["status"], getRecord),
+  on(`GET ${REPO}.listRecords`, ["status"], listRecords),
+  on(`POST ${REPO}.uploadBlob`, ["upload"], uploadBlob),
+  on("GET /xrpc/app.bsky.feed.getPosts", ["metrics"], getPosts),
+  on("GET /xrpc/app.bsky.feed.getPostThread", ["comments"], getPostThread),
+  on("POST /xrpc/app.bsky.video.uploadVideo", ["upload"], uploadVideo),
+  on("GET /xrpc/app.bsky.video.getJobStatus", ["status"], getJobStatus),
+];
 
 const DEFAULT_DOMAIN = "bsky.social";
 const NAME = /^[a-z0-9](?:[a-z0-9-]{1,16}[a-z0-9])$/i;
@@ -39,24 +85,13 @@ function usernameFault(username: string): string | undefined {
     : "a handle with a dot must be a domain name";
 }
 
-function issueAccount(network: BlueskyNetwork, username: string | undefined): IssuedAccount {
-  const { accounts } = network.world;
-  const nameOf = (words: readonly string[], number: number) =>
-    handleOf(`${words.join("")}${number}`);
-  const invented = inventName(
-    ({ words, number }) => accounts.byUsername("bluesky", nameOf(words, number)) !== undefined,
-  );
-  const handle =
-    username === undefined ? nameOf(invented.words, invented.number) : handleOf(username);
-  const account =
-    accounts.byUsername("bluesky", handle) ??
-    accounts.add({
-      platform: "bluesky",
-      externalId: didOf(randomBytes(DID_BYTES)),
-      username: handle,
-      displayName: invented.displayName,
-    });
-  const appPassword = network.sessions.issueAppPassword(account.externalId);
+function issueAccount({ world, sessions }: BlueskyNetwork, username?: string): IssuedAccount {
+  const handle = username === undefined ? undefined : handleOf(username);
+  const account = world.accounts.ensure("bluesky", handle, {
+    nameOf: (words, number) => handleOf(`${words.join("")}${number}`),
+    newId: () => didOf(randomBytes(DID_BYTES)),
+  });
+  const appPassword = sessions.issueAppPassword(account.externalId);
   return { account, credentials: { identifier: account.username, appPassword } };
 }
 
@@ -103,27 +138,16 @@ function refusal(operation: string): Reply {
  */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
-  const methods = [
-    ...SESSION_METHODS,
-    ...WRITE_METHODS,
-    ...READ_METHODS,
-    ...BLOB_METHODS,
-    ...VIDEO_METHODS,
-  ];
   return {
     id: "bluesky",
     maxBodyBytes: MAX_VIDEO_BYTES,
     routes: [
-      ...atBothServers(
-        methods.map((method) => toRoute(network, method)),
-        (call) => accountOf(network, call),
-      ),
+      ...atBothServers(toRoutes(network, METHODS, serve), (call) => accountOf(network, call)),
       directoryRoute(network),
     ],
     usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
     errorReply,
     refusal,
     notFound: () => statusError(501),

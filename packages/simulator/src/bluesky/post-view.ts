@@ -1,7 +1,10 @@
-import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
 import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
-import { AT_URI, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
+import { POST_COLLECTION } from "#src/bluesky/post-record.ts";
+import { AT_URI, commentUri, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
+import { THREADGATE_COLLECTION } from "#src/bluesky/write-methods.ts";
+import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
+import { existsAt } from "#src/world/posts.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 
 interface ViewedPost {
@@ -72,4 +75,32 @@ export function recordPostView(
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
   const found = findPost(network, uri, asOf);
   return found === undefined ? [] : [recordPostView(network, found, { replyCount: 0, asOf })];
+}
+
+function hiddenReplies(network: BlueskyNetwork, account: Account, now: number): Set<unknown> {
+  const gates = network.records.list(account.externalId, THREADGATE_COLLECTION, now);
+  return new Set(gates.flatMap(({ value }) => value["hiddenReplies"] ?? []));
+}
+
+/** The id of every post or comment is a record key here. */
+export function shownComments(network: BlueskyNetwork, account: Account): readonly ShownComment[] {
+  const { clock, posts, reactions } = network.world;
+  const now = clock.now();
+  const hidden = hiddenReplies(network, account, now);
+  const own = [...posts.newestFirst(account)].filter((post) => existsAt(post, now));
+  const comments = own.flatMap(({ id }) =>
+    reactions.commentsOn("bluesky", id).map((comment): ShownComment => {
+      const { mediaId, author, text, createdAt } = comment;
+      const isHidden = hidden.has(commentUri(comment));
+      return { id: comment.id, mediaId, author, text, hidden: isHidden, createdAt };
+    }),
+  );
+  const replies = own.flatMap(({ id, text, createdAt, replyTo }): ShownComment[] => {
+    const mediaId = AT_URI.exec(replyTo ?? "")?.[3];
+    const uri = uriOf({ did: account.externalId, collection: POST_COLLECTION, rkey: id });
+    return mediaId === undefined
+      ? []
+      : [{ id, mediaId, author: account.username, text, hidden: hidden.has(uri), createdAt }];
+  });
+  return [...comments, ...replies];
 }

@@ -1,8 +1,13 @@
-import { cidOf } from "#src/bluesky/cid.ts";
-import { queryText, requireAuth, type XrpcCall, type XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
-import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
-import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
+import { cidOf } from "#src/bluesky/ids.ts";
+import {
+  type BlueskyNetwork,
+  findActor,
+  queryText,
+  requireAuth,
+  type XrpcCall,
+} from "#src/bluesky/network.ts";
+import { POST_COLLECTION } from "#src/bluesky/post-record.ts";
 import {
   findPost,
   type FoundPost,
@@ -10,11 +15,10 @@ import {
   recordPostView,
   viewOf,
 } from "#src/bluesky/post-view.ts";
-import { commentUri, readerDid } from "#src/bluesky/readers.ts";
-import { AT_URI, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
+import { AT_URI, commentUri, readerDid, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { isVisibleAt } from "#src/world/posts.ts";
+import { existsAt } from "#src/world/posts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
 const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
@@ -55,9 +59,7 @@ function ownReplies(
   for (const post of network.world.posts.newestFirst(account)) {
     const uri = uriOf({ did: account.externalId, collection: POST_COLLECTION, rkey: post.id });
     const found =
-      post.replyTo !== undefined && isVisibleAt(post, asOf)
-        ? findPost(network, uri, asOf)
-        : undefined;
+      post.replyTo !== undefined && existsAt(post, asOf) ? findPost(network, uri, asOf) : undefined;
     if (post.replyTo !== undefined && found !== undefined)
       byParent.set(post.replyTo, [...(byParent.get(post.replyTo) ?? []), found]);
   }
@@ -109,7 +111,7 @@ function recordView(record: StoredRecord): Record<string, unknown> {
   return { uri: uriOf(record), cid: record.cid, value: record.value };
 }
 
-function getRecord(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
+export function getRecord(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const { externalId: did } = requireRepo(network, call);
   const collection = queryText(call, "collection");
   const rkey = queryText(call, "rkey");
@@ -129,7 +131,7 @@ function limitOf(call: Call): number {
     : refuseInput("Params/limit must be an integer from 1 to 100");
 }
 
-function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
+export function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const { externalId: did } = requireRepo(network, call);
   const collection = queryText(call, "collection");
   const limit = limitOf(call);
@@ -145,7 +147,7 @@ function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   return { status: 200, body: { records: page.map(recordView), cursor: next } };
 }
 
-function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+export function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uris = xrpc.call.query.getAll("uris");
   if (uris.length === 0) refuseInput('Params must have the property "uris"');
@@ -159,7 +161,7 @@ function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { posts } };
 }
 
-function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+export function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uri = queryText(xrpc.call, "uri");
   const depth = Number(xrpc.call.query.get("depth") ?? "6");
@@ -173,36 +175,3 @@ function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
     ? refuse(400, "NotFound", `Post not found: ${uri}`)
     : { status: 200, body: { thread } };
 }
-
-const REPO = "com.atproto.repo";
-
-export const READ_METHODS: readonly XrpcMethod[] = [
-  {
-    nsid: `${REPO}.getRecord`,
-    kind: "query",
-    operations: () => ["status"],
-    reads: true,
-    handle: getRecord,
-  },
-  {
-    nsid: `${REPO}.listRecords`,
-    kind: "query",
-    operations: () => ["status"],
-    reads: true,
-    handle: listRecords,
-  },
-  {
-    nsid: "app.bsky.feed.getPosts",
-    kind: "query",
-    operations: () => ["metrics"],
-    reads: true,
-    handle: getPosts,
-  },
-  {
-    nsid: "app.bsky.feed.getPostThread",
-    kind: "query",
-    operations: () => ["comments"],
-    reads: true,
-    handle: getPostThread,
-  },
-];

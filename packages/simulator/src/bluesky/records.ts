@@ -1,5 +1,8 @@
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import { createHash } from "node:crypto";
+import { POST_COLLECTION } from "#src/bluesky/post-record.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import { existsAt } from "#src/world/posts.ts";
+import type { Comment, Reactions } from "#src/world/reactions.ts";
 
 /**
  * A record of a Bluesky repository. A deleted record stays stored, because stale reads still return
@@ -41,9 +44,8 @@ export class Records {
   list(did: string, collection: string, asOf: number): StoredRecord[] {
     const keys = [...(this.#collections.get(`${did}/${collection}`) ?? [])].sort().reverse();
     return keys
-      .map((key) => this.#rows.get(key))
-      .filter((record) => record !== undefined && existsAt(record, asOf))
-      .filter((record) => record !== undefined);
+      .flatMap((key) => this.#rows.get(key) ?? [])
+      .filter((record) => existsAt(record, asOf));
   }
 
   #index({ did, collection, rkey }: StoredRecord): void {
@@ -61,6 +63,24 @@ export function uriOf({
   return `at://${did}/${collection}/${rkey}`;
 }
 
-function existsAt(record: StoredRecord, instant: number): boolean {
-  return record.createdAt <= instant && (record.deletedAt === null || record.deletedAt > instant);
+const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+const DID_CHARACTERS = 24;
+
+export function didOf(bytes: Buffer): string {
+  const letters = [...bytes.subarray(0, DID_CHARACTERS)].map((byte) => DID_ALPHABET[byte & 31]);
+  return `did:plc:${letters.join("")}`;
+}
+
+/** Readers have no accounts in the simulator, so their DIDs come from their names. */
+export function readerDid(author: string): string {
+  return didOf(createHash("sha256").update(author).digest());
+}
+
+export function commentUri({ author, id }: Comment): string {
+  return uriOf({ did: readerDid(author), collection: POST_COLLECTION, rkey: id });
+}
+
+export function findComment(reactions: Reactions, uri: string): Comment | undefined {
+  const comment = reactions.comment("bluesky", AT_URI.exec(uri)?.[3] ?? "");
+  return comment !== undefined && commentUri(comment) === uri ? comment : undefined;
 }

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
-import type { Secrets } from "#src/world/secrets.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import type { Secrets } from "#src/world/world.ts";
 
 const ACCESS_LIFETIME_MS = 7_200_000;
 const REFRESH_LIFETIME_MS = 90 * 86_400_000;
@@ -21,12 +20,12 @@ interface AppPassword {
   readonly did: string;
 }
 
-export interface SessionTokens {
+interface SessionTokens {
   readonly accessJwt: string;
   readonly refreshJwt: string;
 }
 
-export type TokenCheck =
+type TokenCheck =
   | { readonly did: string; readonly session: string }
   | "unknown"
   | "expired"
@@ -151,5 +150,36 @@ export class Sessions {
     const token = this.#secrets.issue(`${header}.${payload}.${signature}`);
     this.#tokens.put(token, { kind, did, session, expiresAt, revoked: false });
     return token;
+  }
+}
+
+interface ServiceToken {
+  readonly did: string;
+  readonly aud: string;
+  /** The only XRPC method that the token allows; null when it allows every method. */
+  readonly lxm: string | null;
+  readonly expiresAt: number;
+}
+
+export class ServiceTokens {
+  readonly #rows: Table<ServiceToken>;
+  readonly #secrets: Secrets;
+
+  constructor(store: Store, secrets: Secrets) {
+    this.#rows = store.table<ServiceToken>("bluesky.service_tokens", { keptOnReset: true });
+    this.#secrets = secrets;
+  }
+
+  issue(token: ServiceToken): string {
+    const { did, aud, lxm, expiresAt } = token;
+    const claims = { iss: did, aud, lxm, exp: Math.floor(expiresAt / 1000), jti: randomUUID() };
+    const head = encode({ typ: "JWT", alg: "ES256K" });
+    const text = `${head}.${encode(claims)}.${encode(randomUUID())}`;
+    this.#rows.put(text, token);
+    return this.#secrets.issue(text);
+  }
+
+  find(token: string): ServiceToken | undefined {
+    return this.#rows.get(token);
   }
 }

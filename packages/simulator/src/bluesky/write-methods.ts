@@ -1,24 +1,59 @@
-import { cidOf } from "#src/bluesky/cid.ts";
-import { blobRefsOf } from "#src/bluesky/embed.ts";
+import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
+import { cidOf, isTid } from "#src/bluesky/ids.ts";
 import {
+  type BlueskyNetwork,
+  findActor,
   inputOf,
   inputText,
   pointRules,
   requireAuth,
   type XrpcCall,
-  type XrpcMethod,
-} from "#src/bluesky/endpoint.ts";
-import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
-import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
-import { type BlueskyNetwork, findActor } from "#src/bluesky/network.ts";
-import { checkPostRecord } from "#src/bluesky/post-record.ts";
-import { type StoredRecord, uriOf } from "#src/bluesky/records.ts";
-import { THREADGATE_COLLECTION, checkThreadgate } from "#src/bluesky/threadgate-record.ts";
-import { isTid } from "#src/bluesky/tid.ts";
-import { writeOperations } from "#src/bluesky/write-operations.ts";
-import { isRecord, type Reply } from "#src/http/call.ts";
+} from "#src/bluesky/network.ts";
+import {
+  blobRefsOf,
+  checkList,
+  checkPostRecord,
+  invalid,
+  POST_COLLECTION,
+} from "#src/bluesky/post-record.ts";
+import { AT_URI, findComment, type StoredRecord, uriOf } from "#src/bluesky/records.ts";
+import { type Call, isRecord, jsonObject, type Reply } from "#src/http/call.ts";
+import type { Operations } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
+
+export const THREADGATE_COLLECTION = "app.bsky.feed.threadgate";
+
+const MAX_RULES = 5;
+const MAX_HIDDEN_REPLIES = 300;
+
+function checkThreadgate(value: Readonly<Record<string, unknown>>): void {
+  const { post, createdAt, allow, hiddenReplies } = value;
+  if (typeof post !== "string" || !AT_URI.test(post))
+    invalid("expected an at-uri", "post", THREADGATE_COLLECTION);
+
+  if (typeof createdAt !== "string" || Number.isNaN(Date.parse(createdAt)))
+    invalid("expected a datetime", "createdAt", THREADGATE_COLLECTION);
+
+  checkList(allow, "allow", MAX_RULES, THREADGATE_COLLECTION);
+  checkList(hiddenReplies, "hiddenReplies", MAX_HIDDEN_REPLIES, THREADGATE_COLLECTION);
+}
+
+/**
+ * `reply` only for a reply to a reader's comment; a reply to the account's own post is a `publish`.
+ */
+export function writeOperations(call: Call, { world }: BlueskyNetwork): Operations {
+  const input = jsonObject(call) ?? {};
+  if (input["collection"] === THREADGATE_COLLECTION) return ["hide"];
+
+  if (input["collection"] !== POST_COLLECTION) return ["other"];
+
+  const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
+  const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
+  const answersReader =
+    typeof parent === "string" && findComment(world.reactions, parent) !== undefined;
+  return answersReader ? ["reply"] : ["publish", "create"];
+}
 
 const NSID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
@@ -94,21 +129,20 @@ function showPost(
 ): void {
   const { posts } = network.world;
   const id = record.rkey;
-  const { text, reply } = record.value;
+  const { text, reply, langs } = record.value;
   const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
   const shown = {
     text: String(text),
     media,
     createdAt: record.createdAt,
-    deletedAt: null,
-    ...(typeof parent === "string" ? { replyTo: parent } : {}),
-    ...(record.value["langs"] === undefined ? {} : { options: { langs: record.value["langs"] } }),
+    replyTo: typeof parent === "string" ? parent : undefined,
+    options: langs === undefined ? undefined : { langs },
   };
   const before = posts.get(account, id);
   if (before === undefined) {
     const owner = account.externalId;
-    posts.add({ platform: "bluesky", account: owner, id, createCalls: 1, ...shown });
-  } else posts.change(before, { ...shown, createCalls: before.createCalls + 1 });
+    posts.add({ platform: "bluesky", account: owner, id, ...shown });
+  } else posts.change(posts.countCall(before), { ...shown, deletedAt: null });
 }
 
 function write(
@@ -136,7 +170,7 @@ function write(
   return { status: 200, body: { uri, cid, commit, validationStatus } };
 }
 
-function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+export function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
   const target = requireOwnCollection(network, xrpc, input);
   const { account, collection } = target;
@@ -157,10 +191,10 @@ function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 
 function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
   const post = network.world.posts.get(account, record.rkey);
-  if (post !== undefined) network.world.posts.change(post, { createCalls: post.createCalls + 1 });
+  if (post !== undefined) network.world.posts.countCall(post);
 }
 
-function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+export function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
   const target = requireOwnCollection(network, xrpc, input);
   const { account, collection } = target;
@@ -174,7 +208,7 @@ function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return write(network, target, rkey, xrpc, value);
 }
 
-function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+export function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
   const { account, collection } = requireOwnCollection(network, xrpc, input);
   const rkey = inputText(input, "rkey");
@@ -190,26 +224,3 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }
-
-const REPO = "com.atproto.repo";
-
-export const WRITE_METHODS: readonly XrpcMethod[] = [
-  {
-    nsid: `${REPO}.putRecord`,
-    kind: "procedure",
-    operations: writeOperations,
-    handle: putRecord,
-  },
-  {
-    nsid: `${REPO}.createRecord`,
-    kind: "procedure",
-    operations: writeOperations,
-    handle: createRecord,
-  },
-  {
-    nsid: `${REPO}.deleteRecord`,
-    kind: "procedure",
-    operations: () => ["delete"],
-    handle: deleteRecord,
-  },
-];

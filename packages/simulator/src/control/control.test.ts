@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, telegram, tweet, textOf } from "#src/testing.ts";
+import { itemsOf, telegram, TestSimulator, textOf, tweet } from "#src/testing.ts";
 
 let simulator: TestSimulator;
 

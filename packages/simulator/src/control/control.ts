@@ -1,13 +1,104 @@
 import type { FastifyError, FastifyInstance } from "fastify";
-import { registerAccounts } from "#src/control/accounts.ts";
-import { registerComments } from "#src/control/comments.ts";
-import { ControlError } from "#src/control/errors.ts";
+import { registerComments, registerInspection, registerReactions } from "#src/control/content.ts";
 import { registerFaults } from "#src/control/faults.ts";
-import { registerInspection } from "#src/control/inspection.ts";
-import { registerReactions } from "#src/control/reactions.ts";
-import { registerWorldControl } from "#src/control/world-control.ts";
+import { ControlError, requirePlatform } from "#src/control/query.ts";
+import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
+import { SETTING_SCHEMAS, type SettingValues } from "#src/world/settings.ts";
 import type { World } from "#src/world/world.ts";
+
+const CLOCK_BODY = {
+  type: "object",
+  required: ["advanceMs"],
+  additionalProperties: false,
+  properties: { advanceMs: { type: "integer", minimum: 0 } },
+};
+
+const SETTINGS_BODY = {
+  type: "object",
+  additionalProperties: false,
+  properties: SETTING_SCHEMAS,
+};
+
+function clockBody(world: World): unknown {
+  return { now: new Date(world.clock.now()).toISOString(), offsetMs: world.clock.offsetMs };
+}
+
+function registerWorldControl(scope: FastifyInstance, world: World): void {
+  scope.get("/clock", () => clockBody(world));
+
+  scope.post<{ Body: { advanceMs: number } }>(
+    "/clock",
+    { schema: { body: CLOCK_BODY } },
+    (request) => {
+      world.clock.advance(request.body.advanceMs);
+      return clockBody(world);
+    },
+  );
+
+  scope.get("/settings", () => world.settings.values);
+
+  scope.post<{ Body: Partial<SettingValues> }>(
+    "/settings",
+    { schema: { body: SETTINGS_BODY } },
+    (request) => world.settings.change(request.body),
+  );
+
+  scope.post("/reset", () => {
+    world.store.reset();
+    world.log.clear();
+    return {};
+  });
+}
+
+interface AccountsBody {
+  readonly platform: string;
+  readonly username?: string;
+  readonly count?: number;
+  readonly permissions?: readonly string[];
+}
+
+const BODY = {
+  type: "object",
+  required: ["platform"],
+  additionalProperties: false,
+  properties: {
+    platform: { type: "string" },
+    username: { type: "string", minLength: 1 },
+    count: { type: "integer", minimum: 1, maximum: 10_000 },
+    permissions: { type: "array", items: { type: "string" } },
+  },
+};
+
+/** For an undefined entry the platform invents a username. */
+function usernamesFor(platform: Platform, body: AccountsBody): (string | undefined)[] {
+  const names = Array.from({ length: body.count ?? 1 }, (_unused, index) =>
+    body.username === undefined || index === 0 ? body.username : `${body.username}${index + 1}`,
+  );
+  for (const name of names) {
+    const fault = name === undefined ? undefined : platform.usernameFault(name);
+    if (fault !== undefined)
+      throw new ControlError(400, `${name} is not a valid username on ${platform.id}: ${fault}`);
+  }
+  return names;
+}
+
+function toBody({ account, credentials }: IssuedAccount): unknown {
+  const { platform, externalId, username, displayName } = account;
+  return { platform, externalId, username, displayName, credentials };
+}
+
+function registerAccounts(scope: FastifyInstance, world: World, platforms: Platforms): void {
+  scope.post<{ Body: AccountsBody }>("/accounts", { schema: { body: BODY } }, (request, reply) => {
+    const { permissions } = request.body;
+    const platform = requirePlatform(platforms, request.body.platform);
+    const issued = usernamesFor(platform, request.body).map((name) =>
+      platform.issueAccount(name, permissions),
+    );
+    world.store.commit();
+    return reply.code(201).send({ accounts: issued.map(toBody) });
+  });
+}
 
 export function registerControl(app: FastifyInstance, world: World, platforms: Platforms): void {
   void app.register(

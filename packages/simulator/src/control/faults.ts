@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { ControlError } from "#src/control/errors.ts";
-import { type Query, requirePlatform } from "#src/control/query.ts";
+import { ControlError, type Query, requirePlatform } from "#src/control/query.ts";
 import { FAULT_MODES, faultOf, type FaultRule } from "#src/faults/rule.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";

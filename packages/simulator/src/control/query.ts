@@ -1,8 +1,17 @@
-import { ControlError } from "#src/control/errors.ts";
 import type { Platform } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
+
+export class ControlError extends Error {
+  override name = "ControlError";
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
 
 export type Query = Readonly<Record<string, string | undefined>>;
 

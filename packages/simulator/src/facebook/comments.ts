@@ -1,16 +1,57 @@
-import { commentView, newCommentId } from "#src/facebook/comment-view.ts";
+import { checkPage } from "#src/facebook/feed.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { type GraphCall, type GraphEndpoint, requireScope } from "#src/graph/endpoint.ts";
+import { sendReply, timeView } from "#src/graph/common-endpoints.ts";
+import { type GraphCall, requireScope } from "#src/graph/endpoint.ts";
 import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
-import { PAGING, pageOf } from "#src/graph/paging.ts";
+import { pageOf, PAGING } from "#src/graph/paging.ts";
 import { pickFields } from "#src/graph/parameters.ts";
 import type { Reply } from "#src/http/call.ts";
 import type { Post } from "#src/world/posts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
+/** Readers have no accounts in the simulator, so their ids come from their names. */
+function authorId(author: string): string {
+  const digits = Buffer.from(author).reduce(
+    (sum, byte) => (sum * 31n + BigInt(byte)) % 10n ** 15n,
+    7n,
+  );
+  return `3${digits.toString().padStart(15, "0")}`;
+}
+
+export function newCommentId({ world }: FacebookNetwork, now: number, postId: string): string {
+  return `${postId.split("_").at(-1) ?? ""}_${world.snowflakes.next(now)}`;
+}
+
+export function commentView(
+  { world, hidden, privateReplies }: FacebookNetwork,
+  comment: Comment,
+  { account, asOf }: Pick<GraphCall, "account" | "asOf">,
+): Readonly<Record<string, unknown>> {
+  const { id, author, mediaId } = comment;
+  const isOwn = author === account.username;
+  const parent = world.reactions.comment("facebook", mediaId);
+  const conversation = privateReplies.hasAt(id, asOf) ? { id: `t_${id}` } : undefined;
+  return {
+    id,
+    from: isOwn
+      ? { id: account.externalId, name: account.displayName }
+      : { id: authorId(author), name: author },
+    message: comment.text,
+    created_time: timeView(comment.createdAt),
+    is_hidden: hidden.get(id) ?? false,
+    can_hide: !isOwn,
+    can_reply_privately: !isOwn && privateReplies.acceptsAt(comment, asOf),
+    private_reply_conversation: conversation,
+    object: { id: parent?.mediaId ?? mediaId },
+    parent: parent === undefined ? undefined : { id: parent.id },
+    like_count: 0,
+    comment_count: world.reactions.countComments("facebook", id, asOf),
+  };
+}
+
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-export function findVisiblePost(
+function findVisiblePost(
   { world }: FacebookNetwork,
   { account }: Pick<GraphCall, "account">,
   id: string,
@@ -38,7 +79,7 @@ export function findPublicComment(network: FacebookNetwork, id: string): Comment
   return account === undefined ? undefined : findComment(network, { account }, id);
 }
 
-export function findComment(
+function findComment(
   network: FacebookNetwork,
   graphCall: Pick<GraphCall, "account">,
   id: string,
@@ -50,7 +91,7 @@ export function findComment(
   return post === undefined ? undefined : comment;
 }
 
-function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function listComments(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", ...PAGING]);
   if (parameters.has("filter")) parameters.oneOf("filter", ["toplevel"]);
@@ -67,21 +108,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** With the id of a comment in the path, lists the replies to this comment. */
-export function listComments(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id/comments",
-    operations: () => ["comments"],
-    reads: true,
-    // On Facebook, reading comments needs a separate permission, because other people wrote the
-    // comments. The permission to read the Page's posts does not suffice.
-    scope: "pages_read_user_content",
-    handle: (graphCall) => list(network, graphCall),
-  };
-}
-
-function reply(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function replyToComment(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, account, now } = graphCall;
   parameters.checkNames(["message"]);
   const text = parameters.required("message");
@@ -100,16 +127,6 @@ function reply(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id: made.id } };
 }
 
-export function replyToComment(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/comments",
-    operations: () => ["reply"],
-    scope: "pages_manage_engagement",
-    handle: (graphCall) => reply(network, graphCall),
-  };
-}
-
 /** Undefined when the Page has no comment with the id in the path. */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account, token } = graphCall;
@@ -124,4 +141,10 @@ export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Rep
 
   network.hidden.put(id, parameters.flag("is_hidden", false));
   return SUCCESS;
+}
+
+export function sendPrivateReply(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  checkPage(graphCall);
+  const { id, author } = sendReply(network, graphCall);
+  return { status: 200, body: { recipient_id: authorId(author), message_id: `m_${id}` } };
 }

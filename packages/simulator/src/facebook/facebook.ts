@@ -1,26 +1,100 @@
-import { newCommentId, shownComments } from "#src/facebook/comment-view.ts";
-import { listComments, replyToComment } from "#src/facebook/comments.ts";
-import { createFeedPost } from "#src/facebook/feed.ts";
+import {
+  listComments,
+  newCommentId,
+  replyToComment,
+  sendPrivateReply,
+} from "#src/facebook/comments.ts";
+import {
+  createFeedPost,
+  createPhoto,
+  feedOperations,
+  photoOperations,
+} from "#src/facebook/feed.ts";
 import { createNetwork, type FacebookNetwork } from "#src/facebook/network.ts";
-import { COUNTERS, deleteNode, readNode, updateNode } from "#src/facebook/node.ts";
-import { createPhoto } from "#src/facebook/photos.ts";
-import { sendPrivateReply } from "#src/facebook/private-reply.ts";
+import {
+  COUNTERS,
+  deleteNode,
+  readNode,
+  updateNode,
+  updateOperations,
+} from "#src/facebook/node.ts";
 import { listPublishedPosts } from "#src/facebook/published-posts.ts";
-import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
-import { PUBLISHING_SCOPES, SCOPES } from "#src/facebook/scopes.ts";
-import { createVideo } from "#src/facebook/videos.ts";
-import { accountOf, type GraphFlavour, toGraphRoute } from "#src/graph/endpoint.ts";
+import {
+  createReel,
+  createVideo,
+  REEL_EDGE,
+  reelOperations,
+  videoOperations,
+} from "#src/facebook/videos.ts";
+import {
+  nodeOperations,
+  REVOKE_GRANT,
+  severalNodes,
+  shownComments,
+} from "#src/graph/common-endpoints.ts";
+import {
+  accountOf,
+  type GraphEndpoint,
+  type GraphFlavour,
+  graphRoutes,
+  statusReply,
+} from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
-import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
-import { refuseSeveralNodes } from "#src/graph/several-nodes.ts";
-import { statusReply } from "#src/graph/usage.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
-import { inventName } from "#src/world/names.ts";
+import { type IssuedAccount, on, type Platform, usernameCheck } from "#src/platform.ts";
 import type { World } from "#src/world/world.ts";
 
-const USERNAME = /^[A-Za-z0-9._-]{1,50}$/;
+/**
+ * Permissions that a new Facebook app may ask for when its developer chose only Meta's use cases
+ * for publishing.
+ */
+export const PUBLISHING_SCOPES: readonly string[] = [
+  "business_management",
+  "pages_show_list",
+  "pages_read_engagement",
+  "pages_manage_posts",
+];
+
+export const SCOPES: readonly string[] = [
+  ...PUBLISHING_SCOPES,
+  "pages_manage_engagement",
+  "pages_read_user_content",
+  "read_insights",
+  "pages_messaging",
+  "pages_manage_metadata",
+];
+
+const POSTING = { scope: "pages_manage_posts" };
+const READING = { scope: "pages_read_engagement" };
+const ENGAGING = { scope: "pages_manage_engagement" };
+// Other people wrote the comments, so reading them needs a permission of its own.
+const READING_COMMENTS = { scope: "pages_read_user_content" };
+
+const VIDEO_ENDPOINT: GraphEndpoint<FacebookNetwork> = on(
+  "POST /:id/videos",
+  videoOperations,
+  createVideo,
+  { ...POSTING, fetches: ["file_url"] },
+);
+
+const ENDPOINTS: readonly GraphEndpoint<FacebookNetwork>[] = [
+  on("POST /:id/feed", feedOperations, createFeedPost, POSTING),
+  on("POST /:id/photos", photoOperations, createPhoto, { ...POSTING, fetches: ["url"] }),
+  VIDEO_ENDPOINT,
+  on("POST /:id/video_reels", reelOperations, createReel, POSTING),
+  on("GET /:id/published_posts", ["status"], listPublishedPosts, READING),
+  // With the id of a comment, the replies to it.
+  on("GET /:id/comments", ["comments"], listComments, READING_COMMENTS),
+  on("POST /:id/comments", ["reply"], replyToComment, ENGAGING),
+  on("POST /:id/messages", ["reply"], sendPrivateReply, { scope: "pages_messaging" }),
+  REVOKE_GRANT,
+  on("GET /:id", nodeOperations(COUNTERS), readNode, READING),
+  severalNodes(COUNTERS),
+  on("POST /:id", updateOperations, updateNode, POSTING),
+  on("DELETE /:id", ["delete"], deleteNode, POSTING),
+];
+
 const MAX_BODY_BYTES = 1_100_000_000;
 
 const REFUSAL = graphError({
@@ -33,36 +107,20 @@ const TOKEN_REFUSAL = graphError(
   401,
 );
 
-function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username)
-    ? undefined
-    : "use 1 to 50 letters, digits, dots, underscores and hyphens";
-}
-
 function issueAccount(
-  network: FacebookNetwork,
+  { world, tokens }: FacebookNetwork,
   username: string | undefined,
   scopes = SCOPES,
 ): IssuedAccount {
-  const { accounts, clock, snowflakes } = network.world;
-  const now = clock.now();
-  const invented = inventName(
-    ({ words, number }) =>
-      accounts.byUsername("facebook", `${words.join(".")}${number}`) !== undefined,
-  );
-  const name = username ?? `${invented.words.join(".")}${invented.number}`;
-  const account =
-    accounts.byUsername("facebook", name) ??
-    accounts.add({
-      platform: "facebook",
-      externalId: snowflakes.next(now),
-      username: name,
-      displayName: invented.displayName,
-    });
-  const accessToken = network.tokens.issue({
+  const now = world.clock.now();
+  const account = world.accounts.ensure("facebook", username, {
+    nameOf: (words, number) => `${words.join(".")}${number}`,
+    newId: () => world.snowflakes.next(now),
+  });
+  const accessToken = tokens.issue({
     kind: "page",
     account: account.externalId,
-    user: snowflakes.next(now),
+    user: world.snowflakes.next(now),
     scopes,
     issuedAt: now,
     expiresAt: null,
@@ -80,32 +138,25 @@ function scopesOfApp({ settings }: World): readonly string[] {
 /** Paths below `/rupload` stand for the upload host. */
 export function createFacebook(world: World): Platform {
   const network = createNetwork(world);
-  const endpoints = [
-    createFeedPost(network),
-    createPhoto(network),
-    createVideo(network),
-    createReel(network),
-    listPublishedPosts(network),
-    listComments(network),
-    replyToComment(network),
-    sendPrivateReply(network),
-    revokeGrant(network),
-    readNode(network),
-    refuseSeveralNodes(COUNTERS),
-    updateNode(network),
-    deleteNode(network),
-  ];
-  return {
+  const accounts = {
     id: "facebook",
+    usernameFault: usernameCheck(
+      /^[A-Za-z0-9._-]{1,50}$/,
+      "use 1 to 50 letters, digits, dots, underscores and hyphens",
+    ),
+    issueAccount: (username: string | undefined, scopes?: readonly string[]) =>
+      issueAccount(network, username, scopes),
+  };
+  return {
+    ...accounts,
     routes: [
-      ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
-      toGraphRoute(network, createVideo(network), VIDEO_HOST),
-      ruploadRoute(network, network.uploads, REEL_EDGE),
+      ...graphRoutes(network, ENDPOINTS),
+      ...graphRoutes(network, [VIDEO_ENDPOINT], VIDEO_HOST),
+      ruploadRoute(network, REEL_EDGE),
       ...facebookLoginRoutes({
         host: network,
+        accounts,
         listScopes: () => scopesOfApp(world),
-        usernameFault,
-        ensureAccount: (username) => issueAccount(network, username).account,
         pageView: ({ externalId, displayName, username }, accessToken) => ({
           id: externalId,
           name: displayName,
@@ -116,10 +167,7 @@ export function createFacebook(world: World): Platform {
       }),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
-    usernameFault,
-    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
     accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
     errorReply: (status, call) => statusReply(network, accountOf(network, call), status),
     refusal: (operation) => (operation === "refresh" ? TOKEN_REFUSAL : REFUSAL),
     notFound: () => graphError({ code: 2500, message: "Unknown path components" }),

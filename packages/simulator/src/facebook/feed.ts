@@ -1,15 +1,22 @@
-import { existsAt, type FacebookNetwork, type FacebookPhoto } from "#src/facebook/network.ts";
+import type { FacebookNetwork, FacebookPhoto } from "#src/facebook/network.ts";
 import { publishPost, refuseDuplicate } from "#src/facebook/publishing.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { parametersOf } from "#src/graph/parameters.ts";
 import { type Call, isRecord, type Reply } from "#src/http/call.ts";
+import type { Operations } from "#src/platform.ts";
+import { existsAt } from "#src/world/posts.ts";
+import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 const MAX_MESSAGE = 63_206;
 const MAX_PHOTOS = 10;
 
 export function isPublishing(call: Call): boolean {
   return !["false", "0"].includes(parametersOf(call).text("published"));
+}
+
+export function feedOperations(call: Call): Operations {
+  return isPublishing(call) ? ["publish", "create"] : ["create"];
 }
 
 export function checkPage({ id, account }: GraphCall): void {
@@ -73,7 +80,7 @@ function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): Faceboo
   });
 }
 
-function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function createFeedPost(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now } = graphCall;
   checkPage(graphCall);
   parameters.checkNames(["message", "link", "published", "attached_media"]);
@@ -108,12 +115,81 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-export function createFeedPost(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/feed",
-    operations: (call) => (isPublishing(call) ? ["publish", "create"] : ["create"]),
-    scope: "pages_manage_posts",
-    handle: (graphCall) => create(network, graphCall),
+const MAX_BYTES = 4_000_000;
+const NAMES = ["source", "url", "caption", "alt_text_custom", "published"];
+
+function refusePhoto(message: string): never {
+  return refuseGraph({
+    code: 100,
+    subcode: 1_366_046,
+    message,
+    userMessage:
+      "Your photos couldn't be uploaded. Photos should be less than 4 MB and saved as JPG, PNG, GIF, TIFF, HEIF or WebP files.",
+  });
+}
+
+function bytesOf({ parameters, fetched }: GraphCall): Buffer {
+  const source = parameters.file("source");
+  if (source !== undefined) return source;
+
+  const file = fetched.get(parameters.required("url"));
+  if (file?.kind !== "file" || !file.contentType.startsWith("image/"))
+    return refuseGraph({ code: 324, subcode: 2_069_019, message: "Missing or invalid image file" });
+
+  return file.bytes;
+}
+
+export function photoOf(graphCall: GraphCall): ReceivedMedia {
+  const bytes = bytesOf(graphCall);
+  if (bytes.length > MAX_BYTES) refusePhoto("The photo is too large");
+
+  const received = receive([bytes]);
+  return received === undefined || received.kind === "video"
+    ? refusePhoto("The file is not a photo")
+    : received;
+}
+
+export function createPhoto(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, account, now } = graphCall;
+  checkPage(graphCall);
+  parameters.checkNames(NAMES);
+  const caption = checkMessage("caption", parameters.text("caption"));
+  const isPublished = parameters.flag("published", true);
+  if (parameters.has("source") && parameters.has("url"))
+    refuseParameter("A photo has either a source or a url.");
+
+  const received = photoOf(graphCall);
+  const page = account.externalId;
+  const id = network.world.snowflakes.next(now);
+  const altText = parameters.text("alt_text_custom");
+  const photo = {
+    id,
+    page,
+    caption,
+    altText,
+    received,
+    createdAt: now,
+    deletedAt: null,
+    post: null,
   };
+  network.photos.put(id, photo);
+  if (!isPublished) return { status: 200, body: { id } };
+
+  const post = {
+    id: `${page}_${network.world.snowflakes.next(now)}`,
+    page,
+    message: caption,
+    link: "",
+    photos: [id],
+    createdAt: now,
+    publishedAt: null,
+    deletedAt: null,
+  };
+  network.photos.put(id, { ...photo, post: post.id });
+  publishPost(network, account, post, now);
+  return { status: 200, body: { id, post_id: post.id } };
+}
+
+export function photoOperations(call: Call): Operations {
+  return isPublishing(call) ? ["publish", "create"] : ["upload", "create"];
 }

@@ -1,8 +1,4 @@
-import type { GraphHost } from "#src/graph/host.ts";
-import { PrivateReplies } from "#src/graph/private-replies.ts";
-import { Uploads } from "#src/graph/rupload.ts";
-import { GraphTokens } from "#src/graph/tokens.ts";
-import type { Table } from "#src/store/table.ts";
+import { createHost } from "#src/graph/host.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
@@ -44,35 +40,16 @@ export interface FacebookVideo {
   readonly deletedAt: number | null;
 }
 
-export interface FacebookNetwork extends GraphHost {
-  readonly posts: Table<FacebookPost>;
-  readonly photos: Table<FacebookPhoto>;
-  readonly videos: Table<FacebookVideo>;
-  readonly sessions: Table<string>;
-  readonly uploads: Uploads;
-  readonly hidden: Table<boolean>;
-  readonly privateReplies: PrivateReplies;
-}
+export type FacebookNetwork = ReturnType<typeof createNetwork>;
 
-export function createNetwork(world: World): FacebookNetwork {
+export function createNetwork(world: World) {
   const { store } = world;
-  const tokens = new GraphTokens(store, world.secrets, "facebook");
-  const host: GraphHost = { platform: "facebook", world, tokens };
   return {
-    ...host,
+    ...createHost(world, "facebook"),
     posts: store.table<FacebookPost>("facebook.posts"),
     photos: store.table<FacebookPhoto>("facebook.photos"),
     videos: store.table<FacebookVideo>("facebook.videos"),
+    /** The id of the video that each upload session uploads. */
     sessions: store.table<string>("facebook.sessions"),
-    uploads: new Uploads(host),
-    hidden: store.table<boolean>("facebook.hidden"),
-    privateReplies: new PrivateReplies(store, "facebook"),
   };
-}
-
-export function existsAt(
-  object: { readonly createdAt: number; readonly deletedAt: number | null },
-  asOf: number,
-): boolean {
-  return object.createdAt <= asOf && (object.deletedAt === null || object.deletedAt > asOf);
 }

@@ -1,20 +1,49 @@
-import { commentView } from "#src/facebook/comment-view.ts";
-import { findPublicComment, findPublicPost, hideComment } from "#src/facebook/comments.ts";
-import { insightsField } from "#src/facebook/insights.ts";
 import {
-  existsAt,
-  type FacebookNetwork,
-  type FacebookPost,
-  type FacebookVideo,
-} from "#src/facebook/network.ts";
-import { publishPost, publishVideo } from "#src/facebook/publishing.ts";
-import { processedAt, progressOf } from "#src/facebook/video-state.ts";
+  commentView,
+  findPublicComment,
+  findPublicPost,
+  hideComment,
+} from "#src/facebook/comments.ts";
+import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
+import { processedAt, progressOf, publishPost, publishVideo } from "#src/facebook/publishing.ts";
 import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { insightsField } from "#src/graph/common-endpoints.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
-import { pickFields } from "#src/graph/parameters.ts";
-import { readOperations } from "#src/graph/several-nodes.ts";
+import { type Expansion, pickFields } from "#src/graph/parameters.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import type { Operations } from "#src/platform.ts";
+import { existsAt } from "#src/world/posts.ts";
+import type { MetricValues } from "#src/world/reactions.ts";
+
+/**
+ * The metrics that Facebook supports since 2026-06-15. One unknown metric name fails the whole
+ * request.
+ */
+const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
+  post_media_view: ({ views = 0 }) => views,
+  post_total_media_view_unique: ({ reach = 0 }) => reach,
+  post_clicks: () => 0,
+  post_clicks_by_type: () => ({}),
+  post_reactions_by_type_total: ({ likes = 0 }) => ({ like: likes }),
+  post_video_views: ({ views = 0 }) => views,
+  post_activity_by_action_type: ({ likes = 0, comments = 0, shares = 0 }) => ({
+    like: likes,
+    comment: comments,
+    share: shares,
+  }),
+};
+
+const INSIGHTS = { scope: "read_insights", metrics: METRICS };
+
+/** Only of the Page's own posts. */
+function insightsOf(network: FacebookNetwork, graphCall: GraphCall, postId: string): Expansion {
+  const field = insightsField(network, graphCall, postId, INSIGHTS);
+  return (asked) =>
+    network.world.posts.get(graphCall.account, postId) === undefined
+      ? refuseObject(postId)
+      : field(asked);
+}
 
 /** Callers request this field of a post only to read metrics. */
 export const COUNTERS = "reactions";
@@ -55,12 +84,12 @@ function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | u
   const { id, account, asOf } = graphCall;
   const post = findPost(network, graphCall, asOf) ?? publicPost(network, id);
   if (post !== undefined) {
-    const insights = insightsField(network, graphCall, post.id);
+    const insights = insightsOf(network, graphCall, post.id);
     return { ...postView(network, post, asOf), insights };
   }
   const video = findVideo(network, graphCall, asOf) ?? publicVideo(network, id);
   if (video !== undefined) {
-    const insights = insightsField(network, graphCall, video.id);
+    const insights = insightsOf(network, graphCall, video.id);
     return { ...videoView(network, video, asOf), insights };
   }
   const photo = network.photos.get(id);
@@ -81,7 +110,7 @@ function viewOf(network: FacebookNetwork, graphCall: GraphCall): View {
   return findView(network, graphCall) ?? refuseObject(graphCall.id);
 }
 
-function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function readNode(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   parameters.checkNames([]);
   const view = viewOf(network, graphCall);
@@ -91,18 +120,6 @@ function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
     ["name", "created_time", "message", "description"].filter((name) => name in view),
   );
   return { status: 200, body };
-}
-
-export function readNode(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id",
-    operations: ({ params, query }) =>
-      params["id"] === "me" ? ["account"] : readOperations(query, COUNTERS),
-    reads: true,
-    scope: "pages_read_engagement",
-    handle: (graphCall) => read(network, graphCall),
-  };
 }
 
 /** A repeated call is allowed; one that would unpublish the post is refused. */
@@ -137,7 +154,7 @@ function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: Face
   return SUCCESS;
 }
 
-function update(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function updateNode(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { id, now } = graphCall;
   const post = findPost(network, graphCall, now);
   if (post !== undefined) return updatePost(network, graphCall, post);
@@ -148,18 +165,9 @@ function update(network: FacebookNetwork, graphCall: GraphCall): Reply {
     : updateVideo(network, graphCall, video);
 }
 
-function isComment(network: FacebookNetwork, { params }: Call): boolean {
-  return network.world.reactions.comment("facebook", params["id"] ?? "") !== undefined;
-}
-
-export function updateNode(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id",
-    operations: (call) => (isComment(network, call) ? ["hide"] : ["publish"]),
-    scope: "pages_manage_posts",
-    handle: (graphCall) => update(network, graphCall),
-  };
+export function updateOperations({ params }: Call, { world }: FacebookNetwork): Operations {
+  const comment = world.reactions.comment("facebook", params["id"] ?? "");
+  return comment === undefined ? ["publish"] : ["hide"];
 }
 
 function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
@@ -168,7 +176,7 @@ function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, 
     network.world.posts.change(shown, { deletedAt: now });
 }
 
-function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function deleteNode(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { id, now, account, parameters } = graphCall;
   parameters.checkNames([]);
   const post = findPost(network, graphCall, now);
@@ -188,14 +196,4 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
 
   network.photos.put(id, { ...photo, deletedAt: now });
   return SUCCESS;
-}
-
-export function deleteNode(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "DELETE",
-    path: "/:id",
-    operations: () => ["delete"],
-    scope: "pages_manage_posts",
-    handle: (graphCall) => remove(network, graphCall),
-  };
 }

@@ -1,11 +1,11 @@
 import { checkPage } from "#src/facebook/feed.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
 import { postView, videoPostView } from "#src/facebook/views.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { PAGING, pageOf } from "#src/graph/paging.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import { pageOf, PAGING } from "#src/graph/paging.ts";
 import { type GraphParameters, pickFields } from "#src/graph/parameters.ts";
 import type { Reply } from "#src/http/call.ts";
-import { isVisibleAt, type Post } from "#src/world/posts.ts";
+import { existsAt, type Post } from "#src/world/posts.ts";
 
 function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
   return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
@@ -18,7 +18,7 @@ function* visiblePosts(
   const since = secondsOf(parameters, "since", 0);
   const until = secondsOf(parameters, "until", Number.MAX_SAFE_INTEGER);
   for (const post of network.world.posts.newestFirst(account))
-    if (isVisibleAt(post, asOf) && post.createdAt >= since && post.createdAt < until) yield post;
+    if (existsAt(post, asOf) && post.createdAt >= since && post.createdAt < until) yield post;
 }
 
 function viewOf(
@@ -33,7 +33,7 @@ function viewOf(
   return video === undefined ? { id } : videoPostView(network, video, asOf);
 }
 
-function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function listPublishedPosts(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, asOf } = graphCall;
   checkPage(graphCall);
   parameters.checkNames(["since", "until", ...PAGING]);
@@ -42,15 +42,4 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
     pickFields(parameters, viewOf(network, post, asOf), ["created_time", "message"]),
   );
   return { status: 200, body: { data, ...paging } };
-}
-
-export function listPublishedPosts(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id/published_posts",
-    operations: () => ["status"],
-    reads: true,
-    scope: "pages_read_engagement",
-    handle: (graphCall) => list(network, graphCall),
-  };
 }

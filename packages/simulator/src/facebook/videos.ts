@@ -5,20 +5,27 @@ import {
   isPublishing,
 } from "#src/facebook/feed.ts";
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
-import { publishVideo } from "#src/facebook/publishing.ts";
-import { processedAt } from "#src/facebook/video-state.ts";
-import type { Operation } from "#src/faults/rule.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { refuseGraph, refuseParameter } from "#src/graph/errors.ts";
+import {
+  FRAME_RATE,
+  isTooSlowOrFast,
+  processedAt,
+  progressOf,
+  publishVideo,
+} from "#src/facebook/publishing.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
+import { receivedBytes } from "#src/graph/host.ts";
 import { parametersOf } from "#src/graph/parameters.ts";
-import { receivedBytes } from "#src/graph/rupload.ts";
+import { ruploadUrl } from "#src/graph/rupload.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import type { Operations } from "#src/platform.ts";
+import { DAY_MS } from "#src/world/limits.ts";
 
 const PHASES = ["start", "transfer", "finish"] as const;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const MAX_BYTES = 10_000_000_000;
 
-export function beginVideo(
+function beginVideo(
   network: FacebookNetwork,
   { account, now }: GraphCall,
   given: Pick<FacebookVideo, "kind"> & Partial<FacebookVideo>,
@@ -137,7 +144,7 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { success: true } };
 }
 
-function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
+export function createVideo(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   checkPage(graphCall);
   checkMayPublishVideos(network);
@@ -153,7 +160,7 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   }
 }
 
-function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
+export function videoOperations(call: Call): Operations {
   switch (parametersOf(call).text("upload_phase")) {
     case "start":
       return ["create"];
@@ -166,13 +173,70 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   }
 }
 
-export function createVideo(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/videos",
-    operations: operationsOf,
-    scope: "pages_manage_posts",
-    fetches: ["file_url"],
-    handle: (graphCall) => create(network, graphCall),
-  };
+const REEL_PHASES = ["start", "finish"] as const;
+const STATES = ["PUBLISHED", "DRAFT"] as const;
+const REELS_PER_DAY = 30;
+
+export const REEL_EDGE = "video-upload";
+
+function startReel(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, call, version } = graphCall;
+  parameters.checkNames(["upload_phase"]);
+  const { id } = beginVideo(network, graphCall, { kind: "reel" });
+  const uploadUrl = ruploadUrl(call, REEL_EDGE, version, id);
+  return { status: 200, body: { video_id: id, upload_url: uploadUrl } };
+}
+
+function ownReel(network: FacebookNetwork, { parameters, account }: GraphCall): FacebookVideo {
+  const id = parameters.required("video_id");
+  const video = network.videos.get(id);
+  const isOwn = video?.page === account.externalId && video.kind === "reel";
+  return video === undefined || !isOwn || video.deletedAt !== null ? refuseObject(id) : video;
+}
+
+function spendReel(network: FacebookNetwork, { account, now }: GraphCall): void {
+  const key = `facebook:reels:${account.externalId}`;
+  const rule = { key, limit: REELS_PER_DAY, windowMs: DAY_MS };
+  if (!network.world.limits.take(rule, now))
+    refuseGraph({ code: 613, message: "Calls to this api have exceeded the rate limit." });
+}
+
+function finishReel(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, account, now } = graphCall;
+  parameters.checkNames(["upload_phase", "video_id", "video_state", "title", "description"]);
+  const video = ownReel(network, graphCall);
+  const state = parameters.oneOf("video_state", STATES);
+  switch (progressOf(network, video, now)) {
+    case "uploading":
+      return refuseGraph({ code: 6000, subcode: 1_363_026, message: "The upload is not complete" });
+    case "failed":
+      return isTooSlowOrFast(network, video)
+        ? refuseParameter(FRAME_RATE, 1_363_129)
+        : refuseParameter("The resolution of the reel is not supported.", 1_363_127);
+    case "processing":
+    case "ready":
+  }
+  if (video.publishedAt === null && state === "PUBLISHED") spendReel(network, graphCall);
+
+  const title = parameters.text("title");
+  const description = checkMessage("description", parameters.text("description"));
+  const finished = { ...video, title, description, finishedAt: video.finishedAt ?? now };
+  network.videos.put(video.id, finished);
+  if (state === "PUBLISHED")
+    publishVideo(network, account, finished, processedAt(network, finished, now));
+
+  return { status: 200, body: { success: true } };
+}
+
+/** Between the two calls, the client sends the bytes to the upload URL. */
+export function createReel(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  checkPage(graphCall);
+  checkMayPublishVideos(network);
+  return graphCall.parameters.oneOf("upload_phase", REEL_PHASES) === "start"
+    ? startReel(network, graphCall)
+    : finishReel(network, graphCall);
+}
+
+export function reelOperations(call: Call): Operations {
+  return parametersOf(call).text("upload_phase") === "finish" ? ["publish"] : ["create"];
 }

@@ -4,14 +4,11 @@ import type {
   FacebookPost,
   FacebookVideo,
 } from "#src/facebook/network.ts";
-import { statusView } from "#src/facebook/video-state.ts";
+import { statusView } from "#src/facebook/publishing.ts";
+import { timeView } from "#src/graph/common-endpoints.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 type View = Readonly<Record<string, unknown>>;
-
-export function timeView(instant: number): string {
-  return new Date(instant).toISOString().replace(/\.\d{3}Z$/, "+0000");
-}
 
 function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstMatch, matchesPath } from "#src/faults/match.ts";
+import { firstMatch, matchesPath } from "#src/faults/faults.ts";
 import type { Fault } from "#src/faults/rule.ts";
 
 function fault(part: Partial<Fault>): Fault {

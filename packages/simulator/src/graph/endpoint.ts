@@ -1,12 +1,62 @@
-import type { Operation } from "#src/faults/rule.ts";
-import { graphError, refuseGraph, tokenError } from "#src/graph/errors.ts";
-import type { GraphHost } from "#src/graph/host.ts";
+import { graphError, refuseGraph, statusError, tokenError } from "#src/graph/errors.ts";
+import type { GraphHost, GraphToken } from "#src/graph/host.ts";
 import { type GraphParameters, parametersOf } from "#src/graph/parameters.ts";
-import type { GraphToken } from "#src/graph/tokens.ts";
-import { spendCall, withUsage } from "#src/graph/usage.ts";
 import { answering, type Call, type Moment, type Reply } from "#src/http/call.ts";
-import type { Route } from "#src/platform.ts";
+import type { Endpoint, Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
+import { DAY_MS, type Spending } from "#src/world/limits.ts";
+
+function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
+  const key = `${platform}:calls:${account.externalId}`;
+  return world.limits.spend(
+    [{ key, limit: world.settings.values.graphCallsPerDay, windowMs: DAY_MS }],
+    now,
+  );
+}
+
+function usageHeaders(
+  { platform }: GraphHost,
+  account: Account,
+  percent: number,
+  minutes: number,
+): Record<string, string> {
+  const usage = { call_count: percent, total_cputime: 1, total_time: 1 };
+  const type = platform === "facebook" ? "pages" : "instagram";
+  const business = { type, ...usage, estimated_time_to_regain_access: minutes };
+  return {
+    "x-app-usage": JSON.stringify({ ...usage, call_count: 1 }),
+    "x-business-use-case-usage": JSON.stringify({ [account.externalId]: [business] }),
+  };
+}
+
+function withUsage(
+  host: GraphHost,
+  account: Account,
+  { allowed, standings }: Spending,
+  now: number,
+  reply: Reply,
+): Reply {
+  const [standing] = standings;
+  const used = standing === undefined ? 0 : standing.limit - standing.remaining;
+  const minutes = allowed ? 0 : Math.ceil(((standing?.resetAt ?? now) - now) / 60_000);
+  const headers = usageHeaders(
+    host,
+    account,
+    Math.floor((used / (standing?.limit ?? 1)) * 100),
+    minutes,
+  );
+  return { ...reply, headers: { ...headers, ...reply.headers } };
+}
+
+/** Small so that tests are fast. With 0, the response would not say how long to wait. */
+const SIMULATED_WAIT_MINUTES = 0.03;
+
+export function statusReply(host: GraphHost, account: Account | undefined, status: number): Reply {
+  const reply = statusError(status);
+  return status === 429 && account !== undefined
+    ? { ...reply, headers: usageHeaders(host, account, 101, SIMULATED_WAIT_MINUTES) }
+    : reply;
+}
 
 export interface GraphCall extends Moment {
   readonly call: Call;
@@ -17,14 +67,11 @@ export interface GraphCall extends Moment {
   readonly id: string;
 }
 
-export interface GraphEndpoint {
-  readonly method: Route["method"];
-  readonly path: string;
-  readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
-  readonly reads?: boolean;
+/** An endpoint below the version of the Graph API. */
+export interface GraphEndpoint<Network> extends Endpoint<Network, GraphCall> {
   readonly scope?: string;
+  /** Parameters with URLs of files that the simulator fetches before it handles the call. */
   readonly fetches?: readonly string[];
-  readonly handle: (call: GraphCall) => Reply;
 }
 
 /** Facebook has one host; Instagram has one for each of its logins. */
@@ -68,7 +115,7 @@ export function requireScope({ kind, scopes }: GraphToken, scope: string): void 
 
 function authenticated(
   host: GraphHost,
-  endpoint: GraphEndpoint & GraphFlavour,
+  endpoint: { readonly scope?: string } & GraphFlavour,
   call: Call,
   moment: Moment,
 ) {
@@ -85,9 +132,9 @@ function authenticated(
   return account === undefined ? tokenError(467) : { account, token };
 }
 
-function handle(
-  host: GraphHost,
-  endpoint: GraphEndpoint & GraphFlavour,
+function serve<Network extends GraphHost>(
+  host: Network,
+  endpoint: GraphEndpoint<Network> & GraphFlavour,
   call: Call,
   moment: Moment,
 ): Reply {
@@ -104,7 +151,7 @@ function handle(
 
   const parameters = parametersOf(call);
   const id = call.params["id"] ?? "";
-  const reply = endpoint.handle({ call, parameters, version, id, ...caller, ...moment });
+  const reply = endpoint.handle(host, { call, parameters, version, id, ...caller, ...moment });
   return withUsage(host, caller.account, spending, moment.now, reply);
 }
 
@@ -113,21 +160,18 @@ function limitReached({ platform }: GraphHost): Reply {
   return graphError({ code, message: "There have been too many calls to this account." });
 }
 
-export function toGraphRoute(
-  host: GraphHost,
-  endpoint: GraphEndpoint,
+export function graphRoutes<Network extends GraphHost>(
+  host: Network,
+  endpoints: readonly GraphEndpoint<Network>[],
   flavour = FACEBOOK_LOGIN,
-): Route {
-  const { method, path, operations, reads, fetches } = endpoint;
-  return {
-    method,
-    path: `${flavour.prefix}/:version${path}`,
-    operations,
-    ...(reads === undefined ? {} : { reads }),
-    ...(fetches === undefined ? {} : { fetches: (call) => addressesOf(call, fetches) }),
-    handle: (call, moment) =>
-      answering(() => handle(host, { ...endpoint, ...flavour }, call, moment)),
-  };
+): readonly Route[] {
+  return endpoints.map((endpoint) => ({
+    method: endpoint.method,
+    path: `${flavour.prefix}/:version${endpoint.path}`,
+    operations: (call) => endpoint.operations(call, host),
+    fetches: (call) => addressesOf(call, endpoint.fetches ?? []),
+    handle: (call, moment) => serve(host, { ...endpoint, ...flavour }, call, moment),
+  }));
 }
 
 function addressesOf(call: Call, names: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PUBLISHING_SCOPES, SCOPES } from "#src/facebook/scopes.ts";
+import { PUBLISHING_SCOPES, SCOPES } from "#src/facebook/facebook.ts";
 import { type Body, itemsOf, TestSimulator, textOf } from "#src/testing.ts";
 
 let simulator: TestSimulator;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseFields, pick } from "#src/graph/fields.ts";
 import { nestedPage } from "#src/graph/paging.ts";
+import { parseFields, pick } from "#src/graph/parameters.ts";
 import { Refused } from "#src/http/call.ts";
 
 test("the simulator parses nested fields and field modifiers of a Graph API call", () => {

@@ -1,20 +1,16 @@
-import { type GraphCall, type GraphEndpoint, toGraphRoute } from "#src/graph/endpoint.ts";
+import { type GraphCall, type GraphEndpoint, graphRoutes } from "#src/graph/endpoint.ts";
 import { graphError, refuseGraph } from "#src/graph/errors.ts";
 import type { GraphHost } from "#src/graph/host.ts";
 import { type GraphParameters, parametersOf, pickFields } from "#src/graph/parameters.ts";
-import { answering, type Call, type Moment, type Reply } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import { type Approval, AuthorizationCodes } from "#src/oauth/codes.ts";
-import type { Route } from "#src/platform.ts";
-import type { Table } from "#src/store/table.ts";
+import { on, type Platform, type Route } from "#src/platform.ts";
+import type { Table } from "#src/store/store.ts";
 import type { Account } from "#src/world/accounts.ts";
+import { DAY_MS } from "#src/world/limits.ts";
 
 type Choices = Table<readonly string[]>;
-
-interface PageOwner {
-  readonly host: GraphHost;
-  readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
-}
 
 const BUSINESS_ID = "900000000000001";
 
@@ -29,7 +25,7 @@ function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pag
 }
 
 function pagesIn(
-  { host, pageView }: PageOwner,
+  { host, pageView }: FacebookLogin,
   choices: Choices,
   list: ReturnType<typeof listOf>,
   { token, parameters, now }: GraphCall,
@@ -51,38 +47,7 @@ function pagesIn(
   return { status: 200, body: { data, paging: { cursors: { before: "b", after: "a" } } } };
 }
 
-function pageListRoutes(owner: PageOwner, choices: Choices): readonly Route[] {
-  const { host } = owner;
-  const shared: Pick<GraphEndpoint, "method" | "operations"> = {
-    method: "GET",
-    operations: () => ["account"],
-  };
-  const ofBusiness = { ...shared, scope: "business_management" };
-  const listIn = (list: ReturnType<typeof listOf>) => (call: GraphCall) =>
-    pagesIn(owner, choices, list, call);
-  return [
-    toGraphRoute(host, {
-      ...shared,
-      path: "/me/accounts",
-      scope: "pages_show_list",
-      handle: listIn("accounts"),
-    }),
-    toGraphRoute(host, {
-      ...ofBusiness,
-      path: "/me/businesses",
-      handle: () => ({ status: 200, body: { data: [{ id: BUSINESS_ID, name: "Portfolio" }] } }),
-    }),
-    ...(["owned_pages", "client_pages"] as const).map((list) =>
-      toGraphRoute(host, {
-        ...ofBusiness,
-        path: `/${BUSINESS_ID}/${list}`,
-        handle: listIn(list),
-      }),
-    ),
-  ];
-}
-
-function list({ token, parameters }: GraphCall): Reply {
+function listPermissions(_host: GraphHost, { token, parameters }: GraphCall): Reply {
   parameters.checkNames([]);
   if (token.kind !== "user")
     return refuseGraph({ code: 100, message: "Only a user has permissions." });
@@ -95,24 +60,35 @@ function list({ token, parameters }: GraphCall): Reply {
   return { status: 200, body: { data } };
 }
 
-function grantedPermissionsRoute(host: GraphHost): Route {
-  return toGraphRoute(host, {
-    method: "GET",
-    path: "/me/permissions",
-    operations: () => ["account"],
-    handle: list,
-  });
+function listBusinesses(): Reply {
+  return { status: 200, body: { data: [{ id: BUSINESS_ID, name: "Portfolio" }] } };
+}
+
+/** A user's permissions, and the lists of the user's Pages: the own ones, and the portfolio's. */
+function userEndpoints(
+  login: FacebookLogin,
+  choices: Choices,
+): readonly GraphEndpoint<GraphHost>[] {
+  const business = { scope: "business_management" };
+  const listIn = (list: ReturnType<typeof listOf>) => (_host: GraphHost, call: GraphCall) =>
+    pagesIn(login, choices, list, call);
+  return [
+    on("GET /me/permissions", ["account"], listPermissions),
+    on("GET /me/accounts", ["account"], listIn("accounts"), { scope: "pages_show_list" }),
+    on("GET /me/businesses", ["account"], listBusinesses, business),
+    on(`GET /${BUSINESS_ID}/owned_pages`, ["account"], listIn("owned_pages"), business),
+    on(`GET /${BUSINESS_ID}/client_pages`, ["account"], listIn("client_pages"), business),
+  ];
 }
 
 const CODE_LIFETIME_MS = 600_000;
 const SHORT_LIFETIME_MS = 3_600_000;
-const LONG_LIFETIME_MS = 60 * 86_400_000;
+const LONG_LIFETIME_MS = 60 * DAY_MS;
 
 export interface FacebookLogin {
   readonly host: GraphHost;
   readonly listScopes: () => readonly string[];
-  readonly usernameFault: (username: string) => string | undefined;
-  readonly ensureAccount: (username: string | undefined) => Account;
+  readonly accounts: Pick<Platform, "id" | "usernameFault" | "issueAccount">;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -177,18 +153,18 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
     method: "GET",
     path: "/:version/oauth/access_token",
     operations: () => ["login"],
-    handle: (call, moment) => answering(() => handle(call, moment)),
+    handle,
   };
 }
 
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
-  const { host, usernameFault, ensureAccount } = login;
+  const { host, accounts } = login;
   const { platform, world } = host;
   const codes = new AuthorizationCodes(world.store, world.secrets, platform, CODE_LIFETIME_MS);
   const choices: Choices = world.store.table(`${platform}.choices`, { keptOnReset: true });
   return [
     ...authorizeRoutes({
-      platform,
+      platform: accounts,
       path: "/:version/dialog/oauth",
       clientParameter: "client_id",
       scopeSeparator: ",",
@@ -198,11 +174,8 @@ export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
       pkce: "none",
       settings: world.settings,
       codes,
-      usernameFault,
-      ensureAccount,
     }),
     tokenRoute(login, choices, codes),
-    grantedPermissionsRoute(host),
-    ...pageListRoutes(login, choices),
+    ...graphRoutes(host, userEndpoints(login, choices)),
   ];
 }

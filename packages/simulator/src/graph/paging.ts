@@ -1,6 +1,5 @@
 import { refuseParameter } from "#src/graph/errors.ts";
-import { type Field, parseFields, pick } from "#src/graph/fields.ts";
-import type { GraphParameters } from "#src/graph/parameters.ts";
+import { type Field, type GraphParameters, parseFields, pick } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
 export const PAGING: readonly string[] = ["limit", "after"];

@@ -1,64 +1,7 @@
 import { tokenOf } from "#src/graph/endpoint.ts";
-import type { GraphHost } from "#src/graph/host.ts";
-import { answering, type Call, type Moment, Refused, type Reply } from "#src/http/call.ts";
+import { type GraphHost, receivedBytes, type Upload, type Uploads } from "#src/graph/host.ts";
+import { type Call, type Moment, Refused, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
-import type { Table } from "#src/store/table.ts";
-import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
-
-export interface Upload {
-  readonly id: string;
-  readonly owner: string;
-  readonly pieces: readonly number[];
-  readonly completedAt: number | null;
-  /** Null while bytes are missing, and when the file is neither an image nor a video. */
-  readonly received: ReceivedMedia | null;
-}
-
-export function receivedBytes({ pieces }: Upload): number {
-  return pieces.reduce((sum, bytes) => sum + bytes, 0);
-}
-
-export class Uploads {
-  readonly #rows: Table<Upload>;
-  readonly #host: GraphHost;
-
-  constructor(host: GraphHost) {
-    this.#host = host;
-    this.#rows = host.world.store.table<Upload>(`${host.platform}.uploads`);
-  }
-
-  begin(id: string, owner: string): Upload {
-    const upload: Upload = { id, owner, pieces: [], completedAt: null, received: null };
-    this.#rows.put(id, upload);
-    return upload;
-  }
-
-  find(id: string): Upload | undefined {
-    return this.#rows.get(id);
-  }
-
-  append(upload: Upload, bytes: Buffer): Upload {
-    this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
-    const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
-    this.#rows.put(upload.id, next);
-    return next;
-  }
-
-  complete(upload: Upload, now: number): Upload {
-    const { pieces } = this.#host.world;
-    const names = upload.pieces.map((_bytes, index) => this.#nameOf(upload, index));
-    const received = receive(names.values().map((name) => pieces.get(name))) ?? null;
-    for (const name of names) pieces.drop(name);
-
-    const done = { ...upload, completedAt: now, received };
-    this.#rows.put(upload.id, done);
-    return done;
-  }
-
-  #nameOf({ id }: Upload, index: number): string {
-    return `${this.#host.platform}-${id}-${index}`;
-  }
-}
 
 function refuseUpload(type: string, message: string, retriable: boolean, status = 400): never {
   throw new Refused({ status, body: { debug_info: { retriable, type, message } } });
@@ -76,8 +19,8 @@ function addressOf(call: Call): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-function requireUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
-  const check = host.tokens.check(tokenOf(call), now);
+function requireUpload({ tokens, uploads }: GraphHost, call: Call, now: number): Upload {
+  const check = tokens.check(tokenOf(call), now);
   if (check.kind === "refused")
     return refuseUpload("NotAuthorizedError", "the access token is not valid", false, 401);
 
@@ -125,8 +68,9 @@ function push(uploads: Uploads, upload: Upload, call: Call, now: number): Reply 
   return DONE;
 }
 
-function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): Reply {
-  const present = requireUpload(host, uploads, call, moment.now);
+function upload(host: GraphHost, call: Call, moment: Moment): Reply {
+  const { uploads } = host;
+  const present = requireUpload(host, call, moment.now);
   if (present.completedAt !== null)
     return refuseUpload("OffsetInvalidError", "the upload is already complete", false);
 
@@ -137,13 +81,13 @@ function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): 
 }
 
 /** Bytes of an interrupted request are kept, and the next request continues after them. */
-export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
+export function ruploadRoute(host: GraphHost, edge: string): Route {
   return {
     method: "POST",
     path: `/rupload/${edge}/:version/:id`,
     operations: () => ["upload"],
     fetches: (call) => [addressOf(call) ?? []].flat(),
-    handle: (call, moment) => answering(() => upload(host, uploads, call, moment)),
+    handle: (call, moment) => upload(host, call, moment),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Call, contentType } from "#src/http/call.ts";
+import { type Call, contentType, formOf, jsonObject } from "#src/http/call.ts";
 
 export interface FormPart {
   readonly name: string;
@@ -29,6 +29,30 @@ function partOf(bytes: Buffer): FormPart | undefined {
     ...(type === undefined ? {} : { contentType: type.trim() }),
     content: bytes.subarray(end + HEAD_END.length),
   };
+}
+
+/**
+ * The fields of a body: of a JSON object, a form, or a multipart form, in which the value of a file
+ * is its bytes. Undefined when the body is not valid; none for a body of another type.
+ */
+export function bodyFields(call: Call): Iterable<readonly [string, unknown]> | undefined {
+  switch (contentType(call)) {
+    case "application/json":
+      return call.body.length === 0 ? [] : entriesOf(jsonObject(call));
+    case "application/x-www-form-urlencoded":
+      return formOf(call);
+    case "multipart/form-data":
+      return formParts(call)?.map(
+        ({ name, fileName, content }) =>
+          [name, fileName === undefined ? content.toString("utf8") : content] as const,
+      );
+    default:
+      return [];
+  }
+}
+
+function entriesOf(object: object | undefined): Iterable<readonly [string, unknown]> | undefined {
+  return object && Object.entries(object);
 }
 
 function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | undefined {

@@ -1,13 +1,61 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Plan, planFor } from "#src/faults/plan.ts";
+import { type Plan, planFor } from "#src/faults/rule.ts";
 import { answering, type Call, type Reply } from "#src/http/call.ts";
 import { fetchMedia, NOTHING_FETCHED } from "#src/http/fetch-media.ts";
-import type { HeldCalls } from "#src/http/held-calls.ts";
 import type { Platform, Route } from "#src/platform.ts";
+import type { Store, Table } from "#src/store/store.ts";
 import { storingFiles } from "#src/world/received-media.ts";
-import type { LoggedRequest } from "#src/world/request-log.ts";
-import type { World } from "#src/world/world.ts";
+import type { LoggedRequest, World } from "#src/world/world.ts";
+
+interface HeldCall {
+  readonly platform: string;
+  readonly routePath: string;
+  readonly dueAt: number;
+  readonly method: string;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly baseUrl: string;
+}
+
+/** They survive a restart of the simulator; a reset deletes them. */
+export class HeldCalls {
+  readonly #rows: Table<HeldCall>;
+
+  constructor(store: Store) {
+    this.#rows = store.table<HeldCall>("held_calls");
+  }
+
+  hold(id: string, call: Call, about: Pick<HeldCall, "platform" | "routePath" | "dueAt">): void {
+    const { method, path, params, headers, baseUrl } = call;
+    const query = call.query.toString();
+    const body = call.body.toString("base64");
+    this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
+  }
+
+  take(id: string): Call | undefined {
+    const held = this.#rows.get(id);
+    this.#rows.delete(id);
+    return held === undefined ? undefined : toCall(held);
+  }
+
+  all(): [id: string, held: HeldCall][] {
+    return [...this.#rows.entries()];
+  }
+}
+
+function toCall(held: HeldCall): Call {
+  const { method, path, params, headers, baseUrl } = held;
+  const query = new URLSearchParams(held.query);
+  return { method, path, params, query, headers, body: Buffer.from(held.body, "base64"), baseUrl };
+}
+
+/** Operations that see older state while a `stale_reads` fault rule applies. */
+const READS: ReadonlySet<string> = new Set(["status", "metrics", "comments"]);
 
 const HTML = { "content-type": "text/html" };
 
@@ -56,7 +104,7 @@ export async function serve(
   const logged = world.log.open({
     platform: platform.id,
     method,
-    path: platform.loggedPath(path),
+    path: platform.loggedPath?.(path) ?? path,
     operation: operations[0],
     time: world.clock.now(),
     account: account?.externalId ?? null,
@@ -83,7 +131,8 @@ async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call
       ? NOTHING_FETCHED
       : await fetchMedia(route.fetches(call), deps.stopping);
   const now = clock.now();
-  const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
+  const isRead = READS.has(route.operations(call)[0]);
+  const lagMs = isRead ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
   const moment = { now, asOf: now - lagMs, fetched };
   return storingFiles(deps.world.files, () => answering(() => route.handle(call, moment)));
 }

@@ -1,13 +1,22 @@
-import type { Upload, Uploads } from "#src/graph/rupload.ts";
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import { refuseParameter } from "#src/graph/errors.ts";
+import type { Upload, Uploads } from "#src/graph/host.ts";
+import {
+  refuseCaption,
+  refuseFetch,
+  refuseImageFormat,
+  refuseImageSize,
+  refuseRatio,
+  refuseTagCount,
+} from "#src/instagram/errors.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import { AAC, AVC, HEVC, videoFault, type VideoLimits } from "#src/world/mp4.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
-import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
-import { AAC, AVC, HEVC, videoFault, type VideoLimits } from "#src/world/video-fault.ts";
+import { receive, type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
-export interface ContainerError {
+interface ContainerError {
   readonly subcode: number;
   readonly message: string;
 }
@@ -19,7 +28,7 @@ export interface Container {
   /** Such a container cannot be published alone. */
   readonly isChild: boolean;
   readonly caption: string;
-  readonly shareToFeed?: boolean;
+  readonly shareToFeed?: boolean | undefined;
   /**
    * For a carousel: those of its children. Empty when the client sends the video to the upload
    * host.
@@ -31,10 +40,10 @@ export interface Container {
   /** The container's status reports the error only after the processing time. */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
-  readonly coverMs?: number;
+  readonly coverMs?: number | undefined;
 }
 
-export type ContainerStatus =
+type ContainerStatus =
   | { readonly code: "IN_PROGRESS" | "FINISHED" | "PUBLISHED" | "EXPIRED" }
   | { readonly code: "ERROR"; readonly error: ContainerError };
 
@@ -102,11 +111,68 @@ export class Containers {
     const received = this.#uploads.find(container.id)?.received;
     const isPushed = received !== undefined && received !== null;
     const media = isPushed ? [toPosted(received)] : container.media;
-    const { coverMs } = container;
-    return coverMs === undefined ? media : media.map((file) => ({ ...file, coverMs }));
+    return media.map((file) => ({ ...file, coverMs: container.coverMs ?? file.coverMs }));
   }
 
   #startedAt({ id, createdAt, isPushed }: Container): number | null {
     return isPushed ? (this.#uploads.find(id)?.completedAt ?? null) : createdAt;
   }
+}
+
+const MAX_CAPTION = 2200;
+const MAX_ALT_TEXT_LENGTH = 1000;
+const MAX_MENTIONS = 20;
+const MAX_IMAGE_BYTES = 8_000_000;
+const MIN_RATIO = 4 / 5;
+const MAX_RATIO = 1.91;
+/** 1080 x 1351 pixels count as 4:5, because sides are rounded to whole pixels. */
+const RATIO_TOLERANCE = 0.01;
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+export function checkCaption(caption: string, maxHashtags: number): void {
+  if (caption.length > MAX_CAPTION) refuseCaption();
+
+  const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
+  const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
+  if (hashtags > maxHashtags || mentions > MAX_MENTIONS) refuseTagCount();
+}
+
+function checkRatio({ width, height }: ReceivedMedia): void {
+  const ratio = width === undefined || height === undefined ? 1 : width / height;
+  if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) refuseRatio();
+}
+
+export function altTextOf({ parameters }: GraphCall): string {
+  const altText = parameters.text("alt_text");
+  return altText.length > MAX_ALT_TEXT_LENGTH
+    ? refuseParameter(`Param alt_text must be at most ${MAX_ALT_TEXT_LENGTH} characters`)
+    : altText;
+}
+
+export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
+  const file = fetched.get(parameters.required("image_url"));
+  if (file?.kind !== "file" || !file.contentType.startsWith("image/")) return refuseFetch();
+
+  if (file.bytes.length > MAX_IMAGE_BYTES) refuseImageSize();
+
+  const received = receive([file.bytes]);
+  if (file.contentType !== "image/jpeg" || received?.contentType !== "image/jpeg")
+    return refuseImageFormat();
+
+  checkRatio(received);
+  return toPosted(received);
+}
+
+export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
+  const file = fetched.get(parameters.required("video_url"));
+  if (file?.kind !== "file" || !file.contentType.startsWith("video/"))
+    return { media: [], error: { subcode: 2_207_077, message: "Video download failed" } };
+
+  const received = receive([file.bytes]);
+  return received?.kind === "video"
+    ? { media: [toPosted(received)], error: videoError(received) }
+    : { media: [], error: { subcode: 2_207_026, message: "Unsupported video format" } };
 }

@@ -1,15 +1,14 @@
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { ruploadUrl } from "#src/graph/rupload.ts";
 import type { Reply } from "#src/http/call.ts";
 import {
   altTextOf,
   checkCaption,
-  coverOf,
+  type Container,
   fetchImage,
   fetchVideo,
-} from "#src/instagram/container-rules.ts";
-import type { Container } from "#src/instagram/containers.ts";
+} from "#src/instagram/containers.ts";
 import {
   refuseChildCount,
   refuseMissingContainer,
@@ -17,9 +16,9 @@ import {
   refuseType,
 } from "#src/instagram/errors.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
+import { DAY_MS } from "#src/world/limits.ts";
 
 const MAX_CONTAINERS_PER_DAY = 400;
-const DAY_MS = 86_400_000;
 const MIN_CHILDREN = 2;
 const MAX_CHILDREN = 10;
 export const UPLOAD_EDGE = "ig-api-upload";
@@ -52,7 +51,7 @@ function reelOf(graphCall: GraphCall): ContainerContent {
   const isPushed = parameters.text("upload_type") === "resumable";
   if (parameters.has("alt_text")) refuseParameter("Param alt_text is available only for images");
 
-  const cover = coverOf(graphCall);
+  const coverMs = parameters.has("thumb_offset") ? parameters.number("thumb_offset") : undefined;
   if (isPushed && token.kind === "instagram")
     refuseParameter("upload_type resumable is available only to apps with Facebook Login");
 
@@ -60,7 +59,7 @@ function reelOf(graphCall: GraphCall): ContainerContent {
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
 
   const video = isPushed ? { media: [], error: null } : fetchVideo(graphCall);
-  return { kind: "reel", isPushed, ...cover, ...video };
+  return { kind: "reel", isPushed, coverMs, ...video };
 }
 
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
@@ -119,11 +118,11 @@ function contentOf(
 function spendContainer({ world }: InstagramNetwork, { account, now }: GraphCall): void {
   const key = `instagram:containers:${account.externalId}`;
   const rule = { key, limit: MAX_CONTAINERS_PER_DAY, windowMs: DAY_MS };
-  if (!world.limits.spend([rule], now).allowed)
+  if (!world.limits.take(rule, now))
     refuseGraph({ code: 80_002, message: "There have been too many containers on this account." });
 }
 
-function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
+export function createContainer(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now, call, version, id: path } = graphCall;
   if (path !== account.externalId) return refuseObject(path);
 
@@ -144,24 +143,13 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
     caption,
     createdAt: now,
     publishedAt: null,
-    ...(parameters.has("share_to_feed")
-      ? { shareToFeed: parameters.flag("share_to_feed", true) }
-      : {}),
+    shareToFeed: parameters.has("share_to_feed")
+      ? parameters.flag("share_to_feed", true)
+      : undefined,
     ...made,
   });
   if (!made.isPushed) return { status: 200, body: { id } };
 
   network.uploads.begin(id, owner);
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
-}
-
-export function createContainer(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/media",
-    operations: () => ["create"],
-    scope: "instagram_content_publish",
-    fetches: ["image_url", "video_url"],
-    handle: (graphCall) => create(network, graphCall),
-  };
 }

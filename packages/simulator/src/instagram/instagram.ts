@@ -1,26 +1,65 @@
-import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
+import {
+  nodeOperations,
+  readOperations,
+  REVOKE_GRANT,
+  severalNodes,
+  shownComments,
+} from "#src/graph/common-endpoints.ts";
+import { accountOf, type GraphEndpoint, graphRoutes, statusReply } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
-import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
-import { refuseSeveralNodes } from "#src/graph/several-nodes.ts";
-import { statusReply } from "#src/graph/usage.ts";
-import type { Reply } from "#src/http/call.ts";
-import { shownComments } from "#src/instagram/comment-view.ts";
-import { listComments, readReplies, replyToComment } from "#src/instagram/comments.ts";
-import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
-import { INSTAGRAM_LOGIN, instagramLoginRoutes } from "#src/instagram/instagram-login.ts";
-import { SCOPES, issueAccount, toPageView } from "#src/instagram/login.ts";
-import { createNetwork } from "#src/instagram/network.ts";
-import { COUNTERS, deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
-import { listOwnMedia } from "#src/instagram/own-media.ts";
-import { sendPrivateReply } from "#src/instagram/private-reply.ts";
-import { publishContainer } from "#src/instagram/publish.ts";
-import { contentPublishingLimit } from "#src/instagram/publishing-limit.ts";
-import type { Platform } from "#src/platform.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import {
+  hideComment,
+  listComments,
+  readReplies,
+  replyToComment,
+  sendPrivateReply,
+} from "#src/instagram/comments.ts";
+import { createContainer, UPLOAD_EDGE } from "#src/instagram/create-container.ts";
+import {
+  INSTAGRAM_LOGIN,
+  instagramLoginRoutes,
+  issueAccount,
+  SCOPES,
+  toPageView,
+} from "#src/instagram/login.ts";
+import { createNetwork, type InstagramNetwork } from "#src/instagram/network.ts";
+import { COUNTERS, deleteNode, listOwnMedia, readNode } from "#src/instagram/node.ts";
+import { contentPublishingLimit, publishContainer } from "#src/instagram/publish.ts";
+import { on, type Operations, type Platform, usernameCheck } from "#src/platform.ts";
 import type { World } from "#src/world/world.ts";
 
-const USERNAME = /^[a-z0-9._]{1,30}$/;
+const PUBLISHING = { scope: "instagram_content_publish" };
+const CREATING = { ...PUBLISHING, fetches: ["image_url", "video_url"] };
+const READING = { scope: "instagram_basic" };
+const COMMENTING = { scope: "instagram_manage_comments" };
+
+function listOperations({ query }: Call): Operations {
+  return readOperations(query, COUNTERS);
+}
+
+const ENDPOINTS: readonly GraphEndpoint<InstagramNetwork>[] = [
+  on("POST /:id/media", ["create"], createContainer, CREATING),
+  on("POST /:id/media_publish", ["publish"], publishContainer, PUBLISHING),
+  on("GET /:id/media", listOperations, listOwnMedia, READING),
+  on("GET /:id/content_publishing_limit", ["account"], contentPublishingLimit, PUBLISHING),
+  on("GET /:id/comments", ["comments"], listComments, COMMENTING),
+  on("GET /:id/replies", ["comments"], readReplies, COMMENTING),
+  on("POST /:id/replies", ["reply"], replyToComment, COMMENTING),
+  on("POST /:id/messages", ["reply"], sendPrivateReply, { scope: "instagram_manage_messages" }),
+  on("GET /:id", nodeOperations(COUNTERS), readNode, READING),
+  severalNodes(COUNTERS),
+  on("POST /:id", ["hide"], hideComment, COMMENTING),
+];
+
+/** Of the host for Facebook Login only. */
+const FACEBOOK_LOGIN_ENDPOINTS: readonly GraphEndpoint<InstagramNetwork>[] = [
+  REVOKE_GRANT,
+  on("DELETE /:id", ["delete"], deleteNode, { scope: "instagram_manage_contents" }),
+];
+
 const MAX_BODY_BYTES = 310_000_000;
 
 const BLOCKED = graphError({
@@ -28,12 +67,6 @@ const BLOCKED = graphError({
   message: "The action attempted has been deemed abusive or is otherwise disallowed",
   userMessage: "You can't use this feature right now.",
 });
-
-function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username)
-    ? undefined
-    : "use 1 to 30 lower-case letters, digits, dots and underscores";
-}
 
 function refusal(operation: string): Reply {
   switch (operation) {
@@ -65,43 +98,31 @@ function refusal(operation: string): Reply {
  */
 export function createInstagram(world: World): Platform {
   const network = createNetwork(world);
-  const accountRules = {
-    usernameFault,
-    ensureAccount: (username: string | undefined) => issueAccount(network, username).account,
-  };
-  const common = [
-    createContainer(network),
-    publishContainer(network),
-    listOwnMedia(network),
-    contentPublishingLimit(network),
-    listComments(network),
-    readReplies(network),
-    replyToComment(network),
-    sendPrivateReply(network),
-    readNode(network),
-    refuseSeveralNodes(COUNTERS),
-    updateNode(network),
-  ];
-  const endpoints = [...common, revokeGrant(network), deleteNode(network)];
-  return {
+  const accounts = {
     id: "instagram",
+    usernameFault: usernameCheck(
+      /^[a-z0-9._]{1,30}$/,
+      "use 1 to 30 lower-case letters, digits, dots and underscores",
+    ),
+    issueAccount: (username: string | undefined, permissions?: readonly string[]) =>
+      issueAccount(network, username, permissions),
+  };
+  return {
+    ...accounts,
     routes: [
-      ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
-      ...common.map((endpoint) => toGraphRoute(network, endpoint, INSTAGRAM_LOGIN)),
-      ...instagramLoginRoutes(network, accountRules),
-      ruploadRoute(network, network.uploads, UPLOAD_EDGE),
+      ...graphRoutes(network, [...ENDPOINTS, ...FACEBOOK_LOGIN_ENDPOINTS]),
+      ...graphRoutes(network, ENDPOINTS, INSTAGRAM_LOGIN),
+      ...instagramLoginRoutes(network, accounts),
+      ruploadRoute(network, UPLOAD_EDGE),
       ...facebookLoginRoutes({
         host: network,
+        accounts,
         listScopes: () => SCOPES,
-        ...accountRules,
         pageView: (account, accessToken) => toPageView(network, account, accessToken),
       }),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
-    usernameFault,
-    issueAccount: (username, permissions) => issueAccount(network, username, permissions),
     accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
     errorReply: (status, call) => statusReply(network, accountOf(network, call), status),
     refusal,
     notFound: () => graphError({ code: 2500, message: "Unknown path components" }),

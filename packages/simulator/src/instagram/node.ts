@@ -1,14 +1,12 @@
-import { type GraphCall, type GraphEndpoint, requireScope } from "#src/graph/endpoint.ts";
+import { type GraphCall, requireScope } from "#src/graph/endpoint.ts";
 import { refuseObject } from "#src/graph/errors.ts";
+import { pageOf, PAGING } from "#src/graph/paging.ts";
 import { pickFields } from "#src/graph/parameters.ts";
-import { readOperations } from "#src/graph/several-nodes.ts";
 import type { Reply } from "#src/http/call.ts";
-import { commentView } from "#src/instagram/comment-view.ts";
-import { findComment, hideComment } from "#src/instagram/comments.ts";
-import { insightsField } from "#src/instagram/insights.ts";
+import { commentView, findComment } from "#src/instagram/comments.ts";
 import { findPost, type InstagramNetwork } from "#src/instagram/network.ts";
-import { accountView, containerView, mediaView, type View } from "#src/instagram/views.ts";
-import { isVisibleAt } from "#src/world/posts.ts";
+import { accountView, containerView, postView, type View } from "#src/instagram/views.ts";
+import { existsAt } from "#src/world/posts.ts";
 
 /** `like_count` alone does not suffice, because calls for comments request it, too. */
 export const COUNTERS = "like_count,comments_count";
@@ -45,12 +43,9 @@ function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View |
   if (container !== undefined) return containerView(network.containers, container, asOf);
 
   const found = findPost(network, account, id);
-  if (found !== undefined && isVisibleAt(found.post, asOf)) {
-    const { post, detail } = found;
-    const media = { id: post.id, productType: detail.productType };
-    const insights = insightsField(network, graphCall, media);
-    return { ...mediaView(network, post, detail, account, asOf), insights };
-  }
+  if (found !== undefined && existsAt(found.post, asOf))
+    return postView(network, graphCall, found.post, found.detail);
+
   const comment = findComment(network, graphCall, id);
   if (comment === undefined || comment.createdAt > asOf) return undefined;
 
@@ -62,35 +57,16 @@ function viewOf(network: InstagramNetwork, graphCall: GraphCall): View {
   return findView(network, graphCall) ?? refuseObject(graphCall.id);
 }
 
-function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
+export function readNode(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   parameters.checkNames([]);
   return { status: 200, body: pickFields(parameters, viewOf(network, graphCall)) };
 }
 
-export function readNode(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id",
-    operations: ({ params, query }) =>
-      params["id"] === "me" ? ["account"] : readOperations(query, COUNTERS),
-    reads: true,
-    scope: "instagram_basic",
-    handle: (graphCall) => read(network, graphCall),
-  };
-}
-
-export function updateNode(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id",
-    operations: () => ["hide"],
-    scope: "instagram_manage_comments",
-    handle: (graphCall) => hideComment(network, graphCall),
-  };
-}
-
-function remove(network: InstagramNetwork, { id, account, parameters, now }: GraphCall): Reply {
+export function deleteNode(
+  network: InstagramNetwork,
+  { id, account, parameters, now }: GraphCall,
+): Reply {
   parameters.checkNames([]);
   const found = findPost(network, account, id);
   if (found === undefined || found.post.deletedAt !== null) return refuseObject(id);
@@ -99,12 +75,18 @@ function remove(network: InstagramNetwork, { id, account, parameters, now }: Gra
   return { status: 200, body: { success: true, deleted_id: id } };
 }
 
-export function deleteNode(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "DELETE",
-    path: "/:id",
-    operations: () => ["delete"],
-    scope: "instagram_manage_contents",
-    handle: (graphCall) => remove(network, graphCall),
-  };
+export function listOwnMedia(network: InstagramNetwork, graphCall: GraphCall): Reply {
+  const { account, parameters, asOf, id } = graphCall;
+  if (id !== account.externalId) return refuseObject(id);
+
+  parameters.checkNames(PAGING);
+  const posts = network.world.posts.newestFirst(account).filter((post) => existsAt(post, asOf));
+  const { items, paging } = pageOf(posts, graphCall);
+  const data = items.flatMap((post) => {
+    const detail = network.details.find(post.id);
+    return detail === undefined
+      ? []
+      : pickFields(parameters, postView(network, graphCall, post, detail));
+  });
+  return { status: 200, body: { data, ...paging } };
 }

@@ -1,7 +1,6 @@
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { type Call, formOf, type Moment, type Reply } from "#src/http/call.ts";
 import type { AuthorizationCodes } from "#src/oauth/codes.ts";
-import type { Route } from "#src/platform.ts";
-import type { Account } from "#src/world/accounts.ts";
+import type { Platform, Route } from "#src/platform.ts";
 import type { Settings } from "#src/world/settings.ts";
 
 interface AuthorizeRules {
@@ -111,13 +110,11 @@ function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest):
   return htmlPage(200, `Simulated ${platform}`, content.join(""));
 }
 
-export interface AuthorizePage extends AuthorizeRules {
-  readonly platform: string;
+interface AuthorizePage extends AuthorizeRules {
   readonly path: string;
+  readonly platform: Pick<Platform, "id" | "usernameFault" | "issueAccount">;
   readonly settings: Settings;
   readonly codes: AuthorizationCodes;
-  readonly usernameFault: (username: string) => string | undefined;
-  readonly ensureAccount: (username: string | undefined) => Account;
 }
 
 function namesIn(text: string): readonly (string | undefined)[] {
@@ -139,11 +136,11 @@ function approve(
 ): Reply {
   const chosen = namesIn(names);
   const fault = chosen
-    .map((name) => (name === undefined ? undefined : page.usernameFault(name)))
+    .map((name) => (name === undefined ? undefined : page.platform.usernameFault(name)))
     .find((each) => each !== undefined);
   if (fault !== undefined) return faultPage(`Invalid username: ${fault}`);
 
-  const accounts = chosen.map((name) => page.ensureAccount(name).externalId);
+  const accounts = chosen.map((name) => page.platform.issueAccount(name).account.externalId);
   const { clientId, redirectUri, codeChallenge } = request;
   const scopes = request.scopes.filter((scope) => !declined.includes(scope));
   const approval = { clientId, redirectUri, scopes, declined, codeChallenge, accounts };
@@ -161,7 +158,7 @@ function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
     case "deny":
       return denied(request);
     case "ask":
-      return approvalPage(page.platform, request);
+      return approvalPage(page.platform.id, request);
   }
 }
 
@@ -174,7 +171,7 @@ function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") return faultPage(request);
 
-  const form = new URLSearchParams(call.body.toString("utf8"));
+  const form = formOf(call);
   return form.get("decision") === "approve"
     ? approve(page, request, decisionIn(form), now)
     : denied(request);

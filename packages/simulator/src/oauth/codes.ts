@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
-import type { Secrets } from "#src/world/secrets.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import type { Secrets } from "#src/world/world.ts";
 
 const CODE_CHARACTERS = 64;
 
@@ -42,6 +41,18 @@ export class AuthorizationCodes {
     const code = this.#secrets.issueToken(CODE_CHARACTERS);
     this.#rows.put(code, { ...approval, expiresAt: now + this.#lifetimeMs, used: false });
     return code;
+  }
+
+  /** Redeems the code in the form of a token call. */
+  redeemForm(form: URLSearchParams, clientId: string, now: number): Approval | undefined {
+    const text = (name: string): string => form.get(name) ?? "";
+    const redemption = {
+      code: text("code"),
+      clientId,
+      redirectUri: text("redirect_uri"),
+      codeVerifier: text("code_verifier"),
+    };
+    return this.redeem(redemption, now);
   }
 
   /** An invalid exchange also makes the code unusable. */

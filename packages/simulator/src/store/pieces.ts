@@ -19,7 +19,7 @@ export class Pieces {
     writeFileSync(join(this.#folder, name), bytes, { mode: 0o600 });
   }
 
-  get(name: string): Buffer {
+  #get(name: string): Buffer {
     if (this.#folder !== undefined) return readFileSync(join(this.#folder, name));
 
     const bytes = this.#kept.get(name);
@@ -28,9 +28,15 @@ export class Pieces {
     return bytes;
   }
 
-  drop(name: string): void {
-    this.#kept.delete(name);
-    if (this.#folder !== undefined) rmSync(join(this.#folder, name), { force: true });
+  *read(names: Iterable<string>): Generator<Buffer> {
+    for (const name of names) yield this.#get(name);
+  }
+
+  drop(names: Iterable<string>): void {
+    for (const name of names) {
+      this.#kept.delete(name);
+      if (this.#folder !== undefined) rmSync(join(this.#folder, name), { force: true });
+    }
   }
 
   dropAll(): void {

@@ -1,5 +1,131 @@
-import { Journal } from "#src/store/journal.ts";
-import { type Change, Table } from "#src/store/table.ts";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+type Change = readonly [table: string, key: string, value?: unknown];
+
+/** Rows in the order of their first insertion. A row is replaced, never changed in place. */
+export class Table<T> {
+  readonly #name: string;
+  readonly #rows: Map<string, T>;
+  readonly #record: (change: Change) => void;
+
+  constructor(name: string, rows: Map<string, T>, record: (change: Change) => void) {
+    this.#name = name;
+    this.#rows = rows;
+    this.#record = record;
+  }
+
+  get(key: string): T | undefined {
+    return this.#rows.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
+  put(key: string, row: T): void {
+    this.#rows.set(key, row);
+    this.#record([this.#name, key, row]);
+  }
+
+  delete(key: string): boolean {
+    const existed = this.#rows.delete(key);
+    if (existed) this.#record([this.#name, key]);
+
+    return existed;
+  }
+
+  keys(): MapIterator<string> {
+    return this.#rows.keys();
+  }
+
+  values(): MapIterator<T> {
+    return this.#rows.values();
+  }
+
+  entries(): MapIterator<[string, T]> {
+    return this.#rows.entries();
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+}
+
+const NEWLINE = 0x0a;
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text, "utf8");
+  let written = 0;
+  while (written < bytes.length) written += writeSync(fd, bytes, written);
+}
+
+function splitLines(bytes: Buffer): { lines: string[]; completeBytes: number } {
+  const lines: string[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(bytes.toString("utf8", start, end));
+    start = end + 1;
+  }
+  return { lines, completeBytes: start };
+}
+
+/**
+ * A file of lines that survives `kill -9`. `append` returns when the operating system has the whole
+ * line. A line that a kill truncated is dropped at the next start, because the simulator had not
+ * yet responded to the request that wrote it.
+ */
+class Journal implements Disposable {
+  readonly #path: string;
+  #fd: number;
+
+  private constructor(path: string, fd: number) {
+    this.#path = path;
+    this.#fd = fd;
+  }
+
+  /** Only the owner of the file can read it, because it contains tokens. */
+  static open(folder: string): { journal: Journal; lines: string[] } {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, "journal.ndjson");
+    const { lines, completeBytes } = existsSync(path)
+      ? splitLines(readFileSync(path))
+      : { lines: [], completeBytes: 0 };
+    const fd = openSync(path, "a", 0o600);
+    ftruncateSync(fd, completeBytes);
+    return { journal: new Journal(path, fd), lines };
+  }
+
+  append(line: string): void {
+    writeAll(this.#fd, `${line}\n`);
+  }
+
+  /** A kill leaves either the old file or the new file. */
+  rewrite(lines: readonly string[]): void {
+    const next = `${this.#path}.next`;
+    const fd = openSync(next, "w", 0o600);
+    writeAll(fd, lines.map((line) => `${line}\n`).join(""));
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(next, this.#path);
+    closeSync(this.#fd);
+    this.#fd = openSync(this.#path, "a", 0o600);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+}
 
 /**
  * The journal is rewritten at the start, if there are also more outdated changes than current rows.

@@ -1,5 +1,4 @@
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import type { Store, Table } from "#src/store/store.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 

@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
-import type { Secrets } from "#src/world/secrets.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import type { Secrets } from "#src/world/world.ts";
 
 export interface Bot {
   readonly id: number;

@@ -1,7 +1,6 @@
 import { isRecord, Refused } from "#src/http/call.ts";
 import { refuse, statusFailure } from "#src/telegram/errors.ts";
-import { captionText } from "#src/telegram/message-text.ts";
-import { listOf, type Parameters, textOf } from "#src/telegram/parameters.ts";
+import { captionText, listOf, type Parameters, textOf } from "#src/telegram/parameters.ts";
 import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
 
 export type InputKind = "photo" | "video" | "animation";

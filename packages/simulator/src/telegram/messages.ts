@@ -1,20 +1,30 @@
 import { Refused } from "#src/http/call.ts";
-import { topicOf } from "#src/telegram/chat-kind.ts";
+import { albumId } from "#src/telegram/albums.ts";
 import { refuse, tooManyRequests } from "#src/telegram/errors.ts";
-import { messageText } from "#src/telegram/message-text.ts";
-import { type BotCall, requireRight, type TelegramNetwork } from "#src/telegram/network.ts";
-import { idOf, idsOf } from "#src/telegram/parameters.ts";
-import { postOptions } from "#src/telegram/post-options.ts";
-import { messageView } from "#src/telegram/views.ts";
+import {
+  groupMedia,
+  type InputKind,
+  type InputMedia,
+  singleMedia,
+} from "#src/telegram/input-media.ts";
+import {
+  type BotCall,
+  requireRight,
+  type TelegramNetwork,
+  topicOf,
+} from "#src/telegram/network.ts";
+import { idOf, idsOf, messageText, postOptions } from "#src/telegram/parameters.ts";
+import { mediaMessageView, messageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
+import { toPosted } from "#src/world/received-media.ts";
 
 const MAX_MESSAGES_PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
 const CREATION_NOTICE_ID = 1;
 const MAX_DELETED_AT_ONCE = 100;
 
-export function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
+function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
   const key = `telegram:messages:${chat.externalId}`;
   const rule = { key, limit: MAX_MESSAGES_PER_MINUTE, windowMs: MINUTE_MS, cost: items };
   const { allowed, standings } = world.limits.spend([rule], now);
@@ -24,7 +34,7 @@ export function spend({ world }: TelegramNetwork, chat: Account, items: number, 
   }
 }
 
-export function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Account): number {
+function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Account): number {
   const id = (latestMessageIds.get(chat.externalId) ?? CREATION_NOTICE_ID) + 1;
   latestMessageIds.put(chat.externalId, id);
   return id;
@@ -44,9 +54,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
     text,
     media: [],
     createdAt: now,
-    deletedAt: null,
-    createCalls: 1,
-    ...options,
+    options,
   });
   return messageView({ chat, bot, topicId }, post);
 }
@@ -76,24 +84,6 @@ function remove(network: TelegramNetwork, chat: Account, id: number, now: number
   return true;
 }
 
-export function editMessageText(network: TelegramNetwork, call: BotCall): unknown {
-  const { parameters, now, bot } = call;
-  const chat = requireRight(network, call, "canPostMessages");
-  const post =
-    findUndeleted(network, chat, idOf(parameters.get("message_id"))) ??
-    refuse("message to edit not found");
-  if (post.media.length > 0) refuse("there is no text in the message to edit");
-
-  const text = messageText(parameters);
-  if (text === post.text)
-    refuse(
-      "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message",
-    );
-
-  const sent = { chat, bot, topicId: undefined };
-  return messageView(sent, network.world.posts.change(post, { text }), now);
-}
-
 export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown {
   const chat = requireRight(network, call, "canDeleteMessages");
   const id =
@@ -112,4 +102,56 @@ export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown
   for (const id of ids) remove(network, chat, id, call.now);
 
   return true;
+}
+
+function addPost(
+  { world }: TelegramNetwork,
+  { chat, id, media }: { chat: Account; id: string; media: readonly InputMedia[] },
+  { parameters, now }: BotCall,
+): void {
+  world.posts.add({
+    platform: "telegram",
+    account: chat.externalId,
+    id,
+    text: captionOf(media),
+    media: media.map(({ received }) => toPosted(received)),
+    createdAt: now,
+    options: postOptions(parameters),
+  });
+}
+
+function captionOf(media: readonly InputMedia[]): string {
+  return media.map(({ caption }) => caption).find((caption) => caption !== "") ?? "";
+}
+
+export function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind): unknown {
+  const { parameters, now, bot } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const topicId = topicOf(chat, parameters);
+  const media = singleMedia(parameters, kind);
+  spend(network, chat, 1, now);
+  const id = nextMessageId(network, chat);
+  addPost(network, { chat, id: String(id), media: [media] }, call);
+  return mediaMessageView({ chat, bot, topicId }, { id, createdAt: now, media });
+}
+
+/** As a whole or not at all. An album counts against the rate limit once per message. */
+export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
+  const { parameters, now, bot } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const topicId = topicOf(chat, parameters);
+  const media = groupMedia(parameters);
+  spend(network, chat, media.length, now);
+  const ids = media.map(() => nextMessageId(network, chat));
+  const [first = 0] = ids;
+  const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
+  network.albums.add(chat, parts, first);
+  addPost(network, { chat, id: albumId(ids), media }, call);
+  const groupId = `${chat.externalId.slice(-10)}${first}`;
+  return media.map((one, index) =>
+    mediaMessageView(
+      { chat, bot, topicId },
+      { id: first + index, createdAt: now, media: one, groupId },
+    ),
+  );
 }

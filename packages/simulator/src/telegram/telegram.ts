@@ -1,56 +1,94 @@
 import { randomInt } from "node:crypto";
-import type { Operation } from "#src/faults/rule.ts";
 import { type Call, type Moment, Refused, type Reply } from "#src/http/call.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
-import { isTokenShaped } from "#src/telegram/bots.ts";
 import {
-  getChat,
-  getChatAdministrators,
-  getChatMember,
-  getMe,
-  getUpdates,
-  leaveChat,
-} from "#src/telegram/chats.ts";
-import { failure, statusFailure, tooManyRequests } from "#src/telegram/errors.ts";
+  type IssuedAccount,
+  type Operations,
+  type Platform,
+  usernameCheck,
+} from "#src/platform.ts";
+import { isTokenShaped } from "#src/telegram/bots.ts";
+import { failure, forbid, refuse, statusFailure, tooManyRequests } from "#src/telegram/errors.ts";
 import {
   deleteMessage,
   deleteMessages,
-  editMessageText,
+  sendMediaGroup,
   sendMessage,
+  sendOne,
 } from "#src/telegram/messages.ts";
 import {
   type BotCall,
   createNetwork,
   findChat,
+  kindOf,
+  requireChat,
   type TelegramNetwork,
 } from "#src/telegram/network.ts";
-import { parametersOf } from "#src/telegram/parameters.ts";
-import { sendAnimation, sendMediaGroup, sendPhoto, sendVideo } from "#src/telegram/send-media.ts";
+import { idOf, parametersOf } from "#src/telegram/parameters.ts";
+import { administratorView, botView, chatView, memberView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
-interface Method {
-  readonly operations: readonly [Operation, ...Operation[]];
-  readonly run: (network: TelegramNetwork, call: BotCall) => unknown;
+function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
+  return {
+    ...botView(bot),
+    can_join_groups: true,
+    can_read_all_group_messages: false,
+    supports_inline_queries: false,
+  };
 }
 
+const GROUP_PERMISSIONS = {
+  can_send_messages: true,
+  can_send_photos: true,
+  can_send_videos: true,
+  can_send_other_messages: true,
+};
+
+/** Any bot can look up a public chat. */
+function getChat(network: TelegramNetwork, { parameters }: BotCall): unknown {
+  const chat = requireChat(network, parameters);
+  const view = { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
+  return kindOf(chat) === "channel" ? view : { ...view, permissions: GROUP_PERMISSIONS };
+}
+
+function getChatMember(network: TelegramNetwork, { bot, parameters }: BotCall): unknown {
+  const chat = requireChat(network, parameters);
+  if (network.bots.membership(bot, chat.externalId) === undefined)
+    forbid("bot is not a member of the channel chat");
+
+  const userId = idOf(parameters.get("user_id")) ?? refuse("invalid user_id specified");
+  const member = network.bots.administrators(chat.externalId).find((one) => one.id === userId);
+  if (member === undefined) return refuse("user not found");
+
+  return kindOf(chat) === "channel" ? administratorView(member) : memberView(member);
+}
+
+function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall): unknown {
+  const chat = requireChat(network, parameters);
+  if (network.bots.membership(bot, chat.externalId) === undefined)
+    forbid("bot is not a member of the channel chat");
+
+  network.bots.leave(bot, chat.externalId);
+  return true;
+}
+
+type Method = readonly [Operations, (network: TelegramNetwork, call: BotCall) => unknown];
+
+const SENDING: Operations = ["publish", "create"];
+
 /** By lower-case name, because the Bot API ignores case. No method reads messages back. */
-const METHODS: ReadonlyMap<string, Method> = new Map([
-  ["getme", { operations: ["account"], run: getMe }],
-  ["getchat", { operations: ["account"], run: getChat }],
-  ["getchatmember", { operations: ["account"], run: getChatMember }],
-  ["getchatadministrators", { operations: ["account"], run: getChatAdministrators }],
-  ["sendmessage", { operations: ["publish", "create"], run: sendMessage }],
-  ["sendphoto", { operations: ["publish", "create"], run: sendPhoto }],
-  ["sendvideo", { operations: ["publish", "create"], run: sendVideo }],
-  ["sendanimation", { operations: ["publish", "create"], run: sendAnimation }],
-  ["sendmediagroup", { operations: ["publish", "create"], run: sendMediaGroup }],
-  ["editmessagetext", { operations: ["other"], run: editMessageText }],
-  ["deletemessage", { operations: ["delete"], run: deleteMessage }],
-  ["deletemessages", { operations: ["delete"], run: deleteMessages }],
-  ["leavechat", { operations: ["revoke"], run: leaveChat }],
-  ["getupdates", { operations: ["other"], run: getUpdates }],
+const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ["getme", [["account"], getMe]],
+  ["getchat", [["account"], getChat]],
+  ["getchatmember", [["account"], getChatMember]],
+  ["sendmessage", [SENDING, sendMessage]],
+  ["sendphoto", [SENDING, (network, call) => sendOne(network, call, "photo")]],
+  ["sendvideo", [SENDING, (network, call) => sendOne(network, call, "video")]],
+  ["sendanimation", [SENDING, (network, call) => sendOne(network, call, "animation")]],
+  ["sendmediagroup", [SENDING, sendMediaGroup]],
+  ["deletemessage", [["delete"], deleteMessage]],
+  ["deletemessages", [["delete"], deleteMessages]],
+  ["leavechat", [["revoke"], leaveChat]],
 ]);
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -59,7 +97,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   revoke: "chat not found",
 };
 
-const USERNAME = /^[A-Za-z](?!\w*__)[A-Za-z0-9_]{2,30}[A-Za-z0-9]$/;
 const SIMULATED_WAIT_SECONDS = 1;
 /** An album of ten videos of the largest size, with the form around them. */
 const MAX_BODY_BYTES = 501_000_000;
@@ -76,10 +113,11 @@ function runMethod(network: TelegramNetwork, call: Call, moment: Moment): Reply 
   const method = methodOf(call);
   if (method === undefined) return failure(404, "Not Found: method not found");
 
+  const [, run] = method;
   const parameters = parametersOf(call);
   return {
     status: 200,
-    body: { ok: true, result: method.run(network, { bot, parameters, ...moment }) },
+    body: { ok: true, result: run(network, { bot, parameters, ...moment }) },
   };
 }
 
@@ -94,20 +132,10 @@ function accountOf(network: TelegramNetwork, call: Call): Account | undefined {
 }
 
 function issueAccount(network: TelegramNetwork, username: string | undefined): IssuedAccount {
-  const { accounts } = network.world;
-  const nameOf = (words: readonly string[], number: number) => `${words.join("_")}_${number}`;
-  const invented = inventName(
-    ({ words, number }) => accounts.byUsername("telegram", nameOf(words, number)) !== undefined,
-  );
-  const name = username ?? nameOf(invented.words, invented.number);
-  const account =
-    accounts.byUsername("telegram", name) ??
-    accounts.add({
-      platform: "telegram",
-      externalId: newChatId(network.world),
-      username: name,
-      displayName: invented.displayName,
-    });
+  const account = network.world.accounts.ensure("telegram", username, {
+    nameOf: (words, number) => `${words.join("_")}_${number}`,
+    newId: () => newChatId(network.world),
+  });
   const botToken = network.bots.issueFor(account.externalId).token;
   return { account, credentials: { botToken, chatId: account.externalId } };
 }
@@ -123,7 +151,7 @@ export function createTelegram(world: World): Platform {
   const network = createNetwork(world);
   const route = {
     path: "/bot:token/:method",
-    operations: (call: Call) => methodOf(call)?.operations ?? (["other"] as const),
+    operations: (call: Call) => methodOf(call)?.[0] ?? (["other"] as const),
     handle: (call: Call, moment: Moment) => runMethod(network, call, moment),
   };
   return {
@@ -133,10 +161,10 @@ export function createTelegram(world: World): Platform {
       { method: "GET", ...route },
       { method: "POST", ...route },
     ],
-    usernameFault: (username) =>
-      USERNAME.test(username)
-        ? undefined
-        : "use 4 to 32 letters, digits and underscores; start with a letter; do not end with an underscore or repeat one",
+    usernameFault: usernameCheck(
+      /^[A-Za-z](?!\w*__)[A-Za-z0-9_]{2,30}[A-Za-z0-9]$/,
+      "use 4 to 32 letters, digits and underscores; start with a letter; do not end with an underscore or repeat one",
+    ),
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path.replace(/^\/bot[^/]*/, "/bot<token>"),

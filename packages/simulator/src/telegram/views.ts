@@ -1,6 +1,6 @@
 import type { Bot } from "#src/telegram/bots.ts";
-import { kindOf } from "#src/telegram/chat-kind.ts";
 import type { InputMedia } from "#src/telegram/input-media.ts";
+import { kindOf } from "#src/telegram/network.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
 

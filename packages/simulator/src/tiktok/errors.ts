@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Refused, type Reply } from "#src/http/call.ts";
+import { type Call, Refused, type Reply } from "#src/http/call.ts";
 
 const ERRORS = {
   access_token_invalid: [401, "The access token is invalid or not found in the request."],
@@ -29,7 +29,6 @@ const ERRORS = {
     403,
     "The access token does not have authorization for this publish_id.",
   ],
-  publish_not_cancellable: [400, "The publish cannot be cancelled any more."],
   internal_error: [500, "Something is wrong. Please try again later."],
   not_found: [404, "The path does not exist."],
 } as const;
@@ -43,6 +42,19 @@ function logId(): string {
 /** The first of TikTok's three response formats. */
 export function apiAnswer(data: unknown): Reply {
   return { status: 200, body: { data, error: { code: "ok", message: "", log_id: logId() } } };
+}
+
+/** Of a resource, the fields that the call asks for. */
+export function pickFields(
+  { query }: Call,
+  resource: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const fields = (query.get("fields") ?? "").split(",").filter((name) => name !== "");
+  const unknown = fields.find((name) => !(name in resource));
+  if (fields.length === 0 || unknown !== undefined)
+    refuseParameter(`The fields are missing or unknown: ${unknown ?? ""}`);
+
+  return Object.fromEntries(fields.map((name) => [name, resource[name]]));
 }
 
 export function apiError(code: ErrorCode, message: string = ERRORS[code][1]): Reply {

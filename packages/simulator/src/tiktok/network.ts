@@ -1,28 +1,72 @@
-import { randomBytes } from "node:crypto";
-import { AuthorizationCodes } from "#src/oauth/codes.ts";
+import { type Call, contentType, jsonObject, type Moment, type Reply } from "#src/http/call.ts";
+import { OAuthTokens } from "#src/oauth/tokens.ts";
+import type { Endpoint, Route } from "#src/platform.ts";
+import { apiError, refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import { type PrivacyLevel, type Publish, Publishes } from "#src/tiktok/publishes.ts";
-import { Tokens } from "#src/tiktok/tokens.ts";
 import type { Account } from "#src/world/accounts.ts";
+import { DAY_MS, MINUTE_MS } from "#src/world/limits.ts";
 import { type ReceivedMedia, toPosted } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-export interface TiktokNetwork {
-  readonly world: World;
-  readonly tokens: Tokens;
-  readonly codes: AuthorizationCodes;
-  readonly publishes: Publishes;
-}
+export const REFRESH_LIFETIME_MS = 180 * DAY_MS;
 
-const CODE_LIFETIME_MS = 600_000;
+export type TiktokNetwork = ReturnType<typeof createNetwork>;
 
-export function createNetwork(world: World): TiktokNetwork {
-  const { store, secrets } = world;
+export function createNetwork(world: World) {
   return {
     world,
-    tokens: new Tokens(store, secrets),
-    codes: new AuthorizationCodes(store, secrets, "tiktok", CODE_LIFETIME_MS),
-    publishes: new Publishes(store),
+    tokens: new OAuthTokens(world, "tiktok", {
+      codeLifetimeMs: 600_000,
+      accessPrefix: "act.",
+      refreshPrefix: "rft.",
+      characters: 64,
+      accessLifetimeMs: 7_200_000,
+      refreshLifetimeMs: REFRESH_LIFETIME_MS,
+      rotates: true,
+      revokes: "authorization",
+    }),
+    publishes: new Publishes(world.store),
   };
+}
+
+export interface TiktokCall extends Moment {
+  readonly call: Call;
+  readonly account: Account;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface TiktokEndpoint extends Endpoint<TiktokNetwork, TiktokCall> {
+  readonly fetches?: Route["fetches"];
+  readonly scope: string;
+  readonly bucket: string;
+  readonly perMinute: number;
+}
+
+/** A missing body counts as an empty object. */
+function bodyOf(call: Call): Readonly<Record<string, unknown>> {
+  if (call.method === "GET" || call.body.length === 0) return {};
+
+  const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
+  return body ?? refuseParameter("The body is not a JSON object or has another Content-Type.");
+}
+
+export function serve(
+  network: TiktokNetwork,
+  endpoint: TiktokEndpoint,
+  call: Call,
+  moment: Moment,
+): Reply {
+  const access = network.tokens.accessOf(call, moment.now);
+  if (access === undefined) return apiError("access_token_invalid");
+
+  const { account, scopes } = access;
+  if (!scopes.includes(endpoint.scope)) return apiError("scope_not_authorized");
+
+  const key = `tiktok:${endpoint.bucket}:${account.externalId}`;
+  const rule = { key, limit: endpoint.perMinute, windowMs: MINUTE_MS };
+  if (!network.world.limits.take(rule, moment.now)) refuse("rate_limit_exceeded");
+
+  return endpoint.handle(network, { call, account, body: bodyOf(call), ...moment });
 }
 
 /** The prefix of the creator's username decides what the creator may post. */
@@ -48,13 +92,8 @@ export function creatorOf({ world }: TiktokNetwork, { username }: Account): Crea
   };
 }
 
-export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): string {
-  return `${kind}~v2-1.${randomBytes(9).readBigUInt64BE().toString()}`;
-}
-
 /** Maximum number of TikTok posts per creator and day, over all apps. */
 const MAX_POSTS_PER_DAY = 15;
-const DAY_MS = 86_400_000;
 
 export function postsPerDay({ world }: TiktokNetwork): number {
   return Math.max(0, MAX_POSTS_PER_DAY - world.settings.values.tiktokPostsOfOtherApps);
@@ -90,7 +129,7 @@ export function complete(
   if (failReason !== undefined) return publishes.put({ ...publish, receivedAt, failReason });
 
   const postId = world.snowflakes.next(receivedAt);
-  const cover = publish.coverMs === undefined ? {} : { coverMs: publish.coverMs };
+  const { coverMs } = publish;
   // Readers cannot see a post that is visible only to its author.
   if (publish.privacy !== "SELF_ONLY")
     world.posts.add({
@@ -98,11 +137,9 @@ export function complete(
       account: publish.account,
       id: postId,
       text: publish.description === "" ? publish.title : publish.description,
-      media: media.map((file) => ({ ...toPosted(file), ...cover })),
+      media: media.map((file) => ({ ...toPosted(file), coverMs })),
       createdAt: receivedAt,
-      deletedAt: null,
-      createCalls: 1,
-      ...(publish.options === undefined ? {} : { options: publish.options }),
+      options: publish.options,
     });
 
   return publishes.put({ ...publish, receivedAt, media, postId });

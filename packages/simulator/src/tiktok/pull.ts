@@ -1,7 +1,22 @@
 import type { Fetched } from "#src/http/fetch-media.ts";
 import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
-import { videoFailReason } from "#src/tiktok/video-check.ts";
+import { AVC, HEVC, videoFault } from "#src/world/mp4.ts";
 import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
+
+/**
+ * "Video restrictions" of TikTok's media transfer guide: H.264, H.265, VP8 or VP9, 23 to 60 frames
+ * per second.
+ */
+const LIMITS = { video: [...AVC, ...HEVC, "vp08", "vp09"], minFps: 23, maxFps: 60 };
+
+export function videoFailReason(received: ReceivedMedia | undefined): string | undefined {
+  if (received?.kind !== "video") return "file_format_check_failed";
+
+  const fault = videoFault(received, LIMITS);
+  if (fault === undefined) return undefined;
+
+  return fault === "frame_rate" ? "frame_rate_check_failed" : "file_format_check_failed";
+}
 
 /**
  * Domain names reserved by RFC 2606. Such a domain has no owner, so TikTok cannot verify its
@@ -45,7 +60,7 @@ export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   });
 }
 
-export interface FetchedMedia {
+interface FetchedMedia {
   readonly media: readonly ReceivedMedia[];
   readonly failReason: string | undefined;
 }

@@ -1,77 +1,163 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
+import { type Call, contentType, type Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
-import { creatorEndpoints } from "#src/tiktok/creator-info.ts";
-import { toRoute } from "#src/tiktok/endpoint.ts";
+import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import {
+  type IssuedAccount,
+  on,
+  type Platform,
+  type Route,
+  toRoutes,
+  usernameCheck,
+} from "#src/platform.ts";
 import { apiError, bareStatus, oauthError, statusError } from "#src/tiktok/errors.ts";
-import { initEndpoints } from "#src/tiktok/init.ts";
-import { createNetwork, type TiktokNetwork } from "#src/tiktok/network.ts";
-import { oauthRoutes } from "#src/tiktok/oauth.ts";
-import { statusEndpoints } from "#src/tiktok/status.ts";
-import { ALL_SCOPES } from "#src/tiktok/tokens.ts";
+import { initPhoto, initVideo, mediaUrlsOf, videoOperations } from "#src/tiktok/init.ts";
+import {
+  createNetwork,
+  REFRESH_LIFETIME_MS,
+  serve,
+  type TiktokEndpoint,
+  type TiktokNetwork,
+} from "#src/tiktok/network.ts";
+import {
+  creatorInfo,
+  fetchStatus,
+  listVideos,
+  queryVideos,
+  userInfo,
+} from "#src/tiktok/queries.ts";
 import { UPLOAD_PATH, uploadRoute } from "#src/tiktok/upload.ts";
-import { videoEndpoints } from "#src/tiktok/videos.ts";
-import type { Account } from "#src/world/accounts.ts";
-import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
-const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
-const MAX_BODY_BYTES = 128_000_000;
+const SCOPES: readonly string[] = [
+  "user.info.basic",
+  "user.info.profile",
+  "user.info.stats",
+  "video.list",
+  "video.upload",
+  "video.publish",
+];
 
-function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username)
-    ? undefined
-    : "use 2 to 24 letters, digits, underscores and periods; do not end with a period";
+type Rules = Pick<TiktokEndpoint, "scope" | "bucket" | "perMinute">;
+
+function publishing(bucket: string, perMinute: number): Rules {
+  return { scope: "video.publish", bucket, perMinute };
 }
+
+function listing(bucket: string): Rules {
+  return { scope: "video.list", bucket, perMinute: 600 };
+}
+
+const USER_INFO: Rules = { scope: "user.info.basic", bucket: "user_info", perMinute: 600 };
+const INIT = { ...publishing("init", 6), fetches: mediaUrlsOf };
+const PUBLISH = "/v2/post/publish";
+
+const ENDPOINTS: readonly TiktokEndpoint[] = [
+  on(
+    `POST ${PUBLISH}/creator_info/query/`,
+    ["account"],
+    creatorInfo,
+    publishing("creator_info", 20),
+  ),
+  on("GET /v2/user/info/", ["account"], userInfo, USER_INFO),
+  on(`POST ${PUBLISH}/video/init/`, videoOperations, initVideo, INIT),
+  on(`POST ${PUBLISH}/content/init/`, ["publish", "create"], initPhoto, INIT),
+  on(`POST ${PUBLISH}/status/fetch/`, ["status"], fetchStatus, publishing("status", 30)),
+  on("POST /v2/video/list/", ["status"], listVideos, listing("video_list")),
+  on("POST /v2/video/query/", ["metrics"], queryVideos, listing("video_query")),
+];
+
+/** The largest last chunk of an upload. */
+const MAX_BODY_BYTES = 128_000_000;
 
 function issueAccount(
   { world, tokens }: TiktokNetwork,
   username: string | undefined,
 ): IssuedAccount {
-  const { accounts, clock } = world;
-  const nameOf = (words: readonly string[], number: number) => `${words.join(".")}${number}`;
-  const invented = inventName(
-    ({ words, number }) => accounts.byUsername("tiktok", nameOf(words, number)) !== undefined,
-  );
-  const name = username ?? nameOf(invented.words, invented.number);
-  const account =
-    accounts.byUsername("tiktok", name) ??
-    accounts.add({
-      platform: "tiktok",
-      externalId: `-000${randomBytes(24).toString("base64url")}`,
-      username: name,
-      displayName: invented.displayName,
-    });
-  const { accessToken, refreshToken, expiresInSeconds } = tokens.issue(
-    account.externalId,
-    ALL_SCOPES,
-    clock.now(),
-  );
-  return { account, credentials: { accessToken, refreshToken, expiresInSeconds } };
+  const account = world.accounts.ensure("tiktok", username, {
+    nameOf: (words, number) => `${words.join(".")}${number}`,
+    newId: () => `-000${randomBytes(24).toString("base64url")}`,
+  });
+  return { account, credentials: tokens.credentials(account, SCOPES) };
 }
 
-function ownerOf({ tokens, publishes }: TiktokNetwork, call: Call): string | undefined {
-  if (call.path === UPLOAD_PATH)
-    return publishes.byUpload(call.query.get("upload_id") ?? "")?.account;
+/** TikTok answers most invalid token calls with status 200 and an error. */
+function refuseClient(call: Call, form: URLSearchParams): Reply | undefined {
+  if (contentType(call) !== "application/x-www-form-urlencoded")
+    return oauthError(200, "invalid_request", "The Content-Type is not a form.");
 
-  const token =
-    bearerToken(call) ??
-    (call.path.startsWith("/v2/oauth/")
-      ? (formOf(call).get("refresh_token") ?? formOf(call).get("token"))
-      : undefined);
-  return tokens.ownerOf(token ?? "");
+  // Any app id and app secret are accepted.
+  const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
+  return isApp
+    ? undefined
+    : oauthError(200, "invalid_client", "Client key or secret is incorrect.");
 }
 
-function accountOf(network: TiktokNetwork, call: Call): Account | undefined {
-  const id = ownerOf(network, call);
-  return id === undefined ? undefined : network.world.accounts.byId("tiktok", id);
+function invalidGrant(what: string): Reply {
+  return oauthError(200, "invalid_grant", `${what} is invalid or expired.`);
+}
+
+function exchange({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams, now: number) {
+  const refused = refuseClient(call, form);
+  if (refused !== undefined) return refused;
+
+  const issued = tokens.exchange(form, form.get("client_key") ?? "", now);
+  if (issued === "unsupported")
+    return oauthError(200, "unsupported_grant_type", "The grant type is not supported.");
+
+  if (issued === undefined)
+    return invalidGrant(form.has("refresh_token") ? "Refresh token" : "Authorization code");
+
+  const body = {
+    open_id: issued.account,
+    scope: issued.scopes.join(","),
+    access_token: issued.accessToken,
+    expires_in: issued.expiresInSeconds,
+    refresh_token: issued.refreshToken,
+    refresh_expires_in: REFRESH_LIFETIME_MS / 1000,
+    token_type: "Bearer",
+  };
+  return { status: 200, body };
+}
+
+function revoke({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams): Reply {
+  const refused = refuseClient(call, form);
+  if (refused !== undefined) return refused;
+
+  return tokens.revoke(form.get("token") ?? "").isKnown
+    ? { status: 200, body: {} }
+    : oauthError(200, "invalid_request", "The token is invalid or expired.");
+}
+
+function oauthRoutes(network: TiktokNetwork, platform: AccountRules): readonly Route[] {
+  return [
+    ...tokenRoutes(
+      { token: "/v2/oauth/token/", revoke: "/v2/oauth/revoke/" },
+      (call, form, now) => exchange(network, call, form, now),
+      (call, form) => revoke(network, call, form),
+    ),
+    ...authorizeRoutes({
+      platform,
+      path: "/v2/auth/authorize/",
+      clientParameter: "client_key",
+      scopeSeparator: ",",
+      scopes: SCOPES,
+      // TikTok does not support PKCE for websites.
+      pkce: "none",
+      settings: network.world.settings,
+      codes: network.tokens.codes,
+    }),
+  ];
+}
+
+function isTokenCall({ path }: Call): boolean {
+  return path.startsWith("/v2/oauth/");
 }
 
 function errorReply(status: number, call: Call): Reply {
   if (call.path === UPLOAD_PATH) return bareStatus(status);
 
-  return call.path.startsWith("/v2/oauth/")
+  return isTokenCall(call)
     ? oauthError(status, "internal_error", "Something is wrong. Please try again later.")
     : statusError(status);
 }
@@ -81,7 +167,7 @@ function refusal(operation: string, call: Call): Reply {
 
   switch (operation) {
     case "refresh":
-      return oauthError(200, "invalid_grant", "Refresh token is invalid or expired.");
+      return invalidGrant("Refresh token");
     case "publish":
     case "create":
       return apiError("spam_risk_user_banned_from_posting");
@@ -90,40 +176,36 @@ function refusal(operation: string, call: Call): Reply {
   }
 }
 
+function ownerOf({ publishes, tokens, world }: TiktokNetwork, call: Call) {
+  const upload = call.path === UPLOAD_PATH ? (call.query.get("upload_id") ?? "") : undefined;
+  return upload === undefined
+    ? tokens.accountOf(presentedToken(call, isTokenCall(call)))
+    : world.accounts.byId("tiktok", publishes.byUpload(upload)?.account ?? "");
+}
+
+type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
+
+/** The Content Posting API, the Display API, and the upload host below `/open-upload`. */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
-  const endpoints = [
-    ...creatorEndpoints(network),
-    ...initEndpoints(network),
-    ...statusEndpoints(network),
-    ...videoEndpoints(network),
-  ];
-  return {
+  const accounts: AccountRules = {
     id: "tiktok",
+    usernameFault: usernameCheck(
+      /^[a-z0-9_.]{2,24}(?<!\.)$/i,
+      "use 2 to 24 letters, digits, underscores and periods; do not end with a period",
+    ),
+    issueAccount: (username) => issueAccount(network, username),
+  };
+  return {
+    ...accounts,
     maxBodyBytes: MAX_BODY_BYTES,
     routes: [
-      ...endpoints.map((endpoint) => toRoute(network, endpoint)),
+      ...toRoutes(network, ENDPOINTS, serve),
       uploadRoute(network),
-      ...oauthRoutes(network),
-      ...authorizeRoutes({
-        platform: "tiktok",
-        path: "/v2/auth/authorize/",
-        clientParameter: "client_key",
-        scopeSeparator: ",",
-        scopes: ALL_SCOPES,
-        // TikTok does not support PKCE for websites, so the simulator refuses a code challenge.
-        pkce: "none",
-        settings: world.settings,
-        codes: network.codes,
-        usernameFault,
-        ensureAccount: (username) => issueAccount(network, username).account,
-      }),
+      ...oauthRoutes(network, accounts),
     ],
-    usernameFault,
-    issueAccount: (username) => issueAccount(network, username),
-    accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
-    errorReply: (status, call) => errorReply(status, call),
+    accountOf: (call) => ownerOf(network, call),
+    errorReply,
     refusal,
     notFound: () => apiError("not_found"),
   };

@@ -5,11 +5,11 @@ import { complete, type TiktokNetwork } from "#src/tiktok/network.ts";
 import {
   bytesAt,
   chunkLength,
-  chunkName,
+  chunkNames,
   type Publish,
   type Upload,
 } from "#src/tiktok/publishes.ts";
-import { videoFailReason } from "#src/tiktok/video-check.ts";
+import { videoFailReason } from "#src/tiktok/pull.ts";
 import { receive } from "#src/world/received-media.ts";
 
 const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
@@ -70,11 +70,19 @@ function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
 
   if (!isNext(publish, range)) return rangeNotSatisfiable(publish, now);
 
-  if (call.body.length !== range.last - range.first + 1) return bareStatus(400);
+  return call.body.length === range.last - range.first + 1
+    ? append(network, publish, call, now)
+    : bareStatus(400);
+}
 
-  const index = upload.chunkTimes.length;
-  network.world.pieces.put(chunkName(upload, index), call.body);
-  const filled = { ...upload, contentType: type, chunkTimes: [...upload.chunkTimes, now] };
+function append(network: TiktokNetwork, publish: OpenPublish, call: Call, now: number): Reply {
+  const { upload } = publish;
+  const filled = {
+    ...upload,
+    contentType: contentType(call),
+    chunkTimes: [...upload.chunkTimes, now],
+  };
+  network.world.pieces.put(chunkNames(filled).at(-1) ?? "", call.body);
   const stored = network.publishes.put({ ...publish, upload: filled });
   if (filled.chunkTimes.length < upload.chunkCount) return bareStatus(206);
 
@@ -82,16 +90,10 @@ function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   return bareStatus(201);
 }
 
-function* readAll(network: TiktokNetwork, upload: Upload): Generator<Buffer> {
-  for (const [index] of upload.chunkTimes.entries())
-    yield network.world.pieces.get(chunkName(upload, index));
-}
-
 function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: number): void {
-  const received = receive(readAll(network, upload));
-  for (const [index] of upload.chunkTimes.entries())
-    network.world.pieces.drop(chunkName(upload, index));
-
+  const { pieces } = network.world;
+  const received = receive(pieces.read(chunkNames(upload)));
+  pieces.drop(chunkNames(upload));
   const failReason = videoFailReason(received);
   const media = received === undefined || failReason !== undefined ? [] : [received];
   complete(network, publish, { media, failReason, now });

@@ -1,6 +1,8 @@
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import type { Store, Table } from "#src/store/store.ts";
 import type { Settings } from "#src/world/settings.ts";
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
 
 /** The first use after the end of a window begins a new window. */
 export interface LimitRule {
@@ -53,6 +55,11 @@ export class Limits {
       return { limit, remaining, resetAt: startedAt + windowMs, windowMs };
     });
     return { allowed, standings };
+  }
+
+  /** Counts one use against a limit; false when the limit is exhausted. */
+  take(rule: LimitRule, now: number): boolean {
+    return this.spend([rule], now).allowed;
   }
 
   read(rule: LimitRule, now: number): LimitStanding {

@@ -1,14 +1,28 @@
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import type { Store, Table } from "#src/store/store.ts";
 import type { Account } from "#src/world/accounts.ts";
-import { firstIndexWhere } from "#src/world/search.ts";
+
+/**
+ * Binary search; the list's length when there is none. `test` must be true for every later item,
+ * too.
+ */
+export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = list[middle];
+    if (item !== undefined && test(item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
   readonly sha256: string;
-  readonly key?: string;
-  readonly altText?: string;
-  readonly coverMs?: number;
+  readonly key?: string | undefined;
+  readonly altText?: string | undefined;
+  readonly coverMs?: number | undefined;
 }
 
 /** A post that readers see, or saw before it was deleted. */
@@ -22,21 +36,25 @@ export interface Post {
   readonly deletedAt: number | null;
   /** Publishing calls to which the platform answered with this post, also repeated ones. */
   readonly createCalls: number;
-  readonly replyTo?: string;
-  readonly options?: Readonly<Record<string, unknown>>;
+  readonly replyTo?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface PostFilter {
-  readonly platform?: string;
+  readonly platform?: string | undefined;
   readonly account?: Account;
-  readonly since?: number;
-  readonly limit?: number;
+  readonly since?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
 const ALL_POSTS = "*";
 
-export function isVisibleAt(post: Post, instant: number): boolean {
-  return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
+/** Whether a post or another object of a platform exists at the instant. */
+export function existsAt(
+  { createdAt, deletedAt }: Pick<Post, "createdAt" | "deletedAt">,
+  instant: number,
+): boolean {
+  return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
 export class Posts {
@@ -55,7 +73,8 @@ export class Posts {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
 
-  add(post: Post): Post {
+  add(made: Omit<Post, "deletedAt" | "createCalls">): Post {
+    const post: Post = { ...made, deletedAt: null, createCalls: 1 };
     this.#rows.put(keyOf(post), post);
     this.#index(post);
     return post;
@@ -72,6 +91,11 @@ export class Posts {
     return changed;
   }
 
+  /** Counts a further publishing call to which the platform answered with the post. */
+  countCall(post: Post): Post {
+    return this.change(post, { createCalls: post.createCalls + 1 });
+  }
+
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;
@@ -80,7 +104,7 @@ export class Posts {
     const first = firstIndexWhere(keys, (key) => (this.#rows.get(key)?.createdAt ?? 0) >= since);
     for (let index = first; index < keys.length && found.length < limit; index += 1) {
       const post = this.#rows.get(keys[index] ?? "");
-      if (post !== undefined && isVisibleAt(post, now)) found.push(post);
+      if (post !== undefined && existsAt(post, now)) found.push(post);
     }
     return found;
   }

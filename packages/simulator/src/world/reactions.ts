@@ -1,6 +1,5 @@
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
-import { firstIndexWhere } from "#src/world/search.ts";
+import type { Store, Table } from "#src/store/store.ts";
+import { firstIndexWhere } from "#src/world/posts.ts";
 
 /** The author is a reader, who has no account in the simulator, or the account itself. */
 export interface Comment {

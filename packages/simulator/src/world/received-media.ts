@@ -1,7 +1,41 @@
 import { createHash } from "node:crypto";
 import { type DetectedMedia, detectMedia } from "#src/world/detect-media.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
-import type { ReaderFiles } from "#src/world/reader-files.ts";
+
+interface ReaderFile {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+const MAX_BYTES = 256_000_000;
+
+/** Only in memory: after a restart of the simulator, earlier posts have no files. */
+export class ReaderFiles {
+  readonly #files = new Map<string, ReaderFile>();
+  #bytes = 0;
+
+  put(sha256: string, file: ReaderFile): void {
+    if (file.bytes.length > MAX_BYTES || this.#files.has(sha256)) return;
+
+    this.#files.set(sha256, file);
+    this.#bytes += file.bytes.length;
+    for (const [oldest, { bytes }] of this.#files) {
+      if (this.#bytes <= MAX_BYTES) return;
+
+      this.#files.delete(oldest);
+      this.#bytes -= bytes.length;
+    }
+  }
+
+  get(sha256: string): ReaderFile | undefined {
+    return this.#files.get(sha256);
+  }
+
+  clear(): void {
+    this.#files.clear();
+    this.#bytes = 0;
+  }
+}
 
 /** Its type comes from its bytes, not from what the sender declared. */
 export interface ReceivedMedia extends PostedMedia, DetectedMedia {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { videoError } from "#src/instagram/containers.ts";
-import { videoFailReason } from "#src/tiktok/video-check.ts";
+import { videoFailReason } from "#src/tiktok/pull.ts";
 import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
-import { mediaFault } from "#src/x/media-rules.ts";
+import { mediaFault } from "#src/x/media.ts";
 
 function received(name: string): ReceivedMedia {
   const url = new URL(`../../../../services/media/test/videos/${name}`, import.meta.url);

@@ -1,10 +1,8 @@
 import type { Reply } from "#src/http/call.ts";
-import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
-import type { XNetwork } from "#src/x/network.ts";
+import type { XCall, XNetwork } from "#src/x/network.ts";
 import { checkParameters, FIELD_PARAMETERS, fieldSet, postSelection } from "#src/x/query.ts";
-import { findTweet, tweetViews } from "#src/x/tweets.ts";
-import { verifiedTypeOf } from "#src/x/verified-types.ts";
+import { findTweet, tweetViews, verifiedTypeOf } from "#src/x/tweets.ts";
 
 const MAX_IDS = 100;
 const ID = /^[0-9]{1,19}$/;
@@ -42,13 +40,13 @@ function lookUp(network: XNetwork, { call, asOf }: XCall, ids: readonly string[]
   return { data, includes, errors: errors.length === 0 ? undefined : errors };
 }
 
-function lookUpMany(network: XNetwork, xCall: XCall): Reply {
+export function tweetsByIds(network: XNetwork, xCall: XCall): Reply {
   checkParameters(xCall.call.query, ["ids", ...FIELD_PARAMETERS]);
   const { data, includes, errors } = lookUp(network, xCall, idsOf(xCall.call.query));
   return { status: 200, body: { data: data.length === 0 ? undefined : data, includes, errors } };
 }
 
-function lookUpOne(network: XNetwork, xCall: XCall): Reply {
+export function tweetById(network: XNetwork, xCall: XCall): Reply {
   checkParameters(xCall.call.query, FIELD_PARAMETERS);
   const id = xCall.call.params["id"] ?? "";
   if (!ID.test(id)) refuseParameter("id", id, "The `id` path parameter is not valid");
@@ -57,7 +55,7 @@ function lookUpOne(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data: data[0], includes, errors } };
 }
 
-function me({ call, account }: XCall): Reply {
+export function usersMe(_network: XNetwork, { call, account }: XCall): Reply {
   checkParameters(call.query, ["user.fields", "expansions", "tweet.fields", "post.fields"]);
   const fields = fieldSet(call.query, "user.fields", USER_FIELDS);
   const verifiedType = verifiedTypeOf(account);
@@ -76,38 +74,7 @@ function me({ call, account }: XCall): Reply {
 }
 
 /** Clients request the answered tweets when they read a comment. */
-function readsReplies(query: URLSearchParams): boolean {
-  return (query.get("tweet.fields") ?? "").split(",").includes("referenced_tweets");
-}
-
-export function tweetsByIds(network: XNetwork): Endpoint {
-  return {
-    method: "GET",
-    path: "/2/tweets",
-    operations: ({ query }) => [readsReplies(query) ? "comments" : "metrics"],
-    reads: true,
-    bucket: "lookup",
-    perUser: 5000,
-    handle: (call) => lookUpMany(network, call),
-  };
-}
-
-export function tweetById(network: XNetwork): Endpoint {
-  return {
-    ...tweetsByIds(network),
-    path: "/2/tweets/:id",
-    operations: () => ["status"],
-    handle: (call) => lookUpOne(network, call),
-  };
-}
-
-export function usersMe(): Endpoint {
-  return {
-    method: "GET",
-    path: "/2/users/me",
-    operations: () => ["account"],
-    bucket: "me",
-    perUser: 75,
-    handle: me,
-  };
+export function readsReplies(query: URLSearchParams): "comments" | "metrics" {
+  const fields = (query.get("tweet.fields") ?? "").split(",");
+  return fields.includes("referenced_tweets") ? "comments" : "metrics";
 }

@@ -1,5 +1,5 @@
 import { refuseParameter } from "#src/x/errors.ts";
-import { POST_FIELDS, type PostSelection, TWEET_FIELDS } from "#src/x/tweet-view.ts";
+import { POST_FIELDS, type PostSelection, TWEET_FIELDS } from "#src/x/tweets.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 

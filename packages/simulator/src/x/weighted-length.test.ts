@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { findLinks } from "#src/x/links.ts";
-import { weightedLength } from "#src/x/weighted-length.ts";
+import { findLinks, weightedLength } from "#src/x/text.ts";
 
 test.each([
   ["", 0],

@@ -1,64 +1,74 @@
-import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
+import { type Call, formOf, type Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
-import type { Account } from "#src/world/accounts.ts";
-import { inventName } from "#src/world/names.ts";
+import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import {
+  type IssuedAccount,
+  on,
+  type Platform,
+  type Route,
+  toRoutes,
+  usernameCheck,
+} from "#src/platform.ts";
 import type { World } from "#src/world/world.ts";
-import { hideReply, recentSearch, shownComments } from "#src/x/comments.ts";
-import { createTweet } from "#src/x/create-tweet.ts";
-import { deleteTweet } from "#src/x/delete-tweet.ts";
-import { toRoute } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, oauthError, statusProblem } from "#src/x/errors.ts";
-import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
-import { mediaMetadata } from "#src/x/media-metadata.ts";
-import { mediaStatus } from "#src/x/media-status.ts";
-import { mediaUploads } from "#src/x/media-upload.ts";
-import { createNetwork, type XNetwork } from "#src/x/network.ts";
-import { oauthRoutes } from "#src/x/oauth.ts";
-import { userTimeline } from "#src/x/timeline.ts";
-import { SCOPES } from "#src/x/tokens.ts";
+import { hideReply, recentSearch, shownComments, userTimeline } from "#src/x/lists.ts";
+import { readsReplies, tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
+import {
+  append,
+  finalize,
+  initialize,
+  mediaMetadata,
+  mediaStatus,
+  uploadImage,
+} from "#src/x/media-calls.ts";
+import { createNetwork, serve, type XEndpoint, type XNetwork } from "#src/x/network.ts";
+import { createTweet, deleteTweet, tweetOperations } from "#src/x/post-tweet.ts";
 
-const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
+const SCOPES: readonly string[] = [
+  "tweet.write",
+  "tweet.read",
+  "users.read",
+  "media.write",
+  "tweet.moderate.write",
+  "offline.access",
+];
+
+const POSTING = { bucket: "create", perUser: 100, isLimitedDaily: true };
+const HIDING = { scope: "tweet.moderate.write", bucket: "hide", perUser: 50 };
+const LOOKUP = { bucket: "lookup", perUser: 5000 };
+const UPLOAD = { bucket: "upload", perUser: 500 };
+const SEGMENTS = { bucket: "segments", perUser: 1875 };
+
+const ENDPOINTS: readonly XEndpoint[] = [
+  on("POST /2/tweets", tweetOperations, createTweet, POSTING),
+  on("GET /2/tweets", ({ query }) => [readsReplies(query)], tweetsByIds, LOOKUP),
+  on("GET /2/tweets/:id", ["status"], tweetById, LOOKUP),
+  on("DELETE /2/tweets/:id", ["delete"], deleteTweet, { bucket: "delete", perUser: 50 }),
+  on("PUT /2/tweets/:id/hidden", ["hide"], hideReply, HIDING),
+  on("GET /2/tweets/search/recent", ["comments"], recentSearch, { bucket: "search", perUser: 300 }),
+  on("GET /2/users/:id/tweets", ["status"], userTimeline, { bucket: "timeline", perUser: 900 }),
+  on("GET /2/users/me", ["account"], usersMe, { bucket: "me", perUser: 75 }),
+  on("POST /2/media/upload", ["upload"], uploadImage, UPLOAD),
+  on("GET /2/media/upload", ["status"], mediaStatus, { bucket: "upload_status", perUser: 1000 }),
+  on("POST /2/media/upload/initialize", ["upload"], initialize, UPLOAD),
+  on("POST /2/media/upload/:id/append", ["upload"], append, SEGMENTS),
+  on("POST /2/media/upload/:id/finalize", ["upload"], finalize, UPLOAD),
+  on("POST /2/media/metadata", ["upload"], mediaMetadata, { bucket: "metadata", perUser: 500 }),
+];
+
 /** Tests cannot wait for the end of a real rate limit window. */
 const SIMULATED_WAIT_MS = 2000;
-
-function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "use 1 to 15 letters, digits and underscores";
-}
 
 function issueAccount(
   { world, tokens }: XNetwork,
   username: string | undefined,
   scopes = SCOPES,
 ): IssuedAccount {
-  const { accounts, clock, snowflakes } = world;
-  const now = clock.now();
-  const invented = inventName(
-    ({ words, number }) =>
-      accounts.byUsername("x", `${words.join("")}${number}`.slice(0, 15)) !== undefined,
-  );
-  const name = username ?? `${invented.words.join("")}${invented.number}`.slice(0, 15);
-  const account =
-    accounts.byUsername("x", name) ??
-    accounts.add({
-      platform: "x",
-      externalId: snowflakes.next(now),
-      username: name,
-      displayName: invented.displayName,
-    });
-  const access = { account: account.externalId, scopes };
-  const { scopes: _scopes, ...credentials } = tokens.issue(access, now);
-  return { account, credentials };
-}
-
-function accountOf({ world, tokens }: XNetwork, call: Call): Account | undefined {
-  const token =
-    bearerToken(call) ??
-    (call.path.startsWith("/2/oauth2/")
-      ? (formOf(call).get("refresh_token") ?? formOf(call).get("token"))
-      : undefined);
-  const id = tokens.ownerOf(token ?? "");
-  return id === undefined ? undefined : world.accounts.byId("x", id);
+  const account = world.accounts.ensure("x", username, {
+    nameOf: (words, number) => `${words.join("")}${number}`.slice(0, 15),
+    newId: () => world.snowflakes.next(world.clock.now()),
+  });
+  return { account, credentials: tokens.credentials(account, scopes) };
 }
 
 function errorReply(status: number, now: number): Reply {
@@ -70,51 +80,96 @@ function errorReply(status: number, now: number): Reply {
   return { ...reply, headers: { ...reply.headers, ...limits, "x-rate-limit-reset": reset } };
 }
 
-function refusal(operation: string): Reply {
-  return operation === "refresh"
-    ? oauthError(400, "invalid_request", "Value passed for the token was invalid.")
-    : NOT_PERMITTED;
+function invalidValue(what: string): Reply {
+  return oauthError(400, "invalid_request", `Value passed for the ${what} was invalid.`);
 }
+
+/**
+ * From the Basic header for a confidential app, from the form for a public one. Every client id is
+ * accepted.
+ */
+function clientOf(call: Call): string {
+  const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);
+  const name =
+    Buffer.from(credentials ?? "", "base64")
+      .toString("utf8")
+      .split(":", 1)[0] ?? "";
+  return scheme?.toLowerCase() === "basic" ? name : (formOf(call).get("client_id") ?? "");
+}
+
+const CLIENT_MISSING = oauthError(401, "unauthorized_client", "Missing valid authorization header");
+
+function exchange({ tokens }: XNetwork, call: Call, form: URLSearchParams, now: number): Reply {
+  const clientId = clientOf(call);
+  if (clientId === "") return CLIENT_MISSING;
+
+  const issued = tokens.exchange(form, clientId, now);
+  if (issued === "unsupported")
+    return oauthError(400, "unsupported_grant_type", "The grant type is not supported.");
+
+  if (issued === undefined)
+    return invalidValue(form.has("refresh_token") ? "token" : "authorization code");
+
+  const body = {
+    token_type: "bearer",
+    expires_in: issued.expiresInSeconds,
+    access_token: issued.accessToken,
+    scope: issued.scopes.join(" "),
+    refresh_token: issued.refreshToken,
+  };
+  return { status: 200, body };
+}
+
+function revoke({ tokens }: XNetwork, call: Call, form: URLSearchParams): Reply {
+  if (clientOf(call) === "") return CLIENT_MISSING;
+
+  const value = form.get("token") ?? "";
+  if (value === "")
+    return oauthError(400, "invalid_request", "Missing required parameter [token].");
+
+  tokens.revoke(value);
+  return { status: 200, body: { revoked: true } };
+}
+
+function oauthRoutes(network: XNetwork, platform: AccountRules): readonly Route[] {
+  return [
+    ...tokenRoutes(
+      { token: "/2/oauth2/token", revoke: "/2/oauth2/revoke" },
+      (call, form, now) => exchange(network, call, form, now),
+      (call, form) => revoke(network, call, form),
+    ),
+    ...authorizeRoutes({
+      platform,
+      path: "/i/oauth2/authorize",
+      clientParameter: "client_id",
+      scopeSeparator: " ",
+      scopes: SCOPES,
+      pkce: "required",
+      settings: network.world.settings,
+      codes: network.tokens.codes,
+    }),
+  ];
+}
+
+type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
 
 export function createX(world: World): Platform {
   const network = createNetwork(world);
-  const endpoints = [
-    createTweet(network),
-    userTimeline(network),
-    tweetsByIds(network),
-    tweetById(network),
-    deleteTweet(network),
-    usersMe(),
-    recentSearch(network),
-    hideReply(network),
-    ...mediaUploads(network),
-    mediaStatus(network),
-    mediaMetadata(network),
-  ];
-  return {
+  const accounts: AccountRules = {
     id: "x",
-    routes: [
-      ...endpoints.map((endpoint) => toRoute(network, endpoint)),
-      ...oauthRoutes(network),
-      ...authorizeRoutes({
-        platform: "x",
-        path: "/i/oauth2/authorize",
-        clientParameter: "client_id",
-        scopeSeparator: " ",
-        scopes: SCOPES,
-        pkce: "required",
-        settings: world.settings,
-        codes: network.codes,
-        usernameFault,
-        ensureAccount: (username) => issueAccount(network, username).account,
-      }),
-    ],
-    usernameFault,
+    usernameFault: usernameCheck(
+      /^[A-Za-z0-9_]{1,15}$/,
+      "use 1 to 15 letters, digits and underscores",
+    ),
     issueAccount: (username, scopes) => issueAccount(network, username, scopes),
-    accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
+  };
+  return {
+    ...accounts,
+    routes: [...toRoutes(network, ENDPOINTS, serve), ...oauthRoutes(network, accounts)],
+    accountOf: (call) =>
+      network.tokens.accountOf(presentedToken(call, call.path.startsWith("/2/oauth2/"))),
     errorReply: (status, _call, now) => errorReply(status, now),
-    refusal,
+    refusal: (operation) => (operation === "refresh" ? invalidValue("token") : NOT_PERMITTED),
     notFound: () => statusProblem(404),
     newCommentId: (now) => world.snowflakes.next(now),
     commentsOf: (account) => shownComments(network, account),

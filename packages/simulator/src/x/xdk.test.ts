@@ -17,8 +17,8 @@ import {
   TestSimulator,
   textOf,
 } from "#src/testing.ts";
-import type { mediaView } from "#src/x/media-view.ts";
-import type { UrlEntity } from "#src/x/render.ts";
+import type { mediaView } from "#src/x/media.ts";
+import type { UrlEntity } from "#src/x/text.ts";
 
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Comment } from "#src/world/reactions.ts";
-import type { ChannelReply } from "#src/youtube/discussion.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { etagOf } from "#src/youtube/video-view.ts";
-import type { Video } from "#src/youtube/videos.ts";
+import { chosen, etagOf } from "#src/youtube/resources.ts";
+import type { ChannelReply, Video } from "#src/youtube/videos.ts";
 
 /** Readers have no channels in the simulator. */
 function authorId(author: string): string {
@@ -51,7 +50,7 @@ export function commentView(
     kind: "youtube#comment",
     etag: etagOf([comment, status]),
     id,
-    ...(parts.has("snippet") ? { snippet } : {}),
+    ...chosen(parts, { snippet }),
   };
 }
 
@@ -72,7 +71,7 @@ export function replyView(
     kind: "youtube#comment",
     etag: etagOf(reply),
     id,
-    ...(parts.has("snippet") ? { snippet } : {}),
+    ...chosen(parts, { snippet }),
   };
 }
 
@@ -122,7 +121,9 @@ export function threadView(
     kind: "youtube#commentThread",
     etag: etagOf([comment, replies.length]),
     id: comment.id,
-    ...(parts.has("snippet") ? { snippet } : {}),
-    ...(parts.has("replies") && replies.length > 0 ? { replies: { comments: replies } } : {}),
+    ...chosen(
+      parts,
+      replies.length > 0 ? { snippet, replies: { comments: replies } } : { snippet },
+    ),
   };
 }

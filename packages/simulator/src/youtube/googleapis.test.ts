@@ -3,10 +3,9 @@ import { Readable } from "node:stream";
 import { youtube, type youtube_v3 } from "@googleapis/youtube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Body, mp4Bytes, type TestAccount, TestSimulator, textOf } from "#src/testing.ts";
-import type { channelView } from "#src/youtube/channels.ts";
 import type { commentView, replyView, threadView } from "#src/youtube/comment-view.ts";
-import type { itemView } from "#src/youtube/playlist-items.ts";
-import type { videoView } from "#src/youtube/video-view.ts";
+import type { channelView, itemView } from "#src/youtube/playlist-items.ts";
+import type { videoView } from "#src/youtube/video-list.ts";
 
 /**
  * Names of the properties, at any depth, that the simulator returns but Google's schema of the

@@ -1,19 +1,49 @@
 import { createHash } from "node:crypto";
 import { isRecord, jsonObject, type Reply } from "#src/http/call.ts";
-import { channelOfPlaylist } from "#src/youtube/channels.ts";
-import {
-  type Endpoint,
-  partsOf,
-  requireParameter,
-  type YoutubeCall,
-} from "#src/youtube/endpoint.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { existsAt } from "#src/world/posts.ts";
 import { refuse } from "#src/youtube/errors.ts";
-import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { ownerOfPlaylist } from "#src/youtube/playlists.ts";
-import { SCOPES } from "#src/youtube/tokens.ts";
-import { contextOf, READ_SCOPES } from "#src/youtube/video-list.ts";
-import { etagOf, snippetView } from "#src/youtube/video-view.ts";
-import { existsAt, type Video } from "#src/youtube/videos.ts";
+import type { YoutubeCall, YoutubeNetwork } from "#src/youtube/network.ts";
+import { chosen, etagOf, listReply, partsOf, requireParameter } from "#src/youtube/resources.ts";
+import { contextOf, snippetView } from "#src/youtube/video-list.ts";
+import { ownerOfPlaylist, type Video } from "#src/youtube/videos.ts";
+
+function uploadsPlaylistOf(channelId: string): string {
+  return channelId.replace(/^UC/, "UU");
+}
+
+function channelOfPlaylist(playlistId: string): string | undefined {
+  return playlistId.startsWith("UU") ? playlistId.replace(/^UU/, "UC") : undefined;
+}
+
+export function channelView(channel: Account, parts: ReadonlySet<string>) {
+  const { externalId, displayName: title, username } = channel;
+  const url = `https://yt3.ggpht.com/simulated-${externalId}=s88-c-k-c0x00ffffff-no-rj`;
+  const snippet = {
+    title,
+    description: "",
+    customUrl: `@${username.toLowerCase()}`,
+    publishedAt: "2020-01-01T00:00:00Z",
+    thumbnails: { default: { url, width: 88, height: 88 } },
+    localized: { title, description: "" },
+  };
+  const relatedPlaylists = { likes: "LL", uploads: uploadsPlaylistOf(externalId) };
+  const status = { privacyStatus: "public", isLinked: true, longUploadsStatus: "allowed" };
+  return {
+    kind: "youtube#channel",
+    etag: etagOf(channel),
+    id: externalId,
+    ...chosen(parts, { snippet, contentDetails: { relatedPlaylists }, status }),
+  };
+}
+
+export function listChannels(_network: YoutubeNetwork, { call, channel }: YoutubeCall): Reply {
+  const parts = partsOf(call.query, PARTS);
+  if (requireParameter(call.query, "mine") !== "true")
+    return refuse(400, "invalidFilters", { message: "Only `mine=true` is simulated." });
+
+  return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
+}
 
 const PARTS = ["id", "snippet", "contentDetails", "status"];
 const DEFAULT_SIZE = 5;
@@ -44,10 +74,6 @@ function startOf(query: URLSearchParams): number {
       });
 }
 
-function tokenAt(start: number): string {
-  return `${TOKEN_PREFIX}${start}`;
-}
-
 export function itemView(
   network: YoutubeNetwork,
   { video, playlistId, position }: { video: Video; playlistId: string; position: number },
@@ -66,11 +92,11 @@ export function itemView(
     kind: "youtube#playlistItem",
     etag: etagOf([video, position]),
     id: createHash("sha1").update(`${playlistId}${video.id}`).digest("base64url"),
-    ...(parts.has("snippet") ? { snippet: { ...shown, playlistId, position, resourceId } } : {}),
-    ...(parts.has("contentDetails")
-      ? { contentDetails: { videoId: video.id, ...videoPublishedAt } }
-      : {}),
-    ...(parts.has("status") ? { status: { privacyStatus } } : {}),
+    ...chosen(parts, {
+      snippet: { ...shown, playlistId, position, resourceId },
+      contentDetails: { videoId: video.id, ...videoPublishedAt },
+      status: { privacyStatus },
+    }),
   };
 }
 
@@ -94,11 +120,10 @@ function listOwn(
     return isListed ? [itemView(network, { video, playlistId, position }, now, parts)] : [];
   });
   const pageInfo = { totalResults: items.length, resultsPerPage: sizeOf(call.query) };
-  const kind = "youtube#playlistItemListResponse";
-  return { status: 200, body: { kind, etag: etagOf(items), items, pageInfo } };
+  return listReply("youtube#playlistItemListResponse", items, { pageInfo });
 }
 
-function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
+export function listPlaylistItems(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call, channel, now, asOf } = youtubeCall;
   const parts = partsOf(call.query, PARTS);
   const playlistId = requireParameter(call.query, "playlistId");
@@ -123,10 +148,9 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
       itemView(network, { video, playlistId, position: start + index }, now, parts),
     );
   const end = start + size;
-  const next = size > 0 && end < all.length ? { nextPageToken: tokenAt(end) } : {};
+  const nextPageToken = size > 0 && end < all.length ? `${TOKEN_PREFIX}${end}` : undefined;
   const pageInfo = { totalResults: all.length, resultsPerPage: size };
-  const kind = "youtube#playlistItemListResponse";
-  return { status: 200, body: { kind, etag: etagOf(items), ...next, items, pageInfo } };
+  return listReply("youtube#playlistItemListResponse", items, { nextPageToken, pageInfo });
 }
 
 function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
@@ -137,7 +161,10 @@ function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channe
     refuse(403, "playlistItemsNotAccessible", { domain: "youtube.playlistItem" });
 }
 
-function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Reply {
+export function insertPlaylistItem(
+  network: YoutubeNetwork,
+  { call, channel, now }: YoutubeCall,
+): Reply {
   const parts = partsOf(call.query, PARTS);
   const snippet = jsonObject(call)?.["snippet"];
   const resource = isRecord(snippet) ? snippet["resourceId"] : undefined;
@@ -156,29 +183,4 @@ function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): R
   const position = network.playlists.videosOf(playlistId).length;
   network.playlists.add(playlistId, video.id);
   return { status: 200, body: itemView(network, { video, playlistId, position }, now, parts) };
-}
-
-export function insertPlaylistItem(network: YoutubeNetwork): Endpoint {
-  return {
-    method: "POST",
-    path: "/youtube/v3/playlistItems",
-    operations: () => ["other"],
-    scopes: [SCOPES.forceSsl],
-    cost: { units: 50 },
-    parameters: ["part"],
-    handle: (call) => insert(network, call),
-  };
-}
-
-export function listPlaylistItems(network: YoutubeNetwork): Endpoint {
-  return {
-    method: "GET",
-    path: "/youtube/v3/playlistItems",
-    operations: () => ["status"],
-    reads: true,
-    scopes: READ_SCOPES,
-    cost: { units: 1 },
-    parameters: ["part", "playlistId", "videoId", "maxResults", "pageToken"],
-    handle: (call) => list(network, call),
-  };
 }

@@ -36,7 +36,7 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
     cost === "upload"
       ? dailyRule("uploads", UPLOADS_PER_DAY, now)
       : dailyRule("units", UNITS_PER_DAY, now, cost.units);
-  if (limits.spend([rule], now).allowed) return;
+  if (limits.take(rule, now)) return;
 
   // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's
   // own quota.
@@ -53,7 +53,7 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
 export function spendChannelUpload({ limits }: World, channel: string, now: number): void {
   const key = `youtube:channel:${channel}`;
   const rule = { key, limit: UPLOADS_PER_CHANNEL_AND_DAY, windowMs: DAY_MS };
-  if (!limits.spend([rule], now).allowed) {
+  if (!limits.take(rule, now)) {
     const message = "The user has exceeded the number of videos they may upload.";
     refuse(400, "uploadLimitExceeded", { message, domain: "youtube.video" });
   }

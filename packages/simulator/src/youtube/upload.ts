@@ -1,9 +1,7 @@
-import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
-import type { Route } from "#src/platform.ts";
-import { UPLOAD_PATH } from "#src/youtube/begin-upload.ts";
+import { bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
+import type { Operations, Route } from "#src/platform.ts";
 import { refuse } from "#src/youtube/errors.ts";
-import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
+import { makeVideo, UPLOAD_PATH, videoReply } from "#src/youtube/insert-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
 
@@ -71,8 +69,8 @@ export function uploadOwner(network: YoutubeNetwork, call: Call): string | undef
 
 /** A call without a token is allowed, because the session's URL itself authorizes it. */
 function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
-  const token = bearerToken(call);
-  if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel)
+  const owner = network.tokens.accessOf(call, now)?.account.externalId;
+  if (bearerToken(call) !== undefined && owner !== upload.channel)
     refuse(401, "authError", { location: "Authorization" });
 }
 
@@ -139,7 +137,7 @@ function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
     : incomplete(extended);
 }
 
-function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
+function rangeOperations(call: Call): Operations {
   const range = readRange(call);
   if (range?.kind === "query") return ["status"];
 
@@ -150,7 +148,7 @@ export function uploadRoute(network: YoutubeNetwork): Route {
   return {
     method: "PUT",
     path: UPLOAD_PATH,
-    operations: operationsOf,
-    handle: (call, moment) => answering(() => put(network, call, moment)),
+    operations: rangeOperations,
+    handle: (call, moment) => put(network, call, moment),
   };
 }

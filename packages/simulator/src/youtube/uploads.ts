@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Pieces } from "#src/store/pieces.ts";
-import type { Store } from "#src/store/store.ts";
-import type { Table } from "#src/store/table.ts";
+import type { Store, Table } from "#src/store/store.ts";
 import { receive, type ReceivedMedia } from "#src/world/received-media.ts";
-import type { Secrets } from "#src/world/secrets.ts";
+import type { Secrets } from "#src/world/world.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
 /** Kept after it is complete. */
@@ -49,7 +48,7 @@ export class Uploads {
   find(id: string, now: number): Upload | undefined {
     const upload = this.#rows.get(id);
     if (upload !== undefined && now >= upload.expiresAt) {
-      this.#dropPieces(upload);
+      this.#pieces.drop(pieceNames(upload));
       this.#rows.delete(id);
       return undefined;
     }
@@ -71,20 +70,12 @@ export class Uploads {
   }
 
   read(upload: Upload): ReceivedMedia | undefined {
-    return receive(this.#contents(upload));
+    return receive(this.#pieces.read(pieceNames(upload)));
   }
 
   complete(upload: Upload, videoId: string): void {
     this.#rows.put(upload.id, { ...upload, pieces: 0, videoId });
-    this.#dropPieces(upload);
-  }
-
-  *#contents(upload: Upload): Generator<Buffer> {
-    for (const name of pieceNames(upload)) yield this.#pieces.get(name);
-  }
-
-  #dropPieces(upload: Upload): void {
-    for (const name of pieceNames(upload)) this.#pieces.drop(name);
+    this.#pieces.drop(pieceNames(upload));
   }
 }
 

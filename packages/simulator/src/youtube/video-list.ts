@@ -1,19 +1,83 @@
 import type { Call, Moment, Reply } from "#src/http/call.ts";
-import {
-  type Endpoint,
-  partsOf,
-  requireParameter,
-  type YoutubeCall,
-} from "#src/youtube/endpoint.ts";
+import type { Operations } from "#src/platform.ts";
+import { existsAt } from "#src/world/posts.ts";
+import type { MetricValues } from "#src/world/reactions.ts";
 import { refuse } from "#src/youtube/errors.ts";
-import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { SCOPES } from "#src/youtube/tokens.ts";
-import { etagOf, VIDEO_PARTS, type VideoContext, videoView } from "#src/youtube/video-view.ts";
-import { existsAt, type Video } from "#src/youtube/videos.ts";
+import type { YoutubeCall, YoutubeNetwork } from "#src/youtube/network.ts";
+import { chosen, etagOf, listReply, partsOf, requireParameter } from "#src/youtube/resources.ts";
+import { uploadStatusOf, type Video } from "#src/youtube/videos.ts";
+
+interface VideoContext {
+  readonly channelTitle: string;
+  readonly metrics: MetricValues;
+  readonly commentCount: number;
+  readonly now: number;
+}
+
+const VIDEO_PARTS = ["id", "snippet", "status", "statistics", "processingDetails"];
+
+export function snippetView(
+  { channel, createdAt, metadata }: Video,
+  { channelTitle }: Pick<VideoContext, "channelTitle">,
+) {
+  const { title, description, tags, categoryId } = metadata;
+  return {
+    publishedAt: new Date(createdAt).toISOString().replace(/\.\d{3}Z$/, "Z"),
+    channelId: channel,
+    title,
+    description,
+    thumbnails: {},
+    channelTitle,
+    ...(tags.length === 0 ? {} : { tags: [...tags] }),
+    categoryId,
+    liveBroadcastContent: "none",
+    localized: { title, description },
+  };
+}
+
+function status(video: Video, { now }: VideoContext) {
+  const { privacyStatus, license, embeddable, madeForKids } = video.metadata;
+  const uploadStatus = uploadStatusOf(video, now);
+  return {
+    uploadStatus,
+    ...(uploadStatus === "failed" ? { failureReason: "invalidFile" } : {}),
+    privacyStatus,
+    license,
+    embeddable,
+    publicStatsViewable: true,
+    madeForKids,
+    selfDeclaredMadeForKids: madeForKids,
+  };
+}
+
+/** All counters are strings. */
+function statistics({ metrics, commentCount }: VideoContext) {
+  return {
+    viewCount: String(metrics.views ?? 0),
+    likeCount: String(metrics.likes ?? 0),
+    favoriteCount: "0",
+    commentCount: String(metrics.comments ?? commentCount),
+  };
+}
+
+const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
+
+export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
+  const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
+  return {
+    kind: "youtube#video",
+    etag: etagOf([video, context]),
+    id: video.id,
+    ...chosen(parts, {
+      snippet: snippetView(video, context),
+      status: status(video, context),
+      statistics: statistics(context),
+      processingDetails: { processingStatus },
+    }),
+  };
+}
 
 const MAX_IDS = 50;
-const VIDEOS_PATH = "/youtube/v3/videos";
-export const READ_SCOPES: readonly string[] = [SCOPES.readonly, SCOPES.forceSsl];
 
 export function contextOf(
   network: YoutubeNetwork,
@@ -29,12 +93,10 @@ export function contextOf(
   };
 }
 
-export function listReply(kind: string, items: readonly unknown[], more: object = {}): Reply {
-  const pageInfo = { totalResults: items.length, resultsPerPage: items.length };
-  return { status: 200, body: { kind, etag: etagOf(items), items, pageInfo, ...more } };
-}
-
-function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall): Reply {
+export function listVideos(
+  network: YoutubeNetwork,
+  { call, channel, now, asOf }: YoutubeCall,
+): Reply {
   const parts = partsOf(call.query, VIDEO_PARTS);
   const ids = requireParameter(call.query, "id").split(",");
   if (ids.length > MAX_IDS)
@@ -52,7 +114,7 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
   return listReply("youtube#videoListResponse", found);
 }
 
-function remove(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Reply {
+export function deleteVideo(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Reply {
   const video = network.videos.get(requireParameter(call.query, "id"));
   if (video === undefined || video.deletedAt !== null) {
     const message = "The video that you are trying to delete cannot be found.";
@@ -66,31 +128,7 @@ function remove(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): R
   return { status: 204, body: "" };
 }
 
-function wantsStatistics(call: Call): boolean {
-  return (call.query.get("part") ?? "").split(",").includes("statistics");
-}
-
-export function listVideos(network: YoutubeNetwork): Endpoint {
-  return {
-    method: "GET",
-    path: VIDEOS_PATH,
-    operations: (call) => [wantsStatistics(call) ? "metrics" : "status"],
-    reads: true,
-    scopes: READ_SCOPES,
-    cost: { units: 1 },
-    parameters: ["part", "id", "hl", "maxResults"],
-    handle: (call) => list(network, call),
-  };
-}
-
-export function deleteVideo(network: YoutubeNetwork): Endpoint {
-  return {
-    method: "DELETE",
-    path: VIDEOS_PATH,
-    operations: () => ["delete"],
-    scopes: [SCOPES.forceSsl],
-    cost: { units: 50 },
-    parameters: ["id", "onBehalfOfContentOwner"],
-    handle: (call) => remove(network, call),
-  };
+export function videoOperations({ query }: Call): Operations {
+  const parts = (query.get("part") ?? "").split(",");
+  return parts.includes("statistics") ? ["metrics"] : ["status"];
 }

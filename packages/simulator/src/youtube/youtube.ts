@@ -1,109 +1,187 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken, type Call, formOf, type Reply } from "#src/http/call.ts";
+import type { Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import type { IssuedAccount, Platform } from "#src/platform.ts";
-import type { Account } from "#src/world/accounts.ts";
-import { inventName } from "#src/world/names.ts";
+import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import {
+  type IssuedAccount,
+  on,
+  type Platform,
+  type Route,
+  toRoutes,
+  usernameCheck,
+} from "#src/platform.ts";
 import type { World } from "#src/world/world.ts";
-import { beginUpload } from "#src/youtube/begin-upload.ts";
-import { listChannels } from "#src/youtube/channels.ts";
 import { shownComments } from "#src/youtube/comment-view.ts";
-import { commentEndpoints } from "#src/youtube/comments.ts";
-import { toRoute } from "#src/youtube/endpoint.ts";
+import {
+  deleteComment,
+  listComments,
+  listThreads,
+  moderateComments,
+  replyToComment,
+} from "#src/youtube/comments.ts";
 import { oauthError, statusError } from "#src/youtube/errors.ts";
-import { createNetwork, type YoutubeNetwork } from "#src/youtube/network.ts";
-import { INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
-import { insertPlaylistItem, listPlaylistItems } from "#src/youtube/playlist-items.ts";
-import { ALL_SCOPES } from "#src/youtube/tokens.ts";
+import { insertOperations, insertVideo, UPLOAD_PATH } from "#src/youtube/insert-video.ts";
+import {
+  createNetwork,
+  serve,
+  type YoutubeEndpoint,
+  type YoutubeNetwork,
+} from "#src/youtube/network.ts";
+import {
+  insertPlaylistItem,
+  listChannels,
+  listPlaylistItems,
+} from "#src/youtube/playlist-items.ts";
 import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
-import { deleteVideo, listVideos } from "#src/youtube/video-list.ts";
+import { deleteVideo, listVideos, videoOperations } from "#src/youtube/video-list.ts";
 
-const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
+const UPLOAD = "https://www.googleapis.com/auth/youtube.upload";
+const READ = "https://www.googleapis.com/auth/youtube.readonly";
+const ALL = "https://www.googleapis.com/auth/youtube.force-ssl";
+const ANALYTICS = "https://www.googleapis.com/auth/yt-analytics.readonly";
+const SCOPES: readonly string[] = [UPLOAD, READ, ALL, ANALYTICS];
+
+type Rules = Pick<YoutubeEndpoint, "scopes" | "cost" | "parameters">;
+
+function reading(parameters: string, scopes = [READ, ALL]): Rules {
+  return { scopes, cost: { units: 1 }, parameters: parameters.split(" ") };
+}
+
+function writing(parameters: string): Rules {
+  return { scopes: [ALL], cost: { units: 50 }, parameters: parameters.split(" ") };
+}
+
+const INSERTING: Rules = {
+  scopes: [UPLOAD, ALL],
+  cost: "upload",
+  parameters: [
+    "uploadType",
+    "part",
+    "notifySubscribers",
+    "autoLevels",
+    "stabilize",
+    "onBehalfOfContentOwner",
+    "onBehalfOfContentOwnerChannel",
+  ],
+};
+const VIDEOS = "/youtube/v3/videos";
+const ITEMS = "/youtube/v3/playlistItems";
+const COMMENTS = "/youtube/v3/comments";
+const THREADS = "/youtube/v3/commentThreads";
+const THREADS_QUERY = "part id videoId moderationStatus textFormat maxResults pageToken order";
+const COMMENTS_QUERY = "part id parentId maxResults pageToken textFormat";
+const MODERATION_QUERY = "id moderationStatus banAuthor";
+
+const ENDPOINTS: readonly YoutubeEndpoint[] = [
+  on(`POST ${UPLOAD_PATH}`, insertOperations, insertVideo, INSERTING),
+  on(`GET ${VIDEOS}`, videoOperations, listVideos, reading("part id hl maxResults")),
+  on(`DELETE ${VIDEOS}`, ["delete"], deleteVideo, writing("id onBehalfOfContentOwner")),
+  on("GET /youtube/v3/channels", ["account"], listChannels, reading("part mine maxResults")),
+  on(
+    `GET ${ITEMS}`,
+    ["status"],
+    listPlaylistItems,
+    reading("part playlistId videoId maxResults pageToken"),
+  ),
+  on(`POST ${ITEMS}`, ["other"], insertPlaylistItem, writing("part")),
+  on(`GET ${THREADS}`, ["comments"], listThreads, reading(THREADS_QUERY, [ALL])),
+  on(`GET ${COMMENTS}`, ["comments"], listComments, reading(COMMENTS_QUERY, [ALL])),
+  on(`POST ${COMMENTS}`, ["reply"], replyToComment, writing("part")),
+  on(`POST ${COMMENTS}/setModerationStatus`, ["hide"], moderateComments, writing(MODERATION_QUERY)),
+  on(`DELETE ${COMMENTS}`, ["other"], deleteComment, writing("id")),
+];
+
 const MAX_BODY_BYTES = 1_100_000_000;
 const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
-
-function usernameFault(username: string): string | undefined {
-  return HANDLE.test(username)
-    ? undefined
-    : "use 3 to 30 letters, digits, periods, underscores and hyphens";
-}
+const INVALID_GRANT = oauthError(400, "invalid_grant", "Token has been expired or revoked.");
 
 function issueAccount(
   { world, tokens }: YoutubeNetwork,
-  username?: string,
-  scopes = ALL_SCOPES,
+  username: string | undefined,
+  scopes = SCOPES,
 ): IssuedAccount {
-  const { accounts, clock } = world;
-  const invented = inventName(
-    ({ words, number }) =>
-      accounts.byUsername("youtube", `${words.join("")}${number}`) !== undefined,
-  );
-  const name = username ?? `${invented.words.join("")}${invented.number}`;
-  const account =
-    accounts.byUsername("youtube", name) ??
-    accounts.add({
-      platform: "youtube",
-      externalId: `UC${randomBytes(17).toString("base64url").slice(0, 22)}`,
-      username: name,
-      displayName: invented.displayName,
-    });
-  const { scopes: _scopes, ...credentials } = tokens.issue(account.externalId, scopes, clock.now());
-  return { account, credentials };
+  const account = world.accounts.ensure("youtube", username, {
+    nameOf: (words, number) => `${words.join("")}${number}`,
+    newId: () => `UC${randomBytes(17).toString("base64url").slice(0, 22)}`,
+  });
+  return { account, credentials: tokens.credentials(account, scopes) };
 }
 
-function accountOf(network: YoutubeNetwork, call: Call): Account | undefined {
-  const form = OAUTH_PATHS.includes(call.path) ? formOf(call) : undefined;
-  const token = bearerToken(call) ?? form?.get("refresh_token") ?? form?.get("token") ?? "";
-  const id = network.tokens.ownerOf(token) ?? uploadOwner(network, call);
-  return id === undefined ? undefined : network.world.accounts.byId("youtube", id);
+function exchange({ tokens }: YoutubeNetwork, form: URLSearchParams, now: number): Reply {
+  // Any client id and client secret are accepted.
+  if (["client_id", "client_secret"].some((name) => (form.get(name) ?? "") === ""))
+    return oauthError(401, "invalid_client", "The OAuth client was not found.");
+
+  const issued = tokens.exchange(form, form.get("client_id") ?? "", now);
+  if (issued === "unsupported")
+    return oauthError(400, "unsupported_grant_type", "Invalid grant_type");
+
+  if (issued === undefined) return INVALID_GRANT;
+
+  const body = {
+    access_token: issued.accessToken,
+    expires_in: issued.expiresInSeconds,
+    refresh_token: issued.refreshToken,
+    scope: issued.scopes.join(" "),
+    token_type: "Bearer",
+  };
+  return { status: 200, body };
 }
 
-function errorReply(status: number, call: Call): Reply {
-  return OAUTH_PATHS.includes(call.path)
-    ? oauthError(status, status < 500 ? "invalid_request" : "internal_failure", "Error")
-    : statusError(status);
+function oauthRoutes(network: YoutubeNetwork, platform: AccountRules): readonly Route[] {
+  return [
+    ...tokenRoutes(
+      { token: "/token", revoke: "/revoke" },
+      (_call, form, now) => exchange(network, form, now),
+      ({ query }, form) =>
+        network.tokens.revoke(form.get("token") ?? query.get("token") ?? "").wasValid
+          ? { status: 200, body: {} }
+          : oauthError(400, "invalid_token", "Token expired or revoked"),
+    ),
+    ...authorizeRoutes({
+      platform,
+      path: "/o/oauth2/v2/auth",
+      clientParameter: "client_id",
+      scopeSeparator: " ",
+      scopes: SCOPES,
+      pkce: "optional",
+      settings: network.world.settings,
+      codes: network.tokens.codes,
+    }),
+  ];
 }
+
+type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
 
 /** Version 3 of the Data API, and Google's token endpoints, below one prefix. */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
-  const endpoints = [
-    beginUpload(network),
-    listVideos(network),
-    deleteVideo(network),
-    listChannels(),
-    listPlaylistItems(network),
-    insertPlaylistItem(network),
-    ...commentEndpoints(network),
-  ];
-  return {
+  const accounts: AccountRules = {
     id: "youtube",
+    usernameFault: usernameCheck(
+      /^[A-Za-z0-9._-]{3,30}$/,
+      "use 3 to 30 letters, digits, periods, underscores and hyphens",
+    ),
+    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
+  };
+  return {
+    ...accounts,
     routes: [
-      ...endpoints.map((endpoint) => toRoute(network, endpoint)),
+      ...toRoutes(network, ENDPOINTS, serve),
       uploadRoute(network),
-      ...oauthRoutes(network),
-      ...authorizeRoutes({
-        platform: "youtube",
-        path: "/o/oauth2/v2/auth",
-        clientParameter: "client_id",
-        scopeSeparator: " ",
-        scopes: ALL_SCOPES,
-        pkce: "optional",
-        settings: world.settings,
-        codes: network.codes,
-        usernameFault,
-        ensureAccount: (username) => issueAccount(network, username).account,
-      }),
+      ...oauthRoutes(network, accounts),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
-    usernameFault,
-    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
-    accountOf: (call) => accountOf(network, call),
-    loggedPath: (path) => path,
-    errorReply,
+    accountOf: (call) =>
+      network.tokens.accountOf(presentedToken(call, OAUTH_PATHS.includes(call.path))) ??
+      world.accounts.byId("youtube", uploadOwner(network, call) ?? ""),
+    errorReply: (status, call) =>
+      OAUTH_PATHS.includes(call.path)
+        ? oauthError(status, status < 500 ? "invalid_request" : "internal_failure", "Error")
+        : statusError(status),
     refusal: (operation) => (operation === "refresh" ? INVALID_GRANT : statusError(403)),
     notFound: () => statusError(404),
-    commentsOf: (account) => shownComments(network, account),
     newCommentId: () => `Ug${randomBytes(12).toString("base64url")}`,
+    commentsOf: (account) => shownComments(network, account),
   };
 }

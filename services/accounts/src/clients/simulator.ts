@@ -4,12 +4,11 @@ import { request } from "undici";
 
 const TIMEOUT_MS = 15_000;
 
-/** A request to create accounts on the simulated platforms. */
 export interface SimulatedAccountsRequest {
   readonly platform: string;
   /**
-   * Username of the accounts to create; undefined lets the simulator choose usernames. The username of an existing
-   * simulated account selects that account.
+   * Username of the accounts to create; undefined lets the simulator choose usernames. The username
+   * of an existing simulated account selects that account.
    */
   readonly username: string | undefined;
   readonly count: number;
@@ -23,10 +22,11 @@ function readCredentials(body: unknown): readonly EnteredCredentials[] {
 }
 
 /**
- * Creates accounts on the simulated platforms. Returns for each account the credentials that a person would enter to
- * connect it.
+ * Creates accounts on the simulated platforms. Returns for each account the credentials that a
+ * person would enter to connect it.
  *
- * @throws ServiceError `invalid_request` when the simulator rejects the request, `unavailable` when it does not answer.
+ * @throws ServiceError `invalid_request` when the simulator rejects the request, `unavailable` when
+ *   it does not answer.
  */
 export async function createSimulatedAccounts(
   simulatorUrl: string,

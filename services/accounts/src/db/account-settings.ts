@@ -2,7 +2,23 @@ import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
 
-/** An account with the settings that its workspace chose. */
+/**
+ * Stores what the platform offers an account now. Of two answers at the same time either may stay.
+ */
+export async function setAvailable(
+  sql: ISql,
+  { workspaceId, accountId }: AccountKey,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await sql`
+    update accounts
+    set available = ${sql.json(values as Record<string, never>)},
+      available_at = now()
+    where workspace_id = ${workspaceId}
+    and id = ${accountId}
+    and status <> 'disconnected'`;
+}
+
 export interface AccountSettingsRow {
   readonly platform: string;
   readonly status: AccountStatus;
@@ -22,14 +38,13 @@ export async function findAccountSettings(
   return row;
 }
 
-/** Stores the settings of an account that `lockAccount` found in the same transaction. */
 export async function upsertAccountSettings(
   tx: TransactionSql,
   { workspaceId, accountId }: AccountKey,
   settings: SettingValues,
 ): Promise<void> {
-  // The lock of the account's row makes concurrent changes of its settings run one after the other, so that no change
-  // overwrites one that it has not read.
+  // The lock of the account's row makes concurrent changes of its settings run one after the other,
+  // so that no change overwrites one that it has not read.
   await tx`
     insert into account_settings (account_id, workspace_id, settings)
     values (${accountId}, ${workspaceId}, ${tx.json(settings as Record<string, never>)})

@@ -2,6 +2,23 @@ import type { Connection } from "@postrider/platforms/authorization/connector";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
+interface AccountCount {
+  readonly platform: string;
+  readonly status: string;
+  readonly count: number;
+}
+
+export async function countAccounts(
+  sql: ISql,
+  statuses: readonly string[],
+): Promise<readonly AccountCount[]> {
+  return await sql<AccountCount[]>`
+    select platform, status, count(*) as count
+    from accounts
+    where status in ${sql(statuses)}
+    group by platform, status`;
+}
+
 export type AccountStatus = "active" | "reconnect_required" | "disconnected";
 
 export interface AccountRow {
@@ -22,7 +39,7 @@ export interface AccountRow {
   readonly tokenExpiresAt: Date | null;
   /** The settings that the workspace chose; null = it has chosen none. */
   readonly settings: SettingValues | null;
-  /** What the platform offered the account when it was last asked, at most 24 hours ago; null = unknown. */
+  /** What the platform offered when it was last asked, at most 24 hours ago; null = unknown. */
   readonly available: Readonly<Record<string, unknown>> | null;
 }
 
@@ -33,8 +50,9 @@ export interface AccountKey {
 }
 
 /**
- * SQL expression: what the platform offered account `a` when it was last asked. Older answers are not used: the owner may have
- * changed the account on the platform since then, and posts must not be refused for what is no longer true.
+ * SQL expression: what the platform offered account `a` when it was last asked. Older answers are
+ * not used: the owner may have changed the account on the platform since then, and posts must not
+ * be refused for what is no longer true.
  */
 function freshAvailable(sql: ISql) {
   return sql`case when a.available_at > now() - interval '24 hours' then a.available end`;
@@ -56,7 +74,7 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
-/** Returns SQL that lists account keys as rows of `workspace_id` and `account_id`, without duplicates. */
+/** Returns SQL for distinct rows of `workspace_id` and `account_id`. */
 export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
   return sql`
     select distinct workspace_id, account_id
@@ -66,10 +84,7 @@ export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
     ) as ref (workspace_id, account_id)`;
 }
 
-/**
- * Reads accounts by their keys. An account that belongs to another workspace than its key says is missing in the
- * result.
- */
+/** An account of another workspace than its key says is missing in the result. */
 export async function listAccountsByKeys(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -84,10 +99,7 @@ export async function listAccountsByKeys(
     left join account_settings s on s.account_id = a.id`;
 }
 
-/**
- * An account on a platform that is being connected to a workspace. Its `id` is used only if the workspace has never had
- * this account.
- */
+/** `id` is used only if the workspace has never had this account. */
 export type NewAccount = Pick<
   Connection,
   "externalId" | "username" | "displayName" | "avatarUrl" | "traits"
@@ -103,9 +115,9 @@ export type UpsertedAccount = Omit<AccountRow, "tokenExpiresAt" | "available"> &
 };
 
 /**
- * Stores connected accounts. If the workspace already has an account, connected or disconnected, the account keeps its
- * id and becomes active again. The rows are returned in no particular order, each with the status that the account had
- * before, or null for a new account.
+ * Stores connected accounts. If the workspace already has an account, connected or disconnected,
+ * the account keeps its id and becomes active again. The rows are returned in no particular order,
+ * each with the status that the account had before, or null for a new account.
  */
 export async function upsertAccounts(
   tx: TransactionSql,
@@ -122,8 +134,8 @@ export async function upsertAccounts(
     permissions: account.permissions ?? null,
     traits: account.traits ?? {},
   }));
-  // Every transaction locks account rows in the same order, so that two transactions that connect the same accounts
-  // never deadlock.
+  // Every transaction locks account rows in the same order, so that two transactions that connect
+  // the same accounts never deadlock.
   return await tx<UpsertedAccount[]>`
     with before as (
       select id, status
@@ -158,10 +170,8 @@ export async function upsertAccounts(
       (select before.status from before where before.id = accounts.id) as status_before`;
 }
 
-/** The fields of an account that `lockAccount` returns. */
 type LockedAccount = Pick<AccountRow, "id" | "platform" | "externalId" | "status">;
 
-/** Locks the row of an account until the transaction ends. */
 export async function lockAccount(
   tx: TransactionSql,
   key: AccountKey,
@@ -181,7 +191,6 @@ export interface StatusChange {
   readonly changedAt: Date;
 }
 
-/** Changes the status of an account that `lockAccount` found in the same transaction. */
 export async function setAccountStatus(
   tx: TransactionSql,
   key: AccountKey,
@@ -199,7 +208,6 @@ export async function setAccountStatus(
   return row;
 }
 
-/** Whether another workspace has also connected the same account of the platform. */
 export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
   const rows = await sql`
     select 1

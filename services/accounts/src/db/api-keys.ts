@@ -21,7 +21,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | undefined;
 }
 
-/** Inserts an API key. Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
+/** Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
 export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   const expiresAt = key.expiresAt ?? null;
   const [row] = await sql<ApiKeyRow[]>`
@@ -43,7 +43,6 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   return row;
 }
 
-/** Lists the API keys of a workspace that are not revoked, each with all workspaces that it may use. */
 export async function listApiKeysOfWorkspace(
   sql: ISql,
   workspaceId: string,
@@ -63,7 +62,6 @@ export async function listApiKeysOfWorkspace(
     order by k.id desc`;
 }
 
-/** Locks the row of an API key, revoked or not, until the transaction ends. */
 export async function lockApiKey(
   tx: TransactionSql,
   id: string,
@@ -83,7 +81,6 @@ export async function lockApiKey(
   return row;
 }
 
-/** Revokes an API key that `lockApiKey` found in the same transaction. */
 export async function revokeApiKeyById(tx: TransactionSql, id: string): Promise<void> {
   await tx`
     update api_keys
@@ -92,8 +89,8 @@ export async function revokeApiKeyById(tx: TransactionSql, id: string): Promise<
 }
 
 /**
- * Writes the time of the last use of API keys. An API key that another replica is writing at that moment is skipped,
- * because the two times differ by very little.
+ * Writes the time of the last use of API keys. An API key that another replica is writing at that
+ * moment is skipped, because the two times differ by very little.
  */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`

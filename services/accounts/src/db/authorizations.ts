@@ -1,13 +1,12 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the browser is at the
- * platform · `exchanging` = the browser came back, and its code is being exchanged for tokens · `connected` and
- * `failed` = the authorization has ended.
+ * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the
+ * browser is at the platform · `exchanging` = the browser came back, and its code is being
+ * exchanged for tokens · `connected` and `failed` = the authorization has ended.
  */
 export type AuthorizationStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
 
-/** An authorization: a person connects accounts of one platform with a one-time link. */
 export interface AuthorizationRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -20,7 +19,8 @@ export interface AuthorizationRow {
 }
 
 /**
- * Inserts an authorization that expires after 10 minutes, and deletes authorizations that expired more than a day ago.
+ * Inserts an authorization that expires after 10 minutes, and deletes authorizations that expired
+ * more than a day ago.
  *
  * @returns When the authorization expires; undefined when the workspace does not exist.
  */
@@ -70,7 +70,6 @@ export async function findAuthorizationById(
   return await findAuthorization(sql, "id", id);
 }
 
-/** The authorization that a connect link can open, or why it cannot be opened. */
 type ConnectLink =
   | { readonly kind: "open"; readonly authorization: AuthorizationRow }
   | { readonly kind: "unknown" | "used" | "expired" };
@@ -94,13 +93,12 @@ export async function findAuthorizationByState(
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
-  /** The PKCE code verifier, encrypted for storage. */
   readonly codeVerifier: string;
 }
 
 /**
- * Opens an authorization with its connect link. Returns false when the link is unknown, used or expired. Of several
- * concurrent calls for one link, exactly one returns true.
+ * Opens an authorization with its connect link. Returns false when the link is unknown, used or
+ * expired. Of several concurrent calls for one link, exactly one returns true.
  */
 export async function openAuthorization(
   sql: ISql,
@@ -125,13 +123,12 @@ export interface ClaimedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
-  /** The PKCE code verifier, encrypted for storage. */
   readonly codeVerifier: string;
 }
 
 /**
- * Claims an authorization, so that only one process exchanges its code. Returns undefined when another browser opened
- * the authorization, when it was claimed before, or when it has expired.
+ * Claims an authorization, so that only one process exchanges its code. Returns undefined when
+ * another browser opened the authorization, when it was claimed before, or when it has expired.
  */
 export async function claimAuthorization(
   sql: Sql,
@@ -149,7 +146,6 @@ export async function claimAuthorization(
   return row;
 }
 
-/** Whether a browser is the one that opened the connect link of an authorization. */
 export async function isBrowserOfAuthorization(
   sql: Sql,
   stateHash: Uint8Array,
@@ -163,9 +159,7 @@ export async function isBrowserOfAuthorization(
   return rows.length > 0;
 }
 
-/**
- * Sets the status of an authorization to `connected`. Must run in the transaction that stores the connected accounts.
- */
+/** Must run in the transaction that stores the connected accounts. */
 export async function setAuthorizationConnected(
   tx: TransactionSql,
   id: string,

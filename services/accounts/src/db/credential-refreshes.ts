@@ -4,39 +4,42 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
-/** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
 export interface RefreshClaim extends AccountKey {
   readonly platform: string;
   readonly externalId: string;
-  /** Identifies the refresh lease. Only the process that holds the lease may end it or give up the credential. */
+  /**
+   * Identifies the refresh lease. Only the process that holds the lease may end it or give up the
+   * credential.
+   */
   readonly leaseToken: string;
   /**
-   * Whether the process that held the lease before did not end it. That process may have received new tokens that it has not
-   * stored yet, and then the platform refuses the stored refresh token.
+   * Whether the process that held the lease before did not end it. That process may have received
+   * new tokens that it has not stored yet, and then the platform refuses the stored refresh token.
    */
   readonly isTakenOver: boolean;
-  /** The refresh token, encrypted for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
   /**
-   * The database's time before the platform is called. The lifetimes of the new tokens are counted from this time, so
-   * the accounts service never takes an expired token for valid.
+   * The database's time before the platform is called. The lifetimes of the new tokens are counted
+   * from this time, so the accounts service never takes an expired token for valid.
    */
   readonly claimedAt: Date;
 }
 
 /**
- * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds the lease, or when the
- * given version of the credential is outdated. Also returns undefined when the data is a copy of another deployment:
- * the refresh tokens then belong to the original deployment, and most refresh tokens work only once.
+ * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds
+ * the lease, or when the given version of the credential is outdated. Also returns undefined when
+ * the data is a copy of another deployment: the refresh tokens then belong to the original
+ * deployment, and most refresh tokens work only once.
  */
 export async function claimRefresh(
   sql: Sql,
   key: AccountKey,
   { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
 ): Promise<RefreshClaim | undefined> {
-  // The credential's row is locked before it is changed, because only the unchanged row says whether the previous
-  // refresh lease was ended. Of two concurrent claims, the second reads the lease of the first.
+  // The credential's row is locked before it is changed, because only the unchanged row says
+  // whether the previous refresh lease was ended. Of two concurrent claims, the second reads the
+  // lease of the first.
   const [row] = await sql<RefreshClaim[]>`
     with held as (
       select account_id, refresh_lease_token is not null as is_taken_over
@@ -62,10 +65,13 @@ export async function claimRefresh(
 }
 
 /**
- * Writes refreshed tokens if the credential still has the version for which the refresh lease was taken. Returns false when the
- * account was connected again, disconnected or marked for a reconnect in the meantime.
- * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused the same
- * refresh token to another process. The caller must make the account active in the same transaction.
+ * Writes refreshed tokens if the credential still has the version for which the refresh lease was
+ * taken. Returns false when the account was connected again, disconnected or marked for a reconnect
+ * in the meantime.
+ *
+ * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the
+ *   platform refused the same refresh token to another process. The caller must make the account
+ *   active in the same transaction.
  */
 export async function writeRefreshedTokens(
   sql: ISql,
@@ -98,8 +104,8 @@ export async function writeRefreshedTokens(
 type Lease = Pick<RefreshClaim, "leaseToken">;
 
 /**
- * Postpones the next refresh of a credential by some seconds, and replaces the token that identifies the refresh lease,
- * unless another process has taken the lease over.
+ * Postpones the next refresh of a credential by some seconds, and replaces the token that
+ * identifies the refresh lease, unless another process has taken the lease over.
  */
 async function postponeRefresh(
   sql: Sql,
@@ -117,8 +123,8 @@ async function postponeRefresh(
 }
 
 /**
- * Ends the refresh lease of a credential after a failed refresh, and lets no process claim it for some seconds. Changes
- * nothing when another process has taken the lease over.
+ * Ends the refresh lease of a credential after a failed refresh, and lets no process claim it for
+ * some seconds. Changes nothing when another process has taken the lease over.
  */
 export async function endRefreshLease(
   sql: Sql,
@@ -130,8 +136,8 @@ export async function endRefreshLease(
 }
 
 /**
- * Lets processes claim a refresh lease again after some seconds, without ending the lease: the next claim takes it over.
- * Changes nothing when another process has taken the lease over.
+ * Lets processes claim a refresh lease again after some seconds, without ending the lease: the next
+ * claim takes it over. Changes nothing when another process has taken the lease over.
  */
 export async function shortenRefreshLease(
   sql: Sql,
@@ -143,8 +149,8 @@ export async function shortenRefreshLease(
 }
 
 /**
- * Raises the version of a credential whose refresh token the platform refused to the holder of the refresh lease.
- * Returns false, and changes nothing, when another process has taken the lease over.
+ * Raises the version of a credential whose refresh token the platform refused to the holder of the
+ * refresh lease. Returns false, and changes nothing, when another process has taken the lease over.
  */
 export async function giveUpCredential(
   tx: TransactionSql,
@@ -165,19 +171,19 @@ export async function giveUpCredential(
   return rows.length > 0;
 }
 
-/** A credential that no post has used for a long time and whose refresh token would expire without a refresh. */
+/** Its refresh token would expire without a refresh. */
 type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 /**
- * Claims credentials that no post has used for a long time and that are due for a refresh. Each claimed credential can be
- * claimed again after an hour, in case its refresh fails.
+ * Claims credentials that no post has used for a long time and that are due for a refresh. Each
+ * claimed credential can be claimed again after an hour, in case its refresh fails.
  */
 export async function claimIdleCredentials(
   sql: Sql,
   { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
 ): Promise<readonly IdleCredential[]> {
-  // `skip locked` gives each replica different credentials. The refresh lease also prevents two token requests for one
-  // credential at the same time.
+  // `skip locked` gives each replica different credentials. The refresh lease also prevents two
+  // token requests for one credential at the same time.
   return await sql<IdleCredential[]>`
     with due as (
       select account_id

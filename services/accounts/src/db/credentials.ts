@@ -1,7 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 
-/** The stored credential of an account: its encrypted tokens and their version. */
 export interface CredentialRow {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -15,15 +14,14 @@ export interface CredentialRow {
   readonly attributes: Readonly<Record<string, string>>;
   readonly expiresAt: Date | null;
   readonly canRefresh: boolean;
-  /** Whether half of the access token's lifetime has passed. */
   readonly isPastHalfLife: boolean;
   /** Whether the access token has expired, or expires within 30 seconds. */
   readonly isExpired: boolean;
 }
 
 /**
- * Reads the credentials of accounts by the accounts' keys, in no particular order. A credential is missing if its
- * account belongs to another workspace than the key says.
+ * Reads the credentials of accounts by the accounts' keys, in no particular order. A credential is
+ * missing if its account belongs to another workspace than the key says.
  */
 export async function listCredentials(
   sql: ISql,
@@ -40,23 +38,19 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
-/** A credential with encrypted tokens that is ready to be stored. */
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
-  /**
-   * Milliseconds after which a job refreshes the credential if it was not used; null if its refresh token does not
-   * expire.
-   */
+  /** After this time without use a job refreshes it; null if its refresh token does not expire. */
   readonly refreshAfterMs: number | null;
 }
 
 /**
- * Writes the credentials of accounts that were just connected. Raises the version of each credential, so that a token
- * refresh in progress cannot overwrite the new tokens.
+ * Writes the credentials of accounts that were just connected. Raises the version of each
+ * credential, so that a token refresh in progress cannot overwrite the new tokens.
  *
  * @returns When each access token expires, by account id.
  */
@@ -99,8 +93,8 @@ export async function upsertCredentials(
 }
 
 /**
- * Raises the version of a credential, so that a token refresh in progress cannot store its tokens. Returns false, and
- * changes nothing, when the credential has a newer version than `version`.
+ * Raises the version of a credential, so that a token refresh in progress cannot store its tokens.
+ * Returns false, and changes nothing, when the credential has a newer version than `version`.
  */
 export async function invalidateCredential(
   tx: TransactionSql,
@@ -121,10 +115,7 @@ export async function invalidateCredential(
   return rows.length > 0;
 }
 
-/**
- * The encrypted tokens of a disconnected account, which were deleted from the database and are to be revoked at the
- * platform.
- */
+/** Encrypted tokens that were deleted and are to be revoked at the platform. */
 export interface DeletedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
@@ -132,9 +123,9 @@ export interface DeletedTokens {
 }
 
 /**
- * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns the tokens. The row of
- * the credential stays and its version rises, so that a refresh in progress cannot overwrite the tokens of a later
- * connection.
+ * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns
+ * the tokens. The row of the credential stays and its version rises, so that a refresh in progress
+ * cannot overwrite the tokens of a later connection.
  */
 export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<DeletedTokens> {
   const [row] = await tx<DeletedTokens[]>`

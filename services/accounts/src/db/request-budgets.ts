@@ -2,14 +2,10 @@ import type { ISql, Sql } from "@postrider/shared/postgres";
 
 /** A gateway asks whether an API key may make requests, and for how many requests. */
 export interface BudgetQuery {
-  /** Position of the query in its batch. */
   readonly position: number;
   /** SHA-256 of the API key that the gateway received, in hex. */
   readonly hash: string;
-  /**
-   * Id of the workspace that the API request names; null if it names none, which is allowed if the
-   * API key has only one workspace.
-   */
+  /** Null if the request names none, which is allowed if the API key has only one workspace. */
   readonly workspaceId: string | null;
   readonly want: number;
 }
@@ -23,7 +19,9 @@ export interface AdmissionRow {
   /** Whether the stored time of the API key's last use is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceIds: readonly string[];
-  /** The workspace that the query uses; null if its API key may not use it or it has to name one. */
+  /**
+   * The workspace that the query uses; null if its API key may not use it or it has to name one.
+   */
   readonly budget: WorkspaceBudget | null;
 }
 
@@ -31,16 +29,12 @@ interface WorkspaceBudget {
   readonly id: string;
   readonly verified: boolean;
   readonly requestsPerMinute: number;
-  /**
-   * Number of requests granted to all queries of the workspace; null if the workspace has no token
-   * bucket yet.
-   */
+  /** For all queries of the workspace; null if it has no token bucket yet. */
   readonly granted: number | null;
   /** Number of requests that the token bucket still allows, with fractions. */
   readonly tokens: number | null;
 }
 
-/** Returns SQL that lists the queries with a valid API key, each with the workspace it may use. */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map(({ position, hash, workspaceId, want }) => ({
     position,
@@ -71,7 +65,8 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
 /**
  * Returns SQL that locks and reads the token buckets of the workspaces in a batch. `for update`
  * waits for a concurrent batch and then reads the row again, so that two batches never take the
- * same request twice. Rows are locked in the order of their ids, so that two batches never deadlock.
+ * same request twice. Rows are locked in the order of their ids, so that two batches never
+ * deadlock.
  */
 function lockedBuckets(sql: Sql) {
   return sql`
@@ -148,8 +143,8 @@ async function takeFromBuckets(
 }
 
 /**
- * Inserts full token buckets for workspaces that have none: new workspaces, and all workspaces after
- * a crash of Postgres, which empties the table.
+ * Inserts full token buckets for workspaces that have none: new workspaces, and all workspaces
+ * after a crash of Postgres, which empties the table.
  */
 async function insertBudgets(
   sql: ISql,

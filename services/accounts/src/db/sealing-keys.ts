@@ -1,13 +1,11 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { parseSealedKeyPart, sealedKeyPart } from "@postrider/shared/secrets/sealing";
 
-/** A key that encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
   readonly credentials: number;
 }
 
-/** Lists the keys with which stored tokens were encrypted, with their numbers of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyPart: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_part, count(*) as credentials
@@ -20,14 +18,13 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   }));
 }
 
-/** The encrypted tokens of an account, as they are stored. */
 export interface SealedTokens {
   readonly accountId: string;
   readonly accessToken: string;
   readonly refreshToken: string | null;
 }
 
-/** Encrypted tokens that have to be encrypted again, and the data of their account to which they are bound. */
+/** Encrypted tokens, and the data of their account to which they are bound. */
 export interface StaleTokens extends SealedTokens {
   readonly workspaceId: string;
   readonly platform: string;
@@ -36,21 +33,24 @@ export interface StaleTokens extends SealedTokens {
 }
 
 interface Page {
-  /** The account id of the last credential on the previous page. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** Locks a page of credentials that are not encrypted with the newest key, in the order of their account ids. */
+/**
+ * Locks a page of credentials that are not encrypted with the newest key, in the order of their
+ * account ids.
+ */
 export async function lockStaleCredentials(
   tx: TransactionSql,
   newestKeyId: string,
   { after, limit }: Page,
 ): Promise<readonly StaleTokens[]> {
   const newest = sealedKeyPart(newestKeyId, true);
-  // "Not the newest encryption key" is written as two ranges, because an index cannot serve "not equal".
-  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh
-  // encrypts it with the newest key, and after any other change a later call finds it.
+  // "Not the newest encryption key" is written as two ranges, because an index cannot serve "not
+  // equal". `skip locked` gives each replica different rows. It also skips a credential that is
+  // being changed: a refresh encrypts it with the newest key, and after any other change a later
+  // call finds it.
   return await tx<StaleTokens[]>`
     select c.account_id, c.access_token, c.refresh_token, c.attributes, a.workspace_id, a.platform, a.external_id
     from credentials c
@@ -66,8 +66,8 @@ export async function lockStaleCredentials(
 }
 
 /**
- * Replaces stored tokens with the same tokens, encrypted in another way. The version of the credential stays the same,
- * because the tokens themselves do not change.
+ * Replaces stored tokens with the same tokens, encrypted in another way. The version of the
+ * credential stays the same, because the tokens themselves do not change.
  */
 export async function writeResealedTokens(
   tx: TransactionSql,
@@ -87,7 +87,6 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that are not encrypted with the newest key. */
 export async function countStaleCredentials(sql: ISql, newestKeyId: string): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses

@@ -10,7 +10,6 @@ export interface WorkspaceRow {
   readonly createdAt: Date;
 }
 
-/** New limits of a workspace; a limit that is undefined is not changed. */
 export interface LimitChanges {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;
@@ -28,7 +27,6 @@ export async function insertWorkspace(
   return row;
 }
 
-/** Locks the row of a workspace until the transaction ends, so that its values are those before a change. */
 export async function lockWorkspace(
   tx: TransactionSql,
   id: string,
@@ -72,7 +70,6 @@ function written(row: WorkspaceRow | undefined): WorkspaceRow {
   return row;
 }
 
-/** Verifies a workspace that `lockWorkspace` found in the same transaction. */
 export async function verifyWorkspaceById(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
   const [row] = await tx<WorkspaceRow[]>`
     update workspaces
@@ -82,7 +79,6 @@ export async function verifyWorkspaceById(tx: TransactionSql, id: string): Promi
   return written(row);
 }
 
-/** Changes the limits of a workspace that `lockWorkspace` found in the same transaction. */
 export async function setWorkspaceLimitsById(
   tx: TransactionSql,
   id: string,

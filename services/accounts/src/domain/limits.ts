@@ -3,7 +3,6 @@ import type { Violation } from "@postrider/shared/errors";
 /** Default limit of a workspace: REST requests per minute, which is also the largest burst. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
 
-/** New limits of a workspace; a limit that is undefined is not changed. */
 export interface WorkspaceLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;
@@ -13,7 +12,7 @@ export interface WorkspaceLimits {
 const MIN = { requestsPerMinute: 1, monthlyQuota: 0, dailyQuota: 0 } as const;
 const NAMES = ["requestsPerMinute", "monthlyQuota", "dailyQuota"] as const;
 
-/** Lists the workspace limits that are out of range. A publishing quota of 0 is allowed: it forbids publishing. */
+/** A publishing quota of 0 is allowed: it forbids publishing. */
 export function limitViolations(limits: WorkspaceLimits): readonly Violation[] {
   return NAMES.flatMap((name) => {
     const value = limits[name];

@@ -1,6 +1,6 @@
 const MAX_CHARACTERS = 200;
 
-/** Whether a text is a valid name of a workspace or an API key: 1 to 200 characters, not only white space. */
+/** 1 to 200 characters, not only white space. */
 export function isName(text: string): boolean {
   return text.trim() !== "" && Array.from(text).length <= MAX_CHARACTERS && !text.includes("\0");
 }

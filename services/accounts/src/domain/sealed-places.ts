@@ -11,7 +11,6 @@ export interface TokenOwner {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** The platform's own id of the account. */
   readonly externalId: string;
   /** Further data of the platform, for example the address of the account's server. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -20,9 +19,9 @@ export interface TokenOwner {
 export type TokenColumn = "access_token" | "refresh_token";
 
 /**
- * Returns the storage place of an account's token. The encryption of the token includes the place, so a token cannot be
- * decrypted after it was copied to another account, or after its account's workspace, platform, external id or attributes were
- * changed.
+ * Returns the storage place of an account's token. The encryption of the token includes the place,
+ * so a token cannot be decrypted after it was copied to another account, or after its account's
+ * workspace, platform, external id or attributes were changed.
  */
 export function placeOfToken(owner: TokenOwner, column: TokenColumn): BoundPlace {
   const { workspaceId, accountId, platform, externalId } = owner;
@@ -51,8 +50,9 @@ export interface VerifierOwner {
 }
 
 /**
- * Returns the storage place of an authorization's PKCE code verifier. The encryption includes the place, so the code
- * verifier cannot be decrypted for another authorization, nor for another workspace, platform or browser.
+ * Returns the storage place of an authorization's PKCE code verifier. The encryption includes the
+ * place, so the code verifier cannot be decrypted for another authorization, nor for another
+ * workspace, platform or browser.
  */
 export function placeOfCodeVerifier(owner: VerifierOwner): BoundPlace {
   const { id, workspaceId, platform, stateHash, browserHash } = owner;

@@ -3,7 +3,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
-import { countAccounts } from "#src/db/account-counts.ts";
+import { countAccounts } from "#src/db/accounts.ts";
 
 const COUNT_INTERVAL_MS = 60_000;
 const STATUSES = ["active", "reconnect_required"];
@@ -23,10 +23,7 @@ async function updateGauge(sql: Sql): Promise<void> {
     }
 }
 
-/**
- * Counts accounts for the metrics until disposed of. Every replica reports the same numbers, because all replicas share
- * the database.
- */
+/** Every replica reports the same numbers, because all replicas share the database. */
 export function startCountAccounts(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_INTERVAL_MS,

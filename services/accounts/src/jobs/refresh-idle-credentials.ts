@@ -11,8 +11,9 @@ const BATCH_SIZE = 20;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Refreshes one batch of unused credentials before their refresh tokens expire. They expire only weeks later, so the calls to
- * the platforms are made one after the other.
+ * Refreshes one batch of unused credentials before their refresh tokens expire. They expire only
+ * weeks later, so the calls to the platforms are made one after the other.
+ *
  * @returns Whether more credentials may be due for a refresh.
  */
 export async function refreshIdleBatch({
@@ -37,8 +38,8 @@ export async function refreshIdleBatch({
 }
 
 /**
- * Refreshes the tokens of accounts that publish nothing for weeks: unused refresh tokens expire, on Instagram after 60
- * days and on Bluesky after 90. Any number of replicas may run this job.
+ * Refreshes the tokens of accounts that publish nothing for weeks: unused refresh tokens expire, on
+ * Instagram after 60 days and on Bluesky after 90. Any number of replicas may run this job.
  */
 export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop {
   return startLoop({

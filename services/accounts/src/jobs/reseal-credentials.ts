@@ -1,11 +1,78 @@
 import { NIL_ID } from "@postrider/shared/ids";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import { createGauge } from "@postrider/shared/telemetry/metrics";
-import { countStaleCredentials } from "#src/db/sealing-keys.ts";
+import { SealError, unseal } from "@postrider/shared/secrets/sealing";
+import { createCounter, createGauge } from "@postrider/shared/telemetry/metrics";
+import {
+  countStaleCredentials,
+  lockStaleCredentials,
+  type SealedTokens,
+  type StaleTokens,
+  writeResealedTokens,
+} from "#src/db/sealing-keys.ts";
+import { placeOfToken, type TokenColumn } from "#src/domain/sealed-places.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { resealPage } from "#src/operations/reseal-page.ts";
+import { sealAt } from "#src/operations/token-sealing.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
+
+const PAGE_SIZE = 200;
+
+const resealedTotal = createCounter(
+  "credentials_resealed_total",
+  "Credentials that were sealed again with the newest key.",
+);
+
+/** Encrypts the tokens of a credential again, or returns why they cannot be decrypted. */
+function tryReseal(
+  deps: Pick<Dependencies, "credentialKeys">,
+  tokens: StaleTokens,
+): SealedTokens | SealError {
+  const reseal = (column: TokenColumn, sealed: string): string => {
+    const place = placeOfToken(tokens, column);
+    return sealAt(deps, place, unseal(deps.credentialKeys, place, sealed));
+  };
+  const { accountId, accessToken, refreshToken } = tokens;
+  try {
+    return {
+      accountId,
+      accessToken: reseal("access_token", accessToken),
+      refreshToken: refreshToken === null ? null : reseal("refresh_token", refreshToken),
+    };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return error;
+  }
+}
+
+interface ResealedPage {
+  /** The last account id of the page of credentials; undefined when no credential was left. */
+  readonly last: string | undefined;
+  readonly resealed: number;
+}
+
+/**
+ * Encrypts a page of credentials again with the newest key, in one transaction. A credential that
+ * cannot be decrypted is logged and stays unchanged.
+ */
+async function resealPage(deps: ResealDependencies, after: string): Promise<ResealedPage> {
+  const newestKeyId = deps.credentialKeys[0]?.id ?? "";
+  const page = await deps.sql.begin(async (tx) => {
+    const stale = await lockStaleCredentials(tx, newestKeyId, { after, limit: PAGE_SIZE });
+    const resealed = stale.flatMap((tokens): readonly SealedTokens[] => {
+      const result = tryReseal(deps, tokens);
+      if (!(result instanceof SealError)) return [result];
+      deps.logger.error(
+        { err: result, accountId: tokens.accountId },
+        "a credential cannot be unsealed, so it was not sealed again; add its key to CREDENTIAL_KEYS, or connect the account again if no key is missing",
+      );
+      return [];
+    });
+    if (resealed.length > 0) await writeResealedTokens(tx, resealed);
+    return { last: stale.at(-1)?.accountId, resealed: resealed.length };
+  });
+  resealedTotal.inc(page.resealed);
+  return page;
+}
 
 const CHECK_INTERVAL_MS = 60_000;
 
@@ -21,8 +88,9 @@ async function measureStale({ sql, credentialKeys }: ResealDependencies): Promis
 }
 
 /**
- * Encrypts all stored credentials again after an operator has configured a newer encryption key, while the accounts service
- * keeps answering requests. A stop or a crash rolls back at most one page. Several replicas share the work.
+ * Encrypts all stored credentials again after an operator has configured a newer encryption key,
+ * while the accounts service keeps answering requests. A stop or a crash rolls back at most one
+ * page. Several replicas share the work.
  */
 export function startResealCredentials(deps: ResealDependencies): Loop {
   const { logger } = deps;

@@ -10,8 +10,9 @@ const heldGauge = createGauge(
 );
 
 /**
- * Creates the guard that reports in a metric and in the log whether the database is a copy of another deployment's
- * database. Token refreshes do not depend on it: their SQL statements check the deployment themselves.
+ * Creates the guard that reports in a metric and in the log whether the database is a copy of
+ * another deployment's database. Token refreshes do not depend on it: their SQL statements check
+ * the deployment themselves.
  */
 export function createTokenGuard({
   sql,
@@ -26,7 +27,6 @@ export function createTokenGuard({
   });
 }
 
-/** Asks regularly which deployment the data belongs to, so that a copy is reported. */
 export function startWatchDeployment(
   guard: DeploymentGuard,
   { logger }: Pick<Dependencies, "logger">,

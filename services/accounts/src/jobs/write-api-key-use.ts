@@ -4,8 +4,8 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { updateLastUsedAt } from "#src/db/api-keys.ts";
 
 /**
- * Collects which API keys were used and writes the times of their last use later, so that requests do not wait for the
- * database. Disposing writes the times that are not written yet.
+ * Collects which API keys were used and writes the times of their last use later, so that requests
+ * do not wait for the database. Disposing writes the times that are not written yet.
  */
 export interface ApiKeyUse extends AsyncDisposable {
   note(keyId: string): void;
@@ -14,8 +14,8 @@ export interface ApiKeyUse extends AsyncDisposable {
 const WRITE_INTERVAL_MS = 1_000;
 
 /**
- * Starts the job that writes the times of the last use of API keys. A crash loses at most the uses that were collected
- * in one interval; the next request with the same API key is recorded again.
+ * Starts the job that writes the times of the last use of API keys. A crash loses at most the uses
+ * that were collected in one interval; the next request with the same API key is recorded again.
  */
 export function startWriteApiKeyUse({
   sql,

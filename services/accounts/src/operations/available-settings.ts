@@ -2,8 +2,8 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Connectors } from "@postrider/platforms/platforms";
 import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
+import { setAvailable } from "#src/db/account-settings.ts";
 import type { AccountKey } from "#src/db/accounts.ts";
-import { setAvailable } from "#src/db/available.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
 import type { AvailableValues, Dependencies } from "#src/operations/dependencies.ts";
 import { listFreshCredentials } from "#src/operations/list-fresh-credentials.ts";
@@ -11,11 +11,11 @@ import { unsealToken } from "#src/operations/token-sealing.ts";
 
 type Deps = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "refreshTokens">;
 
-/** Maximum time in milliseconds that a request for the settings of an account waits for the platform. */
+/** Maximum time that a request for the settings of an account waits for the platform. */
 const CALL_TIMEOUT_MS = 3_000;
 /**
- * Milliseconds for which the platform's answer about an account's options is reused. TikTok allows 20 calls per minute
- * and account, and publishing needs such calls too.
+ * How long the platform's answer about an account's options is reused. TikTok allows 20 calls per
+ * minute and account, and publishing needs such calls too.
  */
 const FRESH_MS = 15_000;
 const MAX_ANSWERS = 1_000;
@@ -26,8 +26,9 @@ interface Answer {
 }
 
 /**
- * Asks platforms which options they offer an account now, for example who may see its posts. An answer is reused for 15 s.
- * Without an answer the result is null, because the settings of an account must be readable even while its platform fails.
+ * Asks platforms which options they offer an account now, for example who may see its posts. An
+ * answer is reused for 15 s. Without an answer the result is null, because the settings of an
+ * account must be readable even while its platform fails.
  */
 export class AvailableSettings {
   readonly #deps: Deps;
@@ -75,7 +76,7 @@ export class AvailableSettings {
     return await reader(account, AbortSignal.timeout(CALL_TIMEOUT_MS));
   }
 
-  /** Stores the answer, because the validation of posts uses the last one. Without it posts are validated less strictly. */
+  /** Without the stored answer posts are validated less strictly. */
   async #remember(key: AccountKey, values: AvailableValues): Promise<void> {
     try {
       await setAvailable(this.#deps.sql, key, values);

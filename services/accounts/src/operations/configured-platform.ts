@@ -7,7 +7,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 /**
  * Returns the platform's connector if our app on the platform is configured.
  *
- * @throws ServiceError `invalid_request` when the platform is unknown or our app on it is not configured.
+ * @throws ServiceError `invalid_request` when the platform is unknown or our app on it is not
+ *   configured.
  */
 export function getConfiguredPlatform(
   { connectors }: Pick<Dependencies, "connectors">,
@@ -26,8 +27,8 @@ export function getConfiguredPlatform(
 /**
  * Returns the authorization-code flow of a platform.
  *
- * @throws ServiceError `invalid_request` when the platform is unknown, our app on it is not configured, or it has no
- *   authorization page.
+ * @throws ServiceError `invalid_request` when the platform is unknown, our app on it is not
+ *   configured, or it has no authorization page.
  */
 export function getAuthorizationFlow(
   deps: Pick<Dependencies, "connectors">,

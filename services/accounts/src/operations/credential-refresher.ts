@@ -41,18 +41,18 @@ const refreshesTotal = createCounter(
 const CALL_TIMEOUT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 5;
 /**
- * Seconds that a process still has to store tokens that it received from the platform, after another process took over
- * its refresh lease and the platform refused the old refresh token.
+ * Seconds that a process still has to store tokens that it received from the platform, after
+ * another process took over its refresh lease and the platform refused the old refresh token.
  */
 const PROVISIONAL_REFUSAL_SECONDS = 60;
 const MIN_WRITE_PAUSE_MS = 50;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
 /**
- * Refreshes access tokens. A lease in the database allows one process at a time to refresh a credential, and a process
- * runs one refresh per account. A refresh is completed even if its caller gave up. After a refresh, the old refresh
- * token is often invalid, so writing the new tokens is tried again until it succeeds or the process ends. Disposing
- * waits for the refreshes in progress.
+ * Refreshes access tokens. A lease in the database allows one process at a time to refresh a
+ * credential, and a process runs one refresh per account. A refresh is completed even if its caller
+ * gave up. After a refresh, the old refresh token is often invalid, so writing the new tokens is
+ * tried again until it succeeds or the process ends. Disposing waits for the refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
   readonly #deps: RefresherDependencies;
@@ -63,7 +63,6 @@ export class CredentialRefresher implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /** Refreshes the tokens of one credential. Failures of the platform are returned as the outcome, never thrown. */
   refresh(current: CurrentCredential): Promise<RefreshOutcome> {
     const started = this.#inProgress.get(current.accountId);
     if (started !== undefined) return started;
@@ -81,7 +80,8 @@ export class CredentialRefresher implements AsyncDisposable {
     const { sql, deploymentId } = this.#deps;
     const claim = await claimRefresh(sql, current, { version, deploymentId });
     if (claim === undefined) return "busy";
-    // The platform comes from the claim, because the refresh token is bound to the platform that the claim names.
+    // The platform comes from the claim, because the refresh token is bound to the platform that
+    // the claim names.
     const refresh = this.#findRefresh(claim.platform);
     if (refresh === undefined) return "failed";
     const refreshToken = await this.#unsealOrEnd(current, claim);
@@ -90,8 +90,8 @@ export class CredentialRefresher implements AsyncDisposable {
   }
 
   /**
-   * Decrypts the refresh token of a claim. If it cannot be decrypted, nothing is sent to the platform: the account needs a
-   * reconnect, or, if only the key is missing, the lease ends.
+   * Decrypts the refresh token of a claim. If it cannot be decrypted, nothing is sent to the
+   * platform: the account needs a reconnect, or, if only the key is missing, the lease ends.
    */
   async #unsealOrEnd(
     current: CurrentCredential,
@@ -152,16 +152,16 @@ export class CredentialRefresher implements AsyncDisposable {
 
   /** Lets processes claim the refresh lease again after 5 s, because this refresh got no answer. */
   async #pause(current: CurrentCredential, claim: RefreshClaim): Promise<void> {
-    // Without an answer it is still unknown whether the process whose lease was taken over has new tokens. So the next refusal
-    // of the old refresh token must not require a reconnect at once.
+    // Without an answer it is still unknown whether the process whose lease was taken over has new
+    // tokens. So the next refusal of the old refresh token must not require a reconnect at once.
     const pause = claim.isTakenOver ? shortenRefreshLease : endRefreshLease;
     await pause(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
   }
 
   /**
-   * Gives up an account whose token refresh the platform refused. If the refresh lease was taken over from a process that did
-   * not end it, that process may have replaced the refresh token. The first refusal then only starts a pause in which that
-   * process can store the new tokens.
+   * Gives up an account whose token refresh the platform refused. If the refresh lease was taken
+   * over from a process that did not end it, that process may have replaced the refresh token. The
+   * first refusal then only starts a pause in which that process can store the new tokens.
    */
   async #endRefused(
     current: CurrentCredential,
@@ -184,8 +184,8 @@ export class CredentialRefresher implements AsyncDisposable {
   async #store(current: CurrentCredential, refreshed: RefreshedTokens): Promise<void> {
     if (await this.#write(refreshed)) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
-    // The account was disconnected during this refresh, and only its old tokens were revoked. The new tokens are not
-    // stored, so this process must revoke them.
+    // The account was disconnected during this refresh, and only its old tokens were revoked. The
+    // new tokens are not stored, so this process must revoke them.
     if (row?.accountStatus !== "disconnected") return;
     const { claim, tokens } = refreshed;
     const { accessToken, refreshToken } = tokens;
@@ -194,8 +194,8 @@ export class CredentialRefresher implements AsyncDisposable {
   }
 
   /**
-   * Writes refreshed tokens and tries again until the database answers. Returns false when another change of the
-   * credential was written first.
+   * Writes refreshed tokens and tries again until the database answers. Returns false when another
+   * change of the credential was written first.
    */
   async #write(refreshed: RefreshedTokens): Promise<boolean> {
     const { accountId } = refreshed.claim;
@@ -212,7 +212,6 @@ export class CredentialRefresher implements AsyncDisposable {
       }
   }
 
-  /** Waits until the token refreshes that are now in progress have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#inProgress.values());
   }

@@ -5,7 +5,6 @@ import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Dependencies of the checks that the accounts service makes for `postrider doctor`. */
 interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }
@@ -18,7 +17,6 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   botToken: "BOT_TOKEN",
 };
 
-/** The credentials of our app on a platform, with the names of their settings; undefined = not set. */
 function listCredentials(platforms: AuthorizationSettings, platform: PlatformId) {
   return Object.entries<unknown>({ ...platforms[platform] }).flatMap(([name, value]) => {
     const end = CREDENTIALS[name];
@@ -28,7 +26,6 @@ function listCredentials(platforms: AuthorizationSettings, platform: PlatformId)
 
 type Result = Omit<Finding, "name">;
 
-/** Says whether the settings of our app on a platform are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORM_FACTS[platform].rules;
   const settings = listCredentials(platforms, platform);
@@ -60,10 +57,6 @@ function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Resul
   };
 }
 
-/**
- * The checks that the accounts service makes for `postrider doctor`: settings of our apps on the platforms, redirect
- * addresses, and connections to the platforms.
- */
 export function createInstallationChecks(
   { platforms, publicUrl }: Pick<CheckOptions, "platforms" | "publicUrl">,
   connectors: Dependencies["connectors"],

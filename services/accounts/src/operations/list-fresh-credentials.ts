@@ -8,12 +8,12 @@ type RefreshDependencies = Pick<Dependencies, "sql" | "logger" | "refreshTokens"
 
 const MAX_CONCURRENT_REFRESHES = 16;
 /**
- * Maximum time in milliseconds that a batch of credentials waits for the refresh of expired tokens. A batch does not
- * wait for the refresh of tokens that are still valid.
+ * Maximum time that a batch of credentials waits for the refresh of expired tokens. A batch does
+ * not wait for the refresh of tokens that are still valid.
  */
 const MAX_REFRESH_WAIT_MS = 3_000;
 
-/** Refreshes credentials and waits until all token refreshes have ended. Failures are logged, not thrown. */
+/** Waits until all refreshes have ended. Failures are logged, not thrown. */
 async function refreshAll(
   deps: RefreshDependencies,
   rows: readonly CredentialRow[],
@@ -37,8 +37,8 @@ function isDue(row: CredentialRow): boolean {
 }
 
 /**
- * Reads the credentials of accounts. Tokens that have expired are refreshed first, for at most 3 seconds; tokens of which
- * half of the lifetime has passed are refreshed in the background.
+ * Reads the credentials of accounts. Tokens that have expired are refreshed first, for at most 3
+ * seconds; tokens of which half of the lifetime has passed are refreshed in the background.
  */
 export async function listFreshCredentials(
   deps: RefreshDependencies,
@@ -48,8 +48,8 @@ export async function listFreshCredentials(
   const { expired = [], working = [] } = Object.groupBy(rows.filter(isDue), (row) =>
     row.isExpired ? "expired" : "working",
   );
-  // The refresh of tokens that are still valid is not waited for. This call returns these tokens, and later calls return
-  // the new ones.
+  // The refresh of tokens that are still valid is not waited for. This call returns these tokens,
+  // and later calls return the new ones.
   if (working.length > 0) void refreshAll(deps, working);
   if (expired.length === 0) return rows;
   const timeout = sleep(MAX_REFRESH_WAIT_MS, undefined, { ref: false });

@@ -6,7 +6,7 @@ import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts
 import { giveUpCredential, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { invalidateCredential } from "#src/db/credentials.ts";
 import { accountReconnectRequired } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<Dependencies, "sql" | "nudge">;
@@ -40,8 +40,8 @@ async function markAccount(
 }
 
 /**
- * Marks an active account as `reconnect_required` after its platform has permanently refused its tokens. The account
- * stays active if its stored credential is newer than the refused version.
+ * Marks an active account as `reconnect_required` after its platform has permanently refused its
+ * tokens. The account stays active if its stored credential is newer than the refused version.
  *
  * @throws ServiceError `not_found` when the workspace does not have the account.
  */
@@ -54,10 +54,12 @@ export async function requireAccountReconnect(
 }
 
 /**
- * Marks an active account as `reconnect_required` after its platform has refused a token refresh. If another process
- * later stores new tokens for the refused version of the credential, the account becomes active again.
+ * Marks an active account as `reconnect_required` after its platform has refused a token refresh.
+ * If another process later stores new tokens for the refused version of the credential, the account
+ * becomes active again.
  *
- * @returns False when another process has taken over the refresh lease; the account then stays active.
+ * @returns False when another process has taken over the refresh lease; the account then stays
+ *   active.
  */
 export async function giveUpAfterRefresh(
   deps: Deps,

@@ -8,19 +8,17 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type RevokeDependencies = Pick<Dependencies, "sql" | "logger" | "connectors" | "deploymentId">;
 
-/**
- * Time limit in milliseconds for the platform's answer to a token revocation. The account is already disconnected, so
- * the caller should not wait longer.
- */
+/** The account is already disconnected, so the caller should not wait longer. */
 const REVOKE_TIMEOUT_MS = 8_000;
 const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
 const SHARED_GRANT: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
 
 /**
- * Asks the platform to revoke tokens that are already deleted from the database. Never throws: the account stays
- * disconnected whatever the platform answers, and the answer is only logged.
+ * Asks the platform to revoke tokens that are already deleted from the database. Never throws: the
+ * account stays disconnected whatever the platform answers, and the answer is only logged.
  *
- * @param readTokens Returns the tokens, or undefined when they cannot be decrypted. Called only if they can be revoked.
+ * @param readTokens Returns the tokens, or undefined when they cannot be decrypted. Called only if
+ *   they can be revoked.
  */
 export async function revokeTokens(
   deps: RevokeDependencies,
@@ -29,8 +27,8 @@ export async function revokeTokens(
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
   const { sql, connectors, logger, deploymentId } = deps;
-  // If the database does not answer, the person's grant is treated as shared with another workspace, because revoking a
-  // shared grant would disconnect the account of that workspace, too.
+  // If the database does not answer, the person's grant is treated as shared with another
+  // workspace, because revoking a shared grant would disconnect the account of that workspace, too.
   const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(PLATFORMS[platform].authorization.revocation, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
@@ -38,8 +36,8 @@ export async function revokeTokens(
     ({ kind }) => kind === "own",
     () => false,
   );
-  // If the database is a copy of another deployment's database, that deployment still uses the tokens, so they must not
-  // be revoked.
+  // If the database is a copy of another deployment's database, that deployment still uses the
+  // tokens, so they must not be revoked.
   if (!isOwn) return SHARED_GRANT;
   const revoke = connectors[platform]?.connector.revoke;
   const tokens = revoke === undefined ? undefined : readTokens();

@@ -4,11 +4,10 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import { writeRefreshedTokens, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { accountConnected } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
 
-/** Tokens that a platform returned for a refresh lease. */
 export interface RefreshedTokens {
   readonly claim: RefreshClaim;
   /** The version of the credential for which the refresh lease was taken. */
@@ -17,11 +16,13 @@ export interface RefreshedTokens {
 }
 
 /**
- * Encrypts and stores the tokens that a refresh of the current credential has returned. They are also stored if another process
- * used the old refresh token, which this refresh had replaced, and the platform refused it: that process gave up the account,
- * and storing the tokens makes it active again.
+ * Encrypts and stores the tokens that a refresh of the current credential has returned. They are
+ * also stored if another process used the old refresh token, which this refresh had replaced, and
+ * the platform refused it: that process gave up the account, and storing the tokens makes it active
+ * again.
  *
- * @returns False when the account was connected again, disconnected or marked for a reconnect for another reason.
+ * @returns False when the account was connected again, disconnected or marked for a reconnect for
+ *   another reason.
  */
 export async function storeRefreshedTokens(
   deps: Pick<Dependencies, "sql" | "nudge" | "credentialKeys">,

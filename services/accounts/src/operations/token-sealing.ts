@@ -19,7 +19,9 @@ const refusedTotal = createCounter(
   [{ reason: "changed" }, { reason: "missing_key" }],
 );
 
-/** Encrypts a text with the newest key, so that it can be decrypted only for the same storage place. */
+/**
+ * Encrypts a text with the newest key, so that it can be decrypted only for the same storage place.
+ */
 export function sealAt({ credentialKeys }: WithKeys, place: BoundPlace, text: string): string {
   return seal(credentialKeys, place, text, newNonce());
 }
@@ -27,7 +29,8 @@ export function sealAt({ credentialKeys }: WithKeys, place: BoundPlace, text: st
 /**
  * Decrypts a stored text to use it. A text that cannot be used is counted in a metric.
  *
- * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
+ * @throws SealError when the text or a value that it is bound to was changed, or when its key is
+ *   missing.
  */
 export function unsealForUse(
   { credentialKeys }: WithKeys,
@@ -43,7 +46,6 @@ export function unsealForUse(
   }
 }
 
-/** Encrypts the tokens of an account for storage. */
 export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): SealedCredential {
   const sealed = (column: TokenColumn, text: string): string =>
     sealAt(deps, placeOfToken(owner, column), text);
@@ -54,8 +56,8 @@ export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): S
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes: owner.attributes,
     lifetimeMs: lifetimeMs ?? null,
-    // A job refreshes an unused refresh token after half of its lifetime. The other half remains for further attempts
-    // if the platform does not answer.
+    // A job refreshes an unused refresh token after half of its lifetime. The other half remains
+    // for further attempts if the platform does not answer.
     refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }
@@ -63,8 +65,8 @@ export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): S
 /**
  * Decrypts a stored token of an account to use it.
  *
- * @throws SealError when the token, its account or a value that decides where the token is sent was changed, or when its key is
- *   missing.
+ * @throws SealError when the token, its account or a value that decides where the token is sent was
+ *   changed, or when its key is missing.
  */
 export function unsealToken(
   deps: WithKeys,

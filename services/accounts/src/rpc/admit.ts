@@ -21,7 +21,8 @@ function toBudgetQuery(
   { keyHash, workspaceId, want }: AdmissionQuery,
   position: number,
 ): BudgetQuery {
-  // No workspace has this id, so only a query with a malformed id is refused and not its whole batch.
+  // No workspace has this id, so only a query with a malformed id is refused and not its whole
+  // batch.
   const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
   return {
     position,

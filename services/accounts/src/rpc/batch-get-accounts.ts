@@ -12,8 +12,8 @@ import { toAccountKeys } from "./to-account-key.ts";
 const MAX_REFS = 1_000;
 
 /**
- * Returns accounts by their references. Accounts of another workspace are left out like unknown accounts, so that
- * callers cannot tell them apart.
+ * Returns accounts by their references. Accounts of another workspace are left out like unknown
+ * accounts, so that callers cannot tell them apart.
  */
 export async function batchGetAccounts(
   deps: Pick<Dependencies, "sql" | "features">,

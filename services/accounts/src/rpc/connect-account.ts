@@ -7,14 +7,13 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { getConfiguredPlatform } from "#src/operations/configured-platform.ts";
+import { fetchConnection, storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { fetchConnection } from "#src/operations/fetch-connection.ts";
-import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /**
- * Connects an account with the credentials that a person entered. An account of a platform with an authorization page
- * can be connected only on that page.
+ * Connects an account with the credentials that a person entered. An account of a platform with an
+ * authorization page can be connected only on that page.
  */
 export async function connectAccount(
   deps: Dependencies,

@@ -11,15 +11,14 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
+import { fetchConnection, storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { fetchConnection } from "#src/operations/fetch-connection.ts";
-import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;
 const MAX_CONCURRENT_CALLS = 16;
 
-/** Returns the connector of a simulated platform and the simulator's address; undefined when the platform is real. */
+/** Undefined when the platform is real. */
 function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: string) {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
   if (configured === undefined || simulatorUrl === undefined) return undefined;
@@ -27,7 +26,7 @@ function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: str
   return { connector: configured.connector, simulatorUrl };
 }
 
-/** Adds the permissions that the simulator was asked for, because its response to entered credentials does not contain them. */
+/** The simulator's response to entered credentials does not contain the permissions. */
 function withPermissions(
   connection: Connection,
   scopes: readonly string[] | undefined,

@@ -10,33 +10,60 @@ import { invalidRequest, notFound, type Violation } from "@postrider/shared/erro
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
-import { insertApiKey, type ApiKeyRow, type NewApiKey } from "#src/db/api-keys.ts";
+import { type ApiKeyRow, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
-import { parseScopes } from "#src/domain/scopes.ts";
+import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-/**
- * The latest instant whose text, as JavaScript writes it, Postgres can read. JavaScript writes later years in another
- * form.
- */
+const SCOPES = [
+  "accounts:read",
+  "accounts:write",
+  "automations:read",
+  "automations:write",
+  "comments:read",
+  "comments:write",
+  "posts:read",
+  "posts:write",
+  "webhooks:read",
+  "webhooks:write",
+] as const;
+
+/** The value in a request that stands for all scopes of API keys. */
+const ALL = "all";
+
+/** A scope that restricts an API key: with it, agents (MCP) can only create and change drafts. */
+const MCP_DRAFTS = "mcp:drafts";
+
+/** Returns the scopes sorted; undefined when there is none or an unknown one. */
+function parseScopes(words: readonly string[]): readonly string[] | undefined {
+  const scopes = words.filter((word) => word !== MCP_DRAFTS);
+  const marks = scopes.length === words.length ? [] : [MCP_DRAFTS];
+  if (scopes.length === 0) return undefined;
+  if (scopes.length === 1 && scopes[0] === ALL) return [...SCOPES, ...marks].toSorted();
+  const known: readonly string[] = SCOPES;
+  if (!scopes.every((word) => known.includes(word))) return undefined;
+  return [...SCOPES.filter((scope) => scopes.includes(scope)), ...marks].toSorted();
+}
+
+/** JavaScript writes later years in a form that Postgres cannot read. */
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Returns the time at which a requested API key expires.
+ *
  * @throws `invalid_request` for a time that cannot be stored.
  */
 function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
   if (expiresAt === undefined) return undefined;
   const date = timestampDate(expiresAt);
-  // The comparison is also false for an expiry outside the range of JavaScript's dates, whose time is NaN.
+  // The comparison is also false for an expiry outside the range of JavaScript's dates, whose time
+  // is NaN.
   if (date.getTime() <= LATEST_MS) return date;
   throw invalidRequest([{ code: "out_of_range", path: "/expiresAt" }]);
 }
 
-/** Inserts an API key, with an entry in the audit log of each of its workspaces. */
 async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   return await sql.begin(async (tx) => {
     const row = await insertApiKey(tx, key);
@@ -45,7 +72,7 @@ async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | unde
   });
 }
 
-/** Creates an API key. Only the answer of this RPC contains the text of the API key; the database contains its hash. */
+/** Only the answer contains the text of the API key; the database contains its hash. */
 export async function createApiKey(
   { sql }: Pick<Dependencies, "sql">,
   request: CreateApiKeyRequest,

@@ -7,11 +7,12 @@ import type { RevokedTokens } from "@postrider/platforms/authorization/connector
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
@@ -21,33 +22,34 @@ type Disconnection =
   | { readonly kind: "already_disconnected" }
   | { readonly kind: "disconnected"; readonly deleted: TokenOwner & DeletedTokens };
 
-/**
- * Disconnects the account in the database, in one transaction. Afterwards the accounts service can no longer act for
- * the account.
- */
+/** Afterwards the accounts service can no longer act for the account. */
 async function disconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
 ): Promise<Disconnection> {
-  const disconnection = await sql.begin(async (tx): Promise<Disconnection> => {
-    const account = await lockAccount(tx, key);
-    if (account === undefined) throw notFound();
-    if (account.status === "disconnected") return { kind: "already_disconnected" };
-    const { platform, externalId } = account;
-    const tokens = await deleteTokens(tx, key);
-    const change = await setAccountStatus(tx, key, "disconnected");
-    await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
-    const details = { platform, before: account.status, after: "disconnected" };
-    await appendAudit(tx, [toAccountAudit("account.disconnect", key, details)]);
-    return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
-  });
+  const disconnection = await beginInTurn(
+    sql,
+    key.workspaceId,
+    async (tx): Promise<Disconnection> => {
+      const account = await lockAccount(tx, key);
+      if (account === undefined) throw notFound();
+      if (account.status === "disconnected") return { kind: "already_disconnected" };
+      const { platform, externalId } = account;
+      const tokens = await deleteTokens(tx, key);
+      const change = await setAccountStatus(tx, key, "disconnected");
+      await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
+      const details = { platform, before: account.status, after: "disconnected" };
+      await appendAudit(tx, [toAccountAudit("account.disconnect", key, details)]);
+      return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
+    },
+  );
   nudge();
   return disconnection;
 }
 
 /**
- * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be decrypted, because the
- * platform cannot be called without the token.
+ * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be
+ * decrypted, because the platform cannot be called without the token.
  */
 function unsealDeleted(
   deps: Pick<Dependencies, "logger" | "credentialKeys">,
@@ -74,8 +76,8 @@ function unsealDeleted(
 }
 
 /**
- * Disconnects an account. Its tokens are deleted from the database before the platform is called to revoke them, so
- * that the account is disconnected whatever the platform answers.
+ * Disconnects an account. Its tokens are deleted from the database before the platform is called to
+ * revoke them, so that the account is disconnected whatever the platform answers.
  */
 export async function disconnectAccount(
   deps: Dependencies,

@@ -4,15 +4,11 @@ import type {
   FindConnectLinkResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { readConnectLink } from "#src/db/authorizations.ts";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
-import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Finds the authorization of a connect link without changing it, so that a program that previews links does not use up
- * the connect link.
- */
+/** Changes nothing, so that a program that previews links does not use the connect link up. */
 export async function findConnectLink(
   deps: Dependencies,
   { linkSecret: secret }: FindConnectLinkRequest,

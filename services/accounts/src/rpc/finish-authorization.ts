@@ -14,28 +14,27 @@ import {
   setAuthorizationFailed,
   type ClaimedAuthorization,
 } from "#src/db/authorizations.ts";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
-import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier, type VerifierOwner } from "#src/domain/sealed-places.ts";
-import { connectLinkActor, toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
+import { connectLinkActor, toAuthorizationAudit } from "#src/operations/audit-records.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import { storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { storeConnections } from "#src/operations/store-connections.ts";
 import { unsealForUse } from "#src/operations/token-sealing.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** Time limit in milliseconds for all platform calls of one code exchange; some platforms need three calls. */
+/** Time limit for all platform calls of one code exchange; some platforms need three calls. */
 const EXCHANGE_TIMEOUT_MS = 25_000;
 
 /**
- * OAuth error codes (RFC 6749) for a fault of the platform. Other codes mean that the person denied access or that the
- * request was wrong.
+ * OAuth error codes (RFC 6749) for a fault of the platform. Other codes mean that the person denied
+ * access or that the request was wrong.
  */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
 /**
- * Pattern of the OAuth error codes that are logged. A text that does not match it can contain anything that the browser sent,
- * so it is not logged.
+ * Pattern of the OAuth error codes that are logged. A text that does not match it can contain
+ * anything that the browser sent, so it is not logged.
  */
 const OAUTH_ERROR = /^[a-z_]{1,40}$/;
 
@@ -48,8 +47,8 @@ type Ending =
 type AuthorizationOfBrowser = ClaimedAuthorization & VerifierOwner;
 
 /**
- * Returns the reason why a browser cannot finish an authorization with the OAuth `state` that it sent. A browser that
- * did not open the connect link learns nothing else about the authorization.
+ * Returns the reason why a browser cannot finish an authorization with the OAuth `state` that it
+ * sent. A browser that did not open the connect link learns nothing else about the authorization.
  */
 async function refusalOf(
   { sql }: Pick<Dependencies, "sql">,
@@ -80,7 +79,7 @@ async function exchange(
   return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
 }
 
-/** Logs why the platform granted no tokens, and returns the reason with which the authorization ends. */
+/** Returns the reason with which the authorization ends. */
 function reportRefusal(
   { logger }: Pick<Dependencies, "logger">,
   platform: string,
@@ -147,8 +146,8 @@ async function fail(
 }
 
 /**
- * Asks the platform what it offers new accounts, so that already their first posts are validated by it. The answers are stored;
- * without one the accounts are connected as well.
+ * Asks the platform what it offers new accounts, so that already their first posts are validated by
+ * it. The answers are stored; without one the accounts are connected as well.
  */
 async function askWhatIsOffered(
   { readAvailable }: Pick<Dependencies, "readAvailable">,
@@ -163,8 +162,9 @@ async function askWhatIsOffered(
 }
 
 /**
- * Exchanges the authorization code for tokens and stores the connected accounts. The authorization is claimed first, so
- * that its code is used only once, even when the browser comes back twice at the same time.
+ * Exchanges the authorization code for tokens and stores the connected accounts. The authorization
+ * is claimed first, so that its code is used only once, even when the browser comes back twice at
+ * the same time.
  */
 export async function finishAuthorization(
   deps: Dependencies,

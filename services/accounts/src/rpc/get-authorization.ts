@@ -11,8 +11,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /**
- * Converts an authorization to the progress that the RPC returns. An authorization that expired before it ended is
- * reported as failed, whatever status is stored.
+ * Converts an authorization to the progress that the RPC returns. An authorization that expired
+ * before it ended is reported as failed, whatever status is stored.
  */
 function toProgress({ status, failure, isExpired }: AuthorizationRow) {
   if (status === "connected") return { status };

@@ -8,17 +8,13 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertAuthorization } from "#src/db/authorizations.ts";
-import { hashSecret } from "#src/domain/authorization-secrets.ts";
-import { connectLinkOf } from "#src/domain/connect-links.ts";
-import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
+import { connectLinkOf, hashSecret } from "#src/domain/connect-links.ts";
+import { toAuthorizationAudit } from "#src/operations/audit-records.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 
-/**
- * Starts an authorization. Only the answer of this RPC contains the connect link; the database contains the hash of the
- * link's secret.
- */
+/** Only the answer contains the connect link; the database contains the hash of its secret. */
 export async function issueConnectLink(
   deps: Dependencies,
   { workspaceId, platform }: IssueConnectLinkRequest,

@@ -3,10 +3,7 @@ import type { ListSealingKeysResponseSchema } from "@postrider/contracts/account
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Lists the configured encryption keys in their configured order, and then the keys that encrypted stored tokens but are
- * not configured.
- */
+/** Then follow the keys that encrypted stored tokens but are not configured. */
 export async function listSealingKeys({
   sql,
   credentialKeys,

@@ -7,10 +7,9 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
-import { setExternalId } from "#src/db/external-ids.ts";
-import { lockCredential, replaceTokens } from "#src/db/moved-credentials.ts";
+import { lockCredential, replaceTokens, setExternalId } from "#src/db/moved-accounts.ts";
 import { placeOfToken, type TokenColumn, type TokenOwner } from "#src/domain/sealed-places.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealAt, unsealToken } from "#src/operations/token-sealing.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
@@ -22,7 +21,7 @@ interface Move {
   readonly to: string;
 }
 
-/** Encrypts the tokens of an account again, because they are bound to the id of the account on its platform. */
+/** Tokens are bound to the id of the account on its platform. */
 async function bindToNewId(
   deps: Pick<Dependencies, "credentialKeys">,
   tx: TransactionSql,
@@ -66,8 +65,8 @@ async function move(
 }
 
 /**
- * Stores the new id of an account on its platform, for example of a Telegram group that has become a supergroup. Everything is
- * stored in one transaction, so the tokens always fit the id.
+ * Stores the new id of an account on its platform, for example of a Telegram group that has become
+ * a supergroup. Everything is stored in one transaction, so the tokens always fit the id.
  */
 export async function moveAccount(
   deps: Deps,

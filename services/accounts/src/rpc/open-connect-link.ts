@@ -5,16 +5,15 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { openAuthorization, readConnectLink } from "#src/db/authorizations.ts";
-import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
-import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { codeChallengeOf, hashSecret, redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
-import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
+import { toAuthorizationAudit } from "#src/operations/audit-records.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { sealAt } from "#src/operations/token-sealing.ts";
 
-/** Opens a connect link: binds the authorization to the browser, to a new state and to a new code verifier. */
+/** Binds the authorization to the browser, to a new state and to a new code verifier. */
 export async function openConnectLink(
   deps: Dependencies,
   { linkSecret: secret, browser }: OpenConnectLinkRequest,

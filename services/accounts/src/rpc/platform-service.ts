@@ -3,7 +3,6 @@ import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** The RPCs of PlatformService. The list of platforms depends only on the configuration, so it is built once. */
 export function createPlatformService({ connectors }: Pick<Dependencies, "connectors">) {
   const platforms = PLATFORM_IDS.map((platform) =>
     connectors[platform] === undefined

@@ -4,7 +4,7 @@ import type {
   RecordAvailableResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
-import { setAvailable } from "#src/db/available.ts";
+import { setAvailable } from "#src/db/account-settings.ts";
 import type { AvailableValues, Dependencies } from "#src/operations/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 

@@ -12,22 +12,19 @@ import { requireAccountReconnect } from "#src/operations/require-account-reconne
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
-/**
- * Maximum time in milliseconds that RefreshCredential waits while another process refreshes the token; a token endpoint
- * may take this long to answer.
- */
+/** How long another process may refresh the token; a token endpoint may take this long. */
 const MAX_WAIT_MS = 15_000;
 const POLL_INTERVAL_MS = 100;
 const RETRY_AFTER_MS = 5_000;
 
-/** Whether an active account still has the stored credential that its platform refused. */
 function isStillRefused(row: CredentialRow, refusedVersion: number): boolean {
   return row.accountStatus === "active" && row.version <= refusedVersion;
 }
 
 /**
- * Waits until the stored credential is newer than the refused one, or until the account cannot be used. Meanwhile
- * refreshes the credential, or polls the database while another process refreshes it.
+ * Waits until the stored credential is newer than the refused one, or until the account cannot be
+ * used. Meanwhile refreshes the credential, or polls the database while another process refreshes
+ * it.
  */
 async function waitForNewer(
   deps: Dependencies,

@@ -7,13 +7,10 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { lockApiKey, revokeApiKeyById } from "#src/db/api-keys.ts";
+import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 
-/**
- * Revokes an API key. The revocation takes effect within 3 s, when the gateways' stored answers of `Admit` for the API
- * key expire.
- */
+/** Takes effect within 2 s, when the answers that gateways keep expire. */
 export async function revokeApiKey(
   { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,

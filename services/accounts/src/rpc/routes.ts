@@ -83,7 +83,8 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       verifyWorkspace,
       setWorkspaceLimits,
     });
-    // The accounts service consumes no events. Its parked events are its own events that the broker has refused.
+    // The accounts service consumes no events. Its parked events are its own events that the broker
+    // has refused.
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };

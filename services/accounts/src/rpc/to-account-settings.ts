@@ -7,10 +7,7 @@ import { readSettings } from "@postrider/platforms/settings/read-settings";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Converts stored settings to their RPC message: all settings of the platform, and the options that the platform offers the
- * account now.
- */
+/** All settings of the platform, and the options that it offers the account now. */
 export async function toAccountSettings(
   { readAvailable }: Pick<Dependencies, "readAvailable">,
   key: AccountKey,

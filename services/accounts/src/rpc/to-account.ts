@@ -10,9 +10,7 @@ import { PLATFORMS } from "@postrider/platforms/platforms";
 import type { AccountRow } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/**
- * Converts an account to the protobuf message. Its missing permissions are those of the features that are turned on now.
- */
+/** Missing permissions are those of the features that are turned on now. */
 export function toAccount(
   row: AccountRow,
   { features }: Pick<Dependencies, "features">,

@@ -9,7 +9,11 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
-/** Converts a stored credential to its RPC message. @throws SealError when the access token cannot be decrypted. */
+/**
+ * Converts a stored credential to its RPC message.
+ *
+ * @throws SealError when the access token cannot be decrypted.
+ */
 function toMessage(
   deps: Pick<Dependencies, "credentialKeys">,
   ref: AccountRef | undefined,
@@ -33,9 +37,9 @@ function toMessage(
 }
 
 /**
- * Converts a stored credential to its RPC message. The message contains the access token only while the account is active. An
- * access token that cannot be decrypted makes the account need a reconnect, and does not affect the other accounts of the
- * request.
+ * Converts a stored credential to its RPC message. The message contains the access token only while
+ * the account is active. An access token that cannot be decrypted makes the account need a
+ * reconnect, and does not affect the other accounts of the request.
  */
 export async function toCredential(
   deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,
@@ -53,8 +57,8 @@ export async function toCredential(
         log,
         "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
-      // While an operator rolls out a new encryption key, other replicas may already have the key, so the caller may try
-      // again.
+      // While an operator rolls out a new encryption key, other replicas may already have the key,
+      // so the caller may try again.
       throw unavailable(error);
     }
     deps.logger.error(

@@ -14,7 +14,7 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findAccountSettings, upsertAccountSettings } from "#src/db/account-settings.ts";
 import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
-import { toAccountAudit } from "#src/operations/account-audit.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 import { toAccountSettings } from "#src/rpc/to-account-settings.ts";
@@ -60,8 +60,8 @@ function assertValid(faults: readonly ValueFault[]): void {
 }
 
 /**
- * Refuses values that the platform does not offer the account now: the posts with them would be accepted and then fail. When the
- * platform does not answer, every value is taken.
+ * Refuses values that the platform does not offer the account now: the posts with them would be
+ * accepted and then fail. When the platform does not answer, every value is taken.
  */
 async function assertOffered(
   { sql, readAvailable }: Pick<Dependencies, "sql" | "readAvailable">,
@@ -96,8 +96,8 @@ async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues)
 }
 
 /**
- * Changes settings of an account. The row of the account stays locked until the change is committed, so that concurrent
- * changes of different settings all take effect.
+ * Changes settings of an account. The row of the account stays locked until the change is
+ * committed, so that concurrent changes of different settings all take effect.
  */
 export async function updateAccountSettings(
   deps: Pick<Dependencies, "sql" | "readAvailable">,

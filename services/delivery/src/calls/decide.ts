@@ -23,8 +23,8 @@ import {
   type Snapshot,
 } from "./call.ts";
 
-// This file is longer than others on purpose: whether a call is sent again is one decision. Whoever wants to know what
-// becomes of an unknown outcome reads it here from top to bottom, and needs no second file.
+// This file is longer than others on purpose: whether a call is sent again is one decision. A reader who asks what
+// becomes of an unknown outcome finds it here from top to bottom, without a second file.
 
 type Fenced = Extract<CallEvent, { kind: keyof typeof HELD_IN }>;
 type Called = Extract<CallEvent, { kind: "called" }>;
@@ -313,7 +313,7 @@ function onRefused<C extends Call>(
 }
 
 /**
- * A rate limit is no failure: it counts as no retry, the attempt stays open and continues after the wait, and all
+ * A rate limit is not a failure: it does not count as a retry, the attempt stays open and continues after the wait, and all
  * calls of the account wait.
  */
 function onLimit<C extends Call>(

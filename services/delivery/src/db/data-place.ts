@@ -1,4 +1,4 @@
-import { currentTable, currentTimeline } from "@postrider/shared/deployment/place";
+import { currentTable, currentTimeline } from "@postrider/shared/deployment/table";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 

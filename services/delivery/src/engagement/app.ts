@@ -29,8 +29,7 @@ import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
-import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import type { AutomationRpcDeps, EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
@@ -49,7 +48,10 @@ interface EngagementOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly accounts: Peer };
-  /** Says whether this process may act on its data; a process on a copy of the data must not send anything. */
+  /**
+   * Says whether this process may act on its data; a process on a copy of the data must not send
+   * anything.
+   */
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
@@ -62,13 +64,16 @@ export interface Engagement extends AsyncDisposable {
   /** Makes this process look at once for accounts that are due for a poll. */
   readonly nudgePolls: () => void;
   /**
-   * Readiness check that fails when a process that should run has not looked for actions on comments, or for accounts to poll,
-   * for over 10 s.
+   * Readiness check that fails when a process that should run has not looked for actions on
+   * comments, or for accounts to poll, for over 10 s.
    */
   readonly check: Check;
 }
 
-/** Starts the work on comments, automations and metrics. Disposing of the result waits for open platform calls. */
+/**
+ * Starts the work on comments, automations and metrics. Disposing of the result waits for open
+ * platform calls.
+ */
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
   const deps = createEngagementDeps({ ...options, sql });
@@ -155,13 +160,16 @@ export function createEngagementDeps(
 /** The RPCs of engagement, which every delivery process serves, whatever else it runs. */
 export interface EngagementRpc extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** The handlers of the consumers. They process parked events again when an operator redrives these events. */
+  /**
+   * The handlers of the consumers. They process parked events again when an operator redrives these
+   * events.
+   */
   readonly handlers: readonly EventHandler[];
 }
 
 /**
- * Creates the RPCs of engagement. Disposing of them aborts the platform calls whose callers no longer wait, and records
- * the results of these calls.
+ * Creates the RPCs of engagement. Disposing of them aborts the platform calls whose callers no
+ * longer wait, and records the results of these calls.
  */
 export function createEngagementRpc(
   deps: EngagementDeps,

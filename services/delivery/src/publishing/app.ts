@@ -19,12 +19,14 @@ import { instanceId } from "@postrider/shared/process/instance";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import { endFormerLeases } from "#src/calls/table.ts";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
-import { endFormerLeases } from "#src/publishing/db/former-leases.ts";
+import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
@@ -73,7 +75,9 @@ function openMediaSource({ media, identity }: Config, peer: Peer) {
 /** Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks wait until they end. */
 async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<void> {
   try {
-    const count = await endFormerLeases(sql, owner);
+    const ended = [TASK_TABLE, DELETION_TABLE].map((table) => endFormerLeases(sql, table, owner));
+    const [tasks = 0, deletions = 0] = await Promise.all(ended);
+    const count = tasks + deletions;
     if (count > 0)
       logger.info({ count }, "the tasks of an earlier process of this name can be claimed again");
   } catch (err) {

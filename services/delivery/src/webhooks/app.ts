@@ -13,19 +13,19 @@ import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
-import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
+import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
 import { createWebhookHandlers, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
 import { startAssigner } from "#src/webhooks/jobs/assign-events.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
-import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
+import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
-import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
+import { DISPATCHER_SETTINGS } from "#src/webhooks/jobs/dispatch-webhooks/dependencies.ts";
+import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks/dispatch-webhooks.ts";
 import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
 import { startTrimHistory } from "#src/webhooks/jobs/trim-history.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
-import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
 
-/** Connections to Postgres that webhooks have for themselves, so that they never wait for publishing, nor publishing for them. */
+/** Connections of webhooks alone, so that they and publishing never wait for each other. */
 const POOL_SIZE = 6;
 
 interface WebhooksOptions {
@@ -34,25 +34,19 @@ interface WebhooksOptions {
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
   readonly engagement: EngagementReader;
-  /** Says whether the data belongs to this deployment; nothing is sent from a copy. */
   readonly guard: DeploymentGuard;
   readonly backlogs: Backlogs;
 }
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
 export interface Webhooks extends AsyncDisposable {
-  /** Makes the job compose-payloads write the payloads of webhook events now. */
   readonly nudgeComposer: () => void;
-  /** Makes the dispatcher look for due webhook deliveries now. */
   readonly nudgeDispatcher: () => void;
-  /**
-   * Readiness check that fails when this process has not looked for webhook deliveries for over 10 s, although it still
-   * runs.
-   */
+  /** Fails when this process has not looked for webhook deliveries for over 10 s. */
   readonly check: Check;
 }
 
-/** Starts to send webhooks. Disposing of it first stops consuming and claiming, then waits for the open attempts. */
+/** Disposing of it first stops consuming and claiming, then waits for the open attempts. */
 export async function startWebhooks({
   config,
   logger,
@@ -100,7 +94,6 @@ export async function startWebhooks({
   };
 }
 
-/** Starts the jobs that keep the webhooks' tables in order. */
 function startUpkeep(options: {
   readonly sql: Sql;
   readonly logger: Logger;

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimActions, findNextActionMs, listLostCalls } from "#src/engagement/db/action-claims.ts";
+import { listLostCalls, markCalls } from "#src/calls/marks.ts";
+import { claimActions, findNextActionMs } from "#src/engagement/db/action-claims.ts";
 import { countActions } from "#src/engagement/db/action-counts.ts";
-import { markActionCall } from "#src/engagement/db/action-marks.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
@@ -78,18 +79,16 @@ test("claiming a comment action, finding lost calls and recording that a call be
 
   const read = await sql.begin(async (tx) => {
     expect(await findNextActionMs(tx, LIMITS.platforms)).toBeLessThan(0);
-    expect(await listLostCalls(tx, 100)).toEqual([]);
+    expect(await listLostCalls(tx, ACTION_TABLE, 100)).toEqual([]);
     await doubtActions(tx, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
     // The account with the backlog gets its maximum number of comment actions in work, and the actions of the other
     // account are claimed without delay.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
-    const [first] = actions;
-    expect(
-      first &&
-        (await markActionCall(tx, first, { callMs: 1_000, externalAccountId: "external-1" })),
-    ).toBe(1);
+    const call = { callMs: 1_000, externalAccountId: "external-1" };
+    const requests = actions.slice(0, 1).map((action) => ({ ...action, ...call }));
+    expect(await markCalls(tx, ACTION_TABLE, requests)).toMatchObject([{ callNumber: 1 }]);
     return await rowsRead(tx);
   });
 

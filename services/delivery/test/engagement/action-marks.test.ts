@@ -1,7 +1,8 @@
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { explainUnmarked, markCalls } from "#src/calls/marks.ts";
 import { claimActions, type ClaimedAction } from "#src/engagement/db/action-claims.ts";
-import { explainUnmarked, markActionCall } from "#src/engagement/db/action-marks.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { markRestored } from "#src/publishing/db/deployment.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
@@ -33,6 +34,10 @@ async function claim(): Promise<ClaimedAction> {
   return action;
 }
 
+async function mark(action: ClaimedAction) {
+  return await markCalls(database.sql, ACTION_TABLE, [{ ...action, ...CALL }]);
+}
+
 test("a worker cannot begin the platform call of a comment action that another worker has claimed after the lease ended", async () => {
   const { sql } = database;
   await request(sql, new CommentWorld().addAccount());
@@ -42,19 +47,19 @@ test("a worker cannot begin the platform call of a comment action that another w
   const second = await claim();
   expect(second).toMatchObject({ id: first.id, status: "working" });
 
-  expect(await markActionCall(sql, first, CALL)).toBeUndefined();
-  expect(await explainUnmarked(sql, first)).toBe("lost");
-  expect(await markActionCall(sql, second, CALL)).toBe(1);
+  expect(await mark(first)).toEqual([]);
+  expect(await explainUnmarked(sql, ACTION_TABLE, { ...first, ...CALL })).toBe("lost");
+  expect(await mark(second)).toMatchObject([{ callNumber: 1 }]);
 });
 
 test("a worker cannot begin the platform call of a comment action twice", async () => {
   const { sql } = database;
   await request(sql, new CommentWorld().addAccount());
   const action = await claim();
-  expect(await markActionCall(sql, action, CALL)).toBe(1);
+  expect(await mark(action)).toMatchObject([{ callNumber: 1 }]);
 
-  expect(await markActionCall(sql, action, CALL)).toBeUndefined();
-  expect(await explainUnmarked(sql, action)).toBe("lost");
+  expect(await mark(action)).toEqual([]);
+  expect(await explainUnmarked(sql, ACTION_TABLE, { ...action, ...CALL })).toBe("lost");
 });
 
 test.each(["reply", "hide"] as const)(
@@ -65,7 +70,7 @@ test.each(["reply", "hide"] as const)(
     const action = await claim();
     await markRestored(sql);
 
-    expect(await markActionCall(sql, action, CALL)).toBeUndefined();
-    expect(await explainUnmarked(sql, action)).toBe("held");
+    expect(await mark(action)).toEqual([]);
+    expect(await explainUnmarked(sql, ACTION_TABLE, { ...action, ...CALL })).toBe("held");
   },
 );

@@ -287,6 +287,48 @@ test("repeated requests with the same idempotency key create one backfill job, a
   expect(backfills).toHaveLength(1);
 });
 
+test("a workspace keeps its newest 100 backfill jobs: a new one takes the place of the oldest and of its results", async () => {
+  const { sql } = automations;
+  writePast(["link"]);
+  const oldest = (await create()).backfill?.id ?? "";
+  const second = (await create()).backfill?.id ?? "";
+  await sql`
+    insert into backfills (
+      id, workspace_id, account_id, rule_id, media_id, status, pages, prepared, skipped, unmatched, bytes
+    )
+    select overlay(id::text placing to_char(number, 'FM000000') from 31)::uuid, workspace_id, account_id, rule_id, media_id, status, pages, 0, 0, 0, 0
+    from backfills, generate_series(1, 98) as number
+    where id = ${second}`;
+  const newest = (await create()).backfill?.id ?? "";
+
+  await expect(get(oldest)).rejects.toMatchObject({ reason: "not_found" });
+  const results = await sql`select 1 from backfill_results where backfill_id = ${oldest}`;
+  expect(results).toHaveLength(0);
+  expect((await get(second)).results).toHaveLength(1);
+  expect((await get(newest)).results).toHaveLength(1);
+  const [row] = await sql`
+    select count(*)::int from backfills where workspace_id = ${workspaceId}`;
+  expect(row).toEqual({ count: 100 });
+});
+
+test("a backfill job whose results take over 100 MB fails with them, and gives way to the next job", async () => {
+  const { sql, platform } = automations;
+  platform.pageSize = 1;
+  writePast(["link", "link", "link"]);
+  const backfillId = (await create()).backfill?.id ?? "";
+  await sql`update backfills set bytes = 99999900 where id = ${backfillId}`;
+
+  const { backfill } = await update(backfillId, "prepare_next_page");
+  expect(backfill).toMatchObject({ status: "failed", counts: { scanned: 2n } });
+  expect((await get(backfillId)).results).toHaveLength(2);
+  await expect(update(backfillId, "prepare_next_page")).rejects.toMatchObject({
+    reason: "invalid_transition",
+  });
+
+  await create();
+  await expect(get(backfillId)).rejects.toMatchObject({ reason: "not_found" });
+});
+
 test("backfill jobs cannot be read or changed from other workspaces", async () => {
   writePast(["link"]);
   const backfillId = (await create()).backfill?.id ?? "";

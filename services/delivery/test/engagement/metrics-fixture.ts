@@ -16,7 +16,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
-import { MetricsRefresher } from "#src/engagement/operations/metrics-refresher.ts";
+import { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
 import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";

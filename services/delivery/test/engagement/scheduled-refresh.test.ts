@@ -2,7 +2,7 @@ import type { MetricsReading } from "@postrider/platforms/metrics/connector";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
-import type { MetricsRefresher } from "#src/engagement/operations/metrics-refresher.ts";
+import type { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
 import type { TestTarget } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { releaseCalls } from "#src/calls/table.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { releaseTasks } from "#src/publishing/db/leases.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { openDatabase, request, World } from "./fixture.ts";
 
 const CLAIM = {
@@ -47,7 +48,7 @@ const OPERATIONS: Readonly<
   claim: (sql) => sql.begin((tx) => claimTasks(tx, CLAIM)),
   "claim and release": async (sql) => {
     const { tasks } = await sql.begin((tx) => claimTasks(tx, CLAIM));
-    if (tasks.length > 0) await releaseTasks(sql, tasks, 0);
+    if (tasks.length > 0) await releaseCalls(sql, TASK_TABLE, tasks, 0);
   },
   publish: change("working", "published", 0),
   "try again later": change("working", "queued", 60_000),

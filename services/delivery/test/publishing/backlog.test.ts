@@ -2,13 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
+import { listLostCalls } from "#src/calls/marks.ts";
+import { releaseCalls } from "#src/calls/table.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
-import { listLostCalls, releaseTasks } from "#src/publishing/db/leases.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const PLATFORMS = ["x", "bluesky"];
@@ -109,7 +111,7 @@ test("a search for due tasks reads a few rows of a paused platform, however many
 
   await sql.begin(async (tx) => {
     expect(await findNextTask(tx, PLATFORMS, null)).toMatchObject({ waitMs: null });
-    expect(await listLostCalls(tx, 100, null)).toEqual([]);
+    expect(await listLostCalls(tx, TASK_TABLE, 100)).toEqual([]);
     expect(await doubtTasks(tx, 60_000, false)).toBe(false);
     expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: false });
     expect(await rowsRead(tx)).toBeLessThan(10);
@@ -221,7 +223,7 @@ test("the next claim finds a task after each change that makes the task claimabl
   const [taken] = (await claim(sql)).tasks;
   if (taken === undefined) throw new Error("no task was claimed");
   expect((await claim(sql)).tasks).toEqual([]);
-  await releaseTasks(sql, [taken], 60_000);
+  await releaseCalls(sql, TASK_TABLE, [taken], 60_000);
   const [other] = (await claim(sql)).tasks;
   expect(other?.targetId).not.toBe(taken.targetId);
 

@@ -3,7 +3,8 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { markCalls } from "#src/publishing/db/marks.ts";
+import { markCalls } from "#src/calls/marks.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
@@ -169,12 +170,12 @@ test("a worker that holds the task of a target cannot begin the publishing call 
 
   await cancel(sql, target);
   const { targetId } = target;
-  const marks = await markCalls(sql, [
+  const marks = await markCalls(sql, TASK_TABLE, [
     {
       targetId,
       generation: 1,
       fence: held.fence,
-      contentHash: "hash",
+      callKey: "hash",
       externalAccountId: "external-1",
       callMs: 1000,
     },

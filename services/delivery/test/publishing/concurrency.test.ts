@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { CallMarker } from "#src/calls/call-marker.ts";
+import { markCalls } from "#src/calls/marks.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { markCalls } from "#src/publishing/db/marks.ts";
-import { type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
 import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
-import { CallMarker } from "#src/publishing/operations/visible-calls.ts";
 import {
   logger,
   openDatabase,
@@ -36,9 +37,9 @@ async function claim(sql: Sql, limit = 50) {
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
-function toMark(task: ClaimedTask, contentHash: string) {
+function toMark(task: ClaimedTask, callKey: string) {
   const { targetId, generation, fence } = task;
-  return { targetId, generation, fence, contentHash, externalAccountId: targetId, callMs: 60_000 };
+  return { targetId, generation, fence, callKey, externalAccountId: targetId, callMs: 60_000 };
 }
 
 /** Makes the publish task claimable again, as if its lease had ended. */
@@ -163,8 +164,8 @@ test("an account never has two publishing calls open at a time", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
 
-  expect(await markCalls(database.sql, [toMark(first, "one")])).toHaveLength(1);
-  const again = markCalls(database.sql, [toMark(second, "two")]);
+  expect(await markCalls(database.sql, TASK_TABLE, [toMark(first, "one")])).toHaveLength(1);
+  const again = markCalls(database.sql, TASK_TABLE, [toMark(second, "two")]);
 
   await expect(again).rejects.toSatisfy((error) =>
     isUniqueViolation(error, "publish_tasks_one_calling"),
@@ -176,17 +177,17 @@ test("the unique index on open calls is needed: without it, an account can have 
   await database.migrationSql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);
 
-  expect(await markCalls(database.sql, [toMark(first, "one")])).toHaveLength(1);
-  expect(await markCalls(database.sql, [toMark(second, "two")])).toHaveLength(1);
+  expect(await markCalls(database.sql, TASK_TABLE, [toMark(first, "one")])).toHaveLength(1);
+  expect(await markCalls(database.sql, TASK_TABLE, [toMark(second, "two")])).toHaveLength(1);
 });
 
 test("an account never sends content again while an earlier call with the same content has an unknown outcome", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
-  await markCalls(database.sql, [toMark(first, "same")]);
+  await markCalls(database.sql, TASK_TABLE, [toMark(first, "same")]);
   await database.sql`update publish_tasks set status = 'unknown' where target_id = ${first.targetId}`;
 
-  const again = markCalls(database.sql, [toMark(second, "same")]);
+  const again = markCalls(database.sql, TASK_TABLE, [toMark(second, "same")]);
 
   await expect(again).rejects.toSatisfy((error) =>
     isUniqueViolation(error, "publish_tasks_one_content"),
@@ -229,8 +230,8 @@ test("a worker whose publish task was claimed by another worker cannot begin the
   const { stale, current } = await claimTwice(database.sql);
   await openAttempts(database.sql, [current]);
 
-  expect(await markCalls(database.sql, [toMark(stale, "text")])).toEqual([]);
-  expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
+  expect(await markCalls(database.sql, TASK_TABLE, [toMark(stale, "text")])).toEqual([]);
+  expect(await markCalls(database.sql, TASK_TABLE, [toMark(current, "text")])).toHaveLength(1);
 });
 
 test("a process that claims a publish task again whose lease it had lost interrupts only its earlier work on the task", async () => {
@@ -250,7 +251,7 @@ test("when two workers of one process hold the same publish task because its lea
   const { stale, current } = await claimTwice(database.sql);
   await openAttempts(database.sql, [current]);
 
-  const marker = new CallMarker(database.sql);
+  const marker = new CallMarker(database.sql, TASK_TABLE, nameClaim);
   const marks = [stale, current].map((task) => marker.mark(toMark(task, "text")));
   expect(await Promise.all(marks)).toEqual([
     { kind: "unmarked", reason: "lost" },
@@ -270,7 +271,7 @@ test("a publishing call that may not begin because the account has another open 
   if (task === undefined) throw new Error("not claimed");
   await openAttempts(database.sql, [task]);
   const hash = hashContent({ text: "same", title: undefined, mediaIds: [] });
-  await markCalls(database.sql, [toMark(task, hash)]);
+  await markCalls(database.sql, TASK_TABLE, [toMark(task, hash)]);
   await database.sql`
     update publish_tasks
     set status = 'unknown', wake_at = now() + interval '1 hour'
@@ -305,6 +306,6 @@ test("a publish task is neither claimed nor sent while another publish request o
     set status = 'working', fence = 1
     where generation = 2`;
   await openAttempts(database.sql, [held]);
-  const mark = { ...held, contentHash: "other", externalAccountId: "other", callMs: 60_000 };
-  expect(await markCalls(database.sql, [mark])).toEqual([]);
+  const mark = { ...held, callKey: "other", externalAccountId: "other", callMs: 60_000 };
+  expect(await markCalls(database.sql, TASK_TABLE, [mark])).toEqual([]);
 });

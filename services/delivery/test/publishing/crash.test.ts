@@ -4,7 +4,8 @@ import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
-import { endFormerLeases } from "#src/publishing/db/former-leases.ts";
+import { endFormerLeases } from "#src/calls/table.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
@@ -458,7 +459,7 @@ test("a process that replaces a killed one claims the tasks of the killed one at
   await add(other, newId(), "working");
   await add(calling, former, "calling");
 
-  expect(await endFormerLeases(sql, former)).toBe(1);
+  expect(await endFormerLeases(sql, TASK_TABLE, former)).toBe(1);
 
   const due = await sql<{ targetId: string }[]>`
     select target_id

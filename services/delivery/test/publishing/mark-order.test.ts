@@ -3,9 +3,11 @@ import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { CallMarker } from "#src/calls/call-marker.ts";
+import { renewLeases } from "#src/calls/table.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
-import { renewLeases } from "#src/publishing/db/leases.ts";
-import { CallMarker } from "#src/publishing/operations/visible-calls.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { nameClaim } from "#src/publishing/domain/task.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const FENCE = 1;
@@ -15,11 +17,11 @@ function toHeld({ targetId, generation }: TestTarget) {
 }
 
 function markAll(sql: Sql, targets: readonly TestTarget[]) {
-  const marker = new CallMarker(sql);
+  const marker = new CallMarker(sql, TASK_TABLE, nameClaim);
   const marks = targets.map((target) =>
     marker.mark({
       ...toHeld(target),
-      contentHash: target.text,
+      callKey: target.text,
       externalAccountId: target.accountId,
       callMs: 60_000,
     }),
@@ -118,7 +120,8 @@ test.each([
     const renewed: ReturnType<typeof renewLeases>[] = [];
 
     const mark = () => marked.push(markAll(sql, [first, second, last]));
-    const renew = () => renewed.push(renewLeases(sql, [last, third, first].map(toHeld), 60_000));
+    const renew = () =>
+      renewed.push(renewLeases(sql, TASK_TABLE, [last, third, first].map(toHeld), 60_000));
 
     // The two SQL statements need two of the same tasks, and they name them in opposite order.
     await holdUntilWaiting(

@@ -4,9 +4,10 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { markCalls } from "#src/calls/marks.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
-import { markCalls } from "#src/publishing/db/marks.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -219,7 +220,7 @@ async function openHeldTargets(count: number) {
     values ('x', now() - interval '1 minute', now())`;
   const marks = held.map((key) => ({
     ...key,
-    contentHash: key.targetId,
+    callKey: key.targetId,
     externalAccountId: key.targetId,
     callMs: 60_000,
   }));
@@ -239,7 +240,7 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   const { sql, marks } = run;
 
   const marked = await Promise.all(
-    [marks.slice(0, 3), marks.slice(3)].map((requests) => markCalls(sql, requests)),
+    [marks.slice(0, 3), marks.slice(3)].map((requests) => markCalls(sql, TASK_TABLE, requests)),
   );
 
   expect(marked.flat()).toHaveLength(1);
@@ -256,7 +257,9 @@ test("the next probe of a platform waits for the deadline of the current probe, 
     callMs: index === 0 ? 60_000 : 300_000,
   }));
 
-  expect(await markCalls(sql, requests)).toMatchObject([{ targetId: marks[0]?.targetId }]);
+  expect(await markCalls(sql, TASK_TABLE, requests)).toMatchObject([
+    { targetId: marks[0]?.targetId },
+  ]);
   expect(await readProbeWait(sql)).toBeLessThanOrEqual(61);
 });
 
@@ -265,9 +268,9 @@ test("while publishing to a platform is held back, a call to a server of the acc
   const { sql, marks } = run;
   const requests = marks.map((mark, index) => ({ ...mark, isForeignHost: index === 0 }));
 
-  expect(await markCalls(sql, requests.slice(0, 1))).toHaveLength(1);
+  expect(await markCalls(sql, TASK_TABLE, requests.slice(0, 1))).toHaveLength(1);
   expect(await readProbeWait(sql)).toBeLessThanOrEqual(0);
-  const probes = await markCalls(sql, requests.slice(1));
+  const probes = await markCalls(sql, TASK_TABLE, requests.slice(1));
   expect(probes).toMatchObject([{ targetId: marks[1]?.targetId }]);
 });
 

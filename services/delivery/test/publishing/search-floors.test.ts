@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { listLostCalls } from "#src/calls/marks.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { cancelTasks } from "#src/publishing/db/cancellations.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
 import { claimQuestions, findNextQuestion } from "#src/publishing/db/detail-questions.ts";
-import { listLostCalls } from "#src/publishing/db/leases.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests } from "#src/publishing/db/tasks.ts";
 import { openDatabase, World } from "./fixture.ts";
 
@@ -111,7 +112,7 @@ test("the repeated searches for due publish tasks do not read the tasks that wer
         findNextTask(tx, PLATFORMS, from),
       claim: (from: TaskFloors | null) => (tx: TransactionSql) => claimFrom(tx, from),
       "lost calls": (from: TaskFloors | null) => (tx: TransactionSql) =>
-        listLostCalls(tx, 100, from),
+        listLostCalls(tx, TASK_TABLE, 100, from?.inWork ?? null),
     };
     for (const [name, poll] of Object.entries(polls)) {
       expect(await countPages(poll(null)), name).toBeGreaterThan(100);

@@ -4,8 +4,7 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startAssigner } from "#src/webhooks/jobs/assign-events.ts";
-import { EventAssigner } from "#src/webhooks/operations/assign-events.ts";
+import { EventAssigner, startAssigner } from "#src/webhooks/jobs/assign-events.ts";
 import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 

@@ -16,13 +16,13 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
-import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
+import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
 import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
-import type { WaitingLimits } from "#src/webhooks/domain/backlog.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
-import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
-import { composePage } from "#src/webhooks/operations/compose.ts";
+import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
+import type { ComposeDeps } from "#src/webhooks/jobs/compose-payloads/read-objects.ts";
+import type { WaitingLimits } from "#src/webhooks/operations/backlogs.ts";
 import { createBacklogs, createPartitions } from "./fixture.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
+import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
 import { startEvents, type Events } from "./compose-fixture.ts";
 
 const BACKLOG = 20_000;

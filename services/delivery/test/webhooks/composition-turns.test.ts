@@ -4,8 +4,8 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
-import { composePage } from "#src/webhooks/operations/compose.ts";
+import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
+import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 
 let events: Events;

@@ -25,7 +25,7 @@ import {
 import { findEventFaults } from "@postrider/rest/testing/event-faults";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { composePage } from "#src/webhooks/operations/compose.ts";
+import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
 
 let events: Events;
@@ -90,9 +90,9 @@ test("the payload of a webhook event about a post is the summary of the post wit
       data: { id: post.id, status: "failed", content: "hello", targets: [{ platform: "bluesky" }] },
     },
   ]);
-  const [lane] = await events.sql<{ isDue: boolean }[]>`
-    select wake_at <= now() as is_due from webhook_lanes where subscription_id = ${id}`;
-  expect(lane?.isDue).toBe(true);
+  const [lease] = await events.sql<{ isDue: boolean }[]>`
+    select wake_at <= now() as is_due from webhook_leases where subscription_id = ${id}`;
+  expect(lease?.isDue).toBe(true);
 });
 
 test("the payload of a webhook event about a target contains what the event says, although the target has changed since", async () => {

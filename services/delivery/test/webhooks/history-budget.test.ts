@@ -3,7 +3,7 @@ import { PostDeletedSchema } from "@postrider/contracts/posts/v1/posts_events_pb
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
-import type { DeliveryDecision } from "#src/webhooks/domain/lane-state.ts";
+import type { DeliveryDecision } from "#src/webhooks/domain/receiver-state.ts";
 import { HistoryTrimmer } from "#src/webhooks/jobs/trim-history.ts";
 import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";

@@ -350,7 +350,7 @@ test("a failed webhook delivery that a user retries is due now and continues to 
   const [queued] = await webhooks.sql`
     select attempt_count, due_at <= now() as is_due, is_manual, wake_at <= now() as is_awake
     from webhook_queue
-    join webhook_lanes using (subscription_id)
+    join webhook_leases using (subscription_id)
     where delivery_id = ${deliveryId}`;
   expect(queued).toEqual({ attemptCount: 11, isDue: true, isManual: true, isAwake: true });
 });

@@ -230,7 +230,7 @@ test("a request to change a webhook subscription is refused if it contains no fi
 test("resuming a webhook subscription resets the failures and pauses of its receiver", async () => {
   const { workspaceId, id } = await create();
   await webhooks.sql`
-    update webhook_lanes
+    update webhook_leases
     set wake_at = 'infinity', blocked_until = 'infinity', unanswered_in_row = 10, failing_since = now()
     where subscription_id = ${id}`;
   await webhooks.sql`
@@ -242,11 +242,11 @@ test("resuming a webhook subscription resets the failures and pauses of its rece
 
   expect(webhook).toMatchObject({ status: "active" });
   expect(webhook?.disabledReason).toBeUndefined();
-  const [lane] = await webhooks.sql`
+  const [lease] = await webhooks.sql`
     select wake_at <= now() as is_awake, blocked_until < now() as is_open, unanswered_in_row, failing_since
-    from webhook_lanes
+    from webhook_leases
     where subscription_id = ${id}`;
-  expect(lane).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
+  expect(lease).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
 });
 
 test("a revoked webhook subscription leaves the list, loses its secrets, and cannot be changed", async () => {
@@ -280,4 +280,33 @@ test("every webhook RPC reports a subscription of another workspace as not found
   for (const result of await Promise.allSettled(requests))
     expect(result).toMatchObject({ status: "rejected", reason: { reason: "not_found" } });
   expect((await webhooks.rpc.listWebhooks({ workspaceId })).webhooks).toEqual([]);
+});
+
+test("while 16 requests of a workspace wait for the lock on one of its webhook subscriptions, those of another workspace are answered", async () => {
+  const { workspaceId, id } = await create();
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = webhooks.database.migrationSql.begin(async (tx) => {
+    await tx`select 1 from webhook_subscriptions where id = ${id} for update`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const ref = { workspaceId, webhookId: id, deliveryId: newId() };
+  const changes = Array.from({ length: 4 }, (_, index) => [
+    webhooks.rpc.updateWebhook({ workspaceId, id, description: `text ${index}` }),
+    webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
+    webhooks.rpc.retryWebhookDelivery(ref),
+    webhooks.rpc.revokeWebhook({ workspaceId, id }),
+  ]).flat();
+  const ended = Promise.allSettled(changes);
+
+  const other = await create();
+  const change = { workspaceId: other.workspaceId, id: other.id, description: "changed" };
+  const { webhook } = await webhooks.rpc.updateWebhook(change);
+  expect(webhook).toMatchObject({ description: "changed" });
+
+  released.resolve();
+  await holder;
+  expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
 });

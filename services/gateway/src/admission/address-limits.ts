@@ -1,23 +1,21 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
-import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
+import { KeyedBuckets } from "./keyed-buckets.ts";
 
-/** Default limit: failed authentications per minute of one remote address. The same number is allowed at once. */
+/** Failed authentications per minute and remote address, and at once. */
 const FAILURES_PER_MINUTE = 120;
 const MAX_ADDRESSES = 50_000;
 
 /** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
 export interface AddressLimits {
-  /**
-   * Counts a request of a remote address. Returns false, and counts nothing, when the address has used up its limit.
-   */
+  /** Counts a request. Returns false, and counts nothing, when the limit is used up. */
   take(address: string, now: number): boolean;
-  /** Whether the remote address may make another request. */
   hasLeft(address: string, now: number): boolean;
-  /** Counts a request that has been served already, beyond the limit of its remote address if necessary. */
   takeOnCredit(address: string, now: number): void;
-  /** Takes a request of a remote address back out of the count, because it does not count after all. */
+  /**
+   * Takes a request of a remote address back out of the count, because it does not count after all.
+   */
   giveBack(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   /** Seconds, at least 1, until the remote address may make another request. */
@@ -26,10 +24,7 @@ export interface AddressLimits {
   sweep(now: number): void;
 }
 
-/**
- * Creates rate limits of remote addresses that hold in this process only. They remember the 50,000 addresses that were
- * counted last.
- */
+/** The limits hold in this process, for the 50,000 addresses that were counted last. */
 export function createAddressLimits(quota = FAILURES_PER_MINUTE): AddressLimits {
   const size = { capacity: quota, windowMs: WINDOW_MS };
   const buckets = new KeyedBuckets({ ...size, maxKeys: MAX_ADDRESSES });

@@ -124,8 +124,8 @@ function randomId(): string {
 }
 
 /**
- * Returns the kind of the admission result of a request. If the request needs a call to the accounts service, the
- * test's clock is advanced by 2 ms, so that the call is made and answered.
+ * Returns the kind of the admission result of a request. If the request needs a call to the
+ * accounts service, the test's clock is advanced by 2 ms, so that the call is made and answered.
  */
 async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
   if (result instanceof Promise) await pass(2);
@@ -164,8 +164,8 @@ function admit(key: string | undefined, workspaceId?: string, address = ADDRESS)
 }
 
 /**
- * Returns the admission result of a request. If the request needs a call to the accounts service, the test's clock is
- * first moved to the time of the answer.
+ * Returns the admission result of a request. If the request needs a call to the accounts service,
+ * the test's clock is first moved to the time of the answer.
  */
 async function admitted(key: string | undefined, workspaceId?: string): Promise<AdmissionResult> {
   const result = admit(key, workspaceId);
@@ -287,8 +287,8 @@ test("after a workspace has used up its rate limit, its requests are refused wit
     retryAfterSeconds: 1,
     limit: { policy: "workspace", quota: 600, windowSeconds: 60, remaining: 0, resetSeconds: 60 },
   });
-  // The rate limit allows the next request after 100 ms. 2 ms have passed already, in which the gateway collected
-  // requests for the call.
+  // The rate limit allows the next request after 100 ms. 2 ms have passed already, in which the
+  // gateway collected requests for the call.
   await pass(97);
   expect(admit(key)).toMatchObject({ kind: "rate_limited" });
   expect(accounts.calls).toHaveLength(1);
@@ -431,8 +431,8 @@ test("after 120 unknown API keys per minute, a remote address makes the gateway 
   await pass(10_000);
   for (let count = 0; count < 120; count += 1)
     expect(await admitted(newKey())).toMatchObject({ kind: "unauthenticated" });
-  // The 120 look-ups of unknown API keys took 2 ms each. In this time the limit of the remote address was refilled by
-  // one request.
+  // The 120 look-ups of unknown API keys took 2 ms each. In this time the limit of the remote
+  // address was refilled by one request.
   await admitted(newKey());
   const before = accounts.calls.length;
   for (let count = 0; count < 100; count += 1)
@@ -734,7 +734,9 @@ const step = (gateway: number, key: number, count: number, thenMs: number): Step
 const secondGrant = [step(0, 0, 1, 1000), step(1, 0, 1, 10), step(0, 1, 1, 1900)];
 const bursts = [step(1, 0, 3, 0), step(0, 1, 300, 100)];
 
-/** A request may be decided up to 62 ms after it was taken from the bucket, which refills meanwhile. */
+/**
+ * A request may be decided up to 62 ms after it was taken from the bucket, which refills meanwhile.
+ */
 const TOLERANCE = 1 + 62 * PER_MS;
 /** The runs take many seconds on a busy machine and would continue during the next test. */
 const PROPERTY_MS = 60_000;

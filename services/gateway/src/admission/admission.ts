@@ -31,9 +31,7 @@ const MAX_WORKSPACES = 10_000;
 const BUDGET_IDLE_MS = 60_000;
 
 interface AdmissionRequest {
-  /** As the client sent it. */
   readonly key: string | undefined;
-  /** As the client sent it. */
   readonly workspaceId: string | undefined;
   /** The remote address of the client. */
   readonly address: string;
@@ -41,7 +39,6 @@ interface AdmissionRequest {
 
 /** Authenticates requests and applies the rate limit of their workspace. */
 export interface Admission extends AsyncDisposable {
-  /** Decides whether a request is admitted, and counts it. Most requests need no RPC. */
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
 }
 
@@ -217,7 +214,7 @@ class BatchedAdmission implements Admission {
     return this.#charge(address, now, (limit) => ({ kind: "unauthenticated", limit }));
   }
 
-  /** The request cannot count towards the limit of a workspace, so it counts towards that of its address. */
+  /** Such a request counts towards the limit of its address. */
   #refuseWorkspace(known: KnownKey, source: AdmissionSource, address: string, now: number) {
     const kind = source.workspaceId === undefined ? "workspace_required" : "workspace_forbidden";
     const workspaceIds = [...known.workspaceIds];

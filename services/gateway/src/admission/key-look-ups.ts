@@ -12,13 +12,12 @@ const MAX_WAITING_PER_ADDRESS = 1_000;
 
 type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;
 
-/** A request that waits for the look-up of its API key. */
 export interface LookUpWaiter {
   readonly address: string;
   /**
    * `recognised`: the API key was valid within the last day. `counted`: this request began the
-   * look-up, which counts towards the limit of its remote address. `repeated`: an earlier request of
-   * the same address began it.
+   * look-up, which counts towards the limit of its remote address. `repeated`: an earlier request
+   * of the same address began it.
    */
   readonly lookUp: "recognised" | "counted" | "repeated";
 }
@@ -32,9 +31,9 @@ function lookUpIdOf({ keyHash, workspaceId = "" }: LookedUp, address: string): s
 }
 
 /**
- * Limits how many API keys that turn out to be unknown a remote address can make the gateway look up.
- * A look-up counts from its beginning, so that an address cannot have more of them in progress than
- * its limit allows.
+ * Limits how many API keys that turn out to be unknown a remote address can make the gateway look
+ * up. A look-up counts from its beginning, so that an address cannot have more of them in progress
+ * than its limit allows.
  */
 export class KeyLookUps {
   readonly #limits = createAddressLimits();
@@ -44,8 +43,8 @@ export class KeyLookUps {
 
   /**
    * Refuses to look up an API key for a remote address that has sent too many unknown ones. A
-   * recognised API key is always looked up, so that its owner is not harmed by another client of the
-   * same address.
+   * recognised API key is always looked up, so that its owner is not harmed by another client of
+   * the same address.
    */
   refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined {
     if (this.#isRecognised(source)) return undefined;

@@ -9,8 +9,8 @@ const MAX_UNKNOWN_KEYS = 10_000;
 /** How long an answer is used before the accounts service is asked again. */
 export const FRESH_MS = 2_000;
 /**
- * How long an answer is used while the accounts service does not answer: 3 s more. A revoked API key
- * stops working within 5 s in any case.
+ * How long an answer is used while the accounts service does not answer: 3 s more. A revoked API
+ * key stops working within 5 s in any case.
  */
 export const USABLE_MS = 5_000;
 

@@ -2,10 +2,7 @@ import type { WorkspaceGrant } from "@postrider/contracts/accounts/v1/admission_
 import { tokensAt } from "@postrider/shared/limits/token-bucket";
 import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
 
-/**
- * Share of its limit that a workspace may use on credit while the accounts service does not answer:
- * what it may make in 3 s.
- */
+/** Share of its limit that a workspace may use on credit: what it may make in 3 s. */
 const CREDIT_SHARE = 1 / 20;
 
 /** The requests that one workspace may make through this process. README.md explains the rules. */
@@ -67,7 +64,8 @@ export class WorkspaceBudget {
   /** Puts into stock what no waiting request used. */
   keepArrived(now: number): void {
     const stock = this.#stockAt(now);
-    // What was there and what arrives have both melted by the earlier time, so the sum is not too large.
+    // What was there and what arrives have both melted by the earlier time, so the sum is not too
+    // large.
     const later = this.#stockUntil + (this.#arrived * WINDOW_MS) / this.#perMinute;
     this.#stockUntil = stock > 0 ? Math.min(later, this.#arrivedFullAt) : this.#arrivedFullAt;
     this.#stock = stock + this.#arrived;

@@ -8,7 +8,6 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** How long queries are collected for one call. */
 const BATCH_WINDOW_MS = 2;
-/** Maximum number of queries in one call, which the accounts service limits too. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
 /** Maximum number of requests that wait for an answer: to further ones it would come too late. */
@@ -19,12 +18,9 @@ const PAUSE_MS = 100;
 /** How long a call after a pause is the only one, unless it ends earlier. */
 const PROBE_MS = 1_000;
 
-/** An API key and the workspace for which it is used. */
 export interface AdmissionSource {
   readonly key: string;
-  /** SHA-256 of the API key. */
   readonly keyHash: Uint8Array;
-  /** The workspace that the request names; undefined when the request names none. */
   readonly workspaceId: string | undefined;
 }
 
@@ -53,14 +49,16 @@ function pairIdOf({ key, workspaceId }: AdmissionSource): string {
 }
 
 /**
- * Asks the accounts service about API keys, one query per pair of API key and workspace, many queries
- * in one call. While the service does not answer, one call at a time finds out whether it does again.
+ * Asks the accounts service about API keys, one query per pair of API key and workspace, many
+ * queries in one call. While the service does not answer, one call at a time finds out whether it
+ * does again.
  */
 export class AdmitBatches<Waiter> {
   readonly #options: AdmitBatchesOptions<Waiter>;
   readonly #pending = new Map<string, AdmissionQuery<Waiter>>();
   readonly #inFlight = new Set<Promise<void>>();
-  // A call serves many requests, so it carries neither the request id nor the deadline of any of them.
+  // A call serves many requests, so it carries neither the request id nor the deadline of any of
+  // them.
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;

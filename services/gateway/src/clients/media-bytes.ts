@@ -17,7 +17,6 @@ import { putBody } from "#src/clients/put-body.ts";
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
-  /** Remote address of the client that uploads. */
   readonly address: string;
   readonly requestId: string;
   /** The client's upload request. Its body has not been read yet. */
@@ -29,7 +28,7 @@ export interface ObjectRequest {
   readonly mediaId: string;
   readonly rendition: string;
   readonly requestId: string;
-  /** Value of the `Range` header for the media service, such as `bytes=0-99`; undefined for the whole file. */
+  /** A `Range` header such as `bytes=0-99`; undefined for the whole file. */
   readonly range: string | undefined;
 }
 
@@ -37,51 +36,51 @@ export interface ObjectAnswer {
   /** Status of the download: 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /**
-   * The bytes of the file. The caller must read them without delay, because they occupy a connection. Empty with the
-   * status 416.
-   */
+  /** Must be read without delay, because it occupies a connection. Empty with the status 416. */
   readonly body: Readable;
 }
 
-/** A file of media, as the headers of the media service describe it. */
 export interface ObjectDescription {
   readonly contentType: string;
   readonly bytes: bigint;
   readonly etag: string;
 }
 
-/** Uploads to and downloads from the media service. The README of the media service describes both routes. */
+/** The README of the media service describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * Streams the body of the client's request to the media service, no faster than the media service reads it.
+   * Streams the body of the client's request to the media service, no faster than the media service
+   * reads it.
    *
-   * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service disconnects, another upload with this grant runs, or the uploads of the remote address
-   *   hold its whole share of the permits.
+   * @throws ServiceError The error of the media service; `invalid_request` when the client
+   *   disconnects, `unavailable` when the media service disconnects, another upload with this grant
+   *   runs, or the uploads of the remote address hold its whole share of the permits.
    */
   upload(upload: Upload): Promise<void>;
   /**
    * Requests a file from the media service.
    *
-   * @throws ServiceError `not_found`; `unavailable`, also when the downloads of the file or of its workspace hold their
-   *   whole share of the permits.
+   * @throws ServiceError `not_found`; `unavailable`, also when the downloads of the file or of its
+   *   workspace hold their whole share of the permits.
    */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
-  /** Asks for the type, length and version of a file. @throws ServiceError `not_found`, `unavailable`. */
+  /**
+   * Asks for the type, length and version of a file.
+   *
+   * @throws ServiceError `not_found`, `unavailable`.
+   */
   describe(object: Omit<ObjectRequest, "range">): Promise<ObjectDescription>;
 }
 
 export interface MediaBytesOptions {
-  /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly identity: OwnIdentity;
-  /** Maximum number of uploads at the same time, and of downloads at the same time. One more is refused. Default: 256. */
+  /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Maximum time between two chunks of a file that the media service sends; then the download is aborted. */
+/** Maximum time between two chunks of a download. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
 const EXPECTED_STATUSES = new Set([200, 206, 416]);
@@ -90,12 +89,12 @@ interface UploadPeer {
   readonly baseUrl: string;
   /** Returns the request headers that prove to the media service that the gateway calls. */
   readonly identity: IdentitySource;
-  /** PEM of the authority that signed the certificate of the media service; undefined = the public authorities. */
+  /** PEM of the authority of the media service's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or a workspace,
-   * remote address or file already has its whole share of the permits, a further transfer is refused instead of
-   * waiting, because the running transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free,
+   * or a workspace, remote address or file already has its whole share of the permits, a further
+   * transfer is refused instead of waiting, because the running transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -128,8 +127,9 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
 
 async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
   const { source, address } = one;
-  // An upload grant allows one transfer at a time. Transfers are counted under a key that contains the grant's secret.
-  // So a client without the secret cannot keep the owner of the grant from uploading.
+  // An upload grant allows one transfer at a time. Transfers are counted under a key that contains
+  // the grant's secret. So a client without the secret cannot keep the owner of the grant from
+  // uploading.
   const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
   using _permit = await permits.acquire({ shares });
   try {
@@ -147,7 +147,8 @@ async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Uploa
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {
-    // The client has disconnected and cannot receive this error, so the error only appears in the log.
+    // The client has disconnected and cannot receive this error, so the error only appears in the
+    // log.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
   }
 }
@@ -206,8 +207,9 @@ async function headersOf({ identity }: Peer, { requestId }: Pick<ObjectRequest, 
 }
 
 /**
- * Returns the request headers that the media service needs. They include a length unless the body is chunked, because
- * the media service could otherwise not tell an absent body from a chunked body.
+ * Returns the request headers that the media service needs. They include a length unless the body
+ * is chunked, because the media service could otherwise not tell an absent body from a chunked
+ * body.
  */
 function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;

@@ -4,7 +4,6 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 
-/** A post whose media have their current descriptions and covers. */
 interface DescribedPost {
   readonly post: Post;
   /** Hash of the descriptions and covers, if they were changed after the post was accepted. */
@@ -12,17 +11,19 @@ interface DescribedPost {
 }
 
 /**
- * Maximum time in milliseconds that a read of a post waits for the media service. After this time, the post is shown
- * with the descriptions and covers with which it was accepted.
+ * Maximum time that a read of a post waits for the media service. After this time, the post is
+ * shown with the descriptions and covers with which it was accepted.
  */
 const TIMEOUT_MS = 1_000;
-/** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */
+/**
+ * Length of the hash in bytes: enough that two descriptions of a post never share one by chance.
+ */
 const HASH_BYTES = 8;
 
 /**
- * Returns a post whose media have their current descriptions and covers. These can change after the post was accepted,
- * and platforms receive the current ones. If the media service does not answer, the media have the descriptions and
- * covers with which the post was accepted.
+ * Returns a post whose media have their current descriptions and covers. These can change after the
+ * post was accepted, and platforms receive the current ones. If the media service does not answer,
+ * the media have the descriptions and covers with which the post was accepted.
  */
 export async function withCurrentDescriptions(
   client: Pick<Client<typeof MediaService>, "batchGetMedia">,

@@ -10,9 +10,12 @@ import {
   shareContext,
 } from "@postrider/shared/telemetry/request-context";
 
-/** Reads single posts from the posts service. */
 export interface PostReader {
-  /** Reads one post. @throws ServiceError `not_found`, also when the post belongs to another workspace. */
+  /**
+   * Reads one post.
+   *
+   * @throws ServiceError `not_found`, also when the post belongs to another workspace.
+   */
   get(workspaceId: string, id: string): Promise<Post>;
 }
 
@@ -27,20 +30,17 @@ interface Waiting {
 }
 
 const MAX_REFS = 100;
-/**
- * Approximate maximum size, in bytes, of the posts service's answer to one call. Posts that do not fit are read with
- * further calls.
- */
 const MAX_BYTES = 2 * 1024 * 1024;
 /**
- * Maximum number of concurrent calls to the posts service; further reads wait. Together with `MAX_BYTES`, this bounds
- * the memory that the answers occupy.
+ * Maximum number of concurrent calls to the posts service; further reads wait. Together with
+ * `MAX_BYTES`, this bounds the memory that the answers occupy.
  */
 const MAX_CALLS = 8;
 
 /**
- * Combines the reads of posts into calls to the posts service. A call costs more than its SQL statement, so sharing
- * calls raises the throughput under load. A read that is alone is not delayed.
+ * Combines the reads of posts into calls to the posts service. A call costs more than its SQL
+ * statement, so sharing calls raises the throughput under load. A read that is alone is not
+ * delayed.
  */
 class BatchingPostReader implements PostReader {
   readonly #client: PostsClient;
@@ -60,10 +60,7 @@ class BatchingPostReader implements PostReader {
     return promise;
   }
 
-  /**
-   * Sends the waiting reads at the end of this turn of the event loop, so that reads of the same turn share a call to
-   * the posts service.
-   */
+  /** Reads of the same turn of the event loop share a call to the posts service. */
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;

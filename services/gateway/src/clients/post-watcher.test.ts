@@ -10,7 +10,10 @@ import { createPostWatcher } from "./post-watcher.ts";
 
 const NEVER = new AbortController().signal;
 
-/** Simulates a posts service with one status for each post in `statuses`; any other post does not exist. */
+/**
+ * Simulates a posts service with one status for each post in `statuses`; any other post does not
+ * exist.
+ */
 function startPosts(statuses: Map<string, string>) {
   const calls: number[] = [];
   let failures = 0;

@@ -4,10 +4,10 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 
-/** Lets requests wait until the publishing of a post has ended. */
 export interface PostWatcher {
   /**
-   * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller then reads the post.
+   * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller
+   * then reads the post.
    *
    * @throws ServiceError `unavailable` if too many requests wait.
    */
@@ -32,15 +32,16 @@ const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
 /**
- * Milliseconds by which each post that clients wait for lengthens the interval between two calls to the posts service,
- * so that these calls use little processor time.
+ * Milliseconds by which each post that clients wait for lengthens the interval between two calls to
+ * the posts service, so that these calls use little processor time.
  */
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Asks the posts service about all posts that clients of this process wait for, with one call per 1,000 posts and interval.
- * Waiting costs a client no call of its own, and no connection to the posts service.
+ * Asks the posts service about all posts that clients of this process wait for, with one call per
+ * 1,000 posts and interval. Waiting costs a client no call of its own, and no connection to the
+ * posts service.
  */
 class PollingPostWatcher implements PostWatcher {
   readonly #client: PostsClient;
@@ -100,10 +101,7 @@ class PollingPostWatcher implements PostWatcher {
     if (this.#posts.size > 0) this.#schedule(this.#intervalMs());
   }
 
-  /**
-   * Ends the waits for those of the posts that are final or do not exist any more. After a failed call, the next call
-   * asks again.
-   */
+  /** After a failed call, the next call asks again. */
   async #ask(posts: readonly Post[]): Promise<void> {
     const refs = posts.map(({ workspaceId, id }) => ({ workspaceId, id }));
     const answer = await this.#client.batchGetPostStatuses({ refs }).catch(() => undefined);
@@ -118,7 +116,7 @@ class PollingPostWatcher implements PostWatcher {
   }
 }
 
-/** @param maxWaiting Maximum number of requests that wait for posts; one more is refused. Only tests lower it. */
+/** @param maxWaiting One more waiting request is refused. Only tests lower it. */
 export function createPostWatcher(client: PostsClient, maxWaiting = MAX_WAITING): PostWatcher {
   return new PollingPostWatcher(client, maxWaiting);
 }

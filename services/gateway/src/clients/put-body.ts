@@ -2,12 +2,12 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
-import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
+import { notePassingBytes } from "#src/clients/passing-bytes.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * Maximum time without traffic on an upload to the media service; then the upload fails. After the last byte, the media
- * service makes the file durable, which takes long for a gigabyte.
+ * Maximum time without traffic on an upload to the media service; then the upload fails. After the
+ * last byte, the media service makes the file durable, which takes long for a gigabyte.
  */
 const STORE_TIMEOUT_MS = 120_000;
 
@@ -16,10 +16,7 @@ export interface BodyToPut {
   readonly headers: Readonly<Record<string, string>>;
   /** The client's request whose body is forwarded. Its body has not been read yet. */
   readonly source: http.IncomingMessage;
-  /**
-   * PEM of the authority that signed the certificate of the server that receives the body; undefined = the public
-   * authorities.
-   */
+  /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
 }
 
@@ -29,9 +26,10 @@ export interface PutAnswer {
 }
 
 /**
- * Streams the body of the incoming request `source` to another server with Node's own HTTP client, which adds the least
- * work per chunk. If the server answers early or disconnects, the connection of `source` stays open for the answer. If
- * `source` disconnects, the server receives an incomplete body.
+ * Streams the body of the incoming request `source` to another server with Node's own HTTP client,
+ * which adds the least work per chunk. If the server answers early or disconnects, the connection
+ * of `source` stays open for the answer. If `source` disconnects, the server receives an incomplete
+ * body.
  */
 export async function putBody({ url, headers, source, ca }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers, ca);
@@ -61,9 +59,9 @@ function noteChunk({ length }: Buffer): void {
 }
 
 /**
- * Opens a new connection for an upload, because a kept-alive connection could turn out to be closed and an upload
- * cannot be repeated. The request still sends `connection: keep-alive`: with `close`, a server that refuses the body
- * resets the connection, and its answer is lost.
+ * Opens a new connection for an upload, because a kept-alive connection could turn out to be closed
+ * and an upload cannot be repeated. The request still sends `connection: keep-alive`: with `close`,
+ * a server that refuses the body resets the connection, and its answer is lost.
  */
 function open(
   url: string,

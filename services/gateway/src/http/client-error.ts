@@ -9,8 +9,8 @@ const STATUS_LINES: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /**
- * Answers a connection whose bytes Node could not parse as an HTTP request. No hook runs for such bytes, so this
- * function writes the whole answer.
+ * Answers a connection whose bytes Node could not parse as an HTTP request. No hook runs for such
+ * bytes, so this function writes the whole answer.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,

@@ -1,9 +1,5 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/**
- * Names of the connect pages: the page of an open connect link, and one page for each way in which an authorization can
- * end.
- */
 export const CONNECT_PAGES = [
   "open",
   "connected",
@@ -27,16 +23,11 @@ export interface ConnectText {
 }
 
 interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
-  /** Label of the button that leads from the connect page to the platform. */
   readonly button: string;
   /** Says which features the connected accounts lack. The placeholder `{features}` is replaced. */
   readonly missing: string;
-  /** Names of the features that an account can lack. */
   readonly features: Readonly<Record<string, string>>;
-  /**
-   * Text that names Postrider's guide for the platform, with causes and remedies. The placeholder `{guide}` is
-   * replaced.
-   */
+  /** Names Postrider's guide for the platform. `{guide}` is replaced. */
   readonly guide: string;
   /** Last line of every connect page that shows how the authorization ended. */
   readonly close: string;
@@ -45,7 +36,6 @@ interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
 const ASK_AGAIN_EN = "Ask for a new link and start again.";
 const ASK_AGAIN_KO = "새 링크를 받아 다시 시작해 주세요.";
 
-/** The pages of `/connect` in each language. */
 export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
   en: {
     open: {
@@ -164,8 +154,8 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
 };
 
 /**
- * Returns the connect page for what the accounts service reports about an authorization; the page `unavailable` for a
- * word that the gateway does not know.
+ * Returns the connect page for what the accounts service reports about an authorization; the page
+ * `unavailable` for a word that the gateway does not know.
  */
 export function toConnectPage(outcome: string): ConnectPage {
   if (outcome === "unknown_state") return "unknown";

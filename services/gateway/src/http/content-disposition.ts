@@ -2,16 +2,16 @@ const NOT_PLAIN = /[^ !#$&+\-.^_`|~0-9A-Za-z()[\]{}@,;=']/g;
 /** Characters that `encodeURIComponent` keeps but RFC 8187 requires to be encoded. */
 const NOT_ATTR_CHAR = /['()*]/g;
 /**
- * Characters that are replaced in file names: path separators, control characters, and characters with a meaning for
- * file systems or shells.
+ * Characters that are replaced in file names: path separators, control characters, and characters
+ * with a meaning for file systems or shells.
  */
 const UNSAFE = /[\\/:*?"<>|\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const MAX_LENGTH = 150;
 
 /**
- * Returns the header value `inline` with a file name (RFC 6266): in ASCII for old clients, and in full if it is not
- * ASCII. The file name comes from a client, so it must not end the header, name a folder, hide the file or disguise its
- * extension.
+ * Returns the header value `inline` with a file name (RFC 6266): in ASCII for old clients, and in
+ * full if it is not ASCII. The file name comes from a client, so it must not end the header, name a
+ * folder, hide the file or disguise its extension.
  */
 export function toContentDisposition(fileName: string): string {
   const name = safeName(fileName);
@@ -29,7 +29,10 @@ function safeName(fileName: string): string {
   return name === "" ? "file" : shorten(name);
 }
 
-/** Shortens a file name between characters, never inside of a surrogate pair, and keeps its extension. */
+/**
+ * Shortens a file name between characters, never inside of a surrogate pair, and keeps its
+ * extension.
+ */
 function shorten(name: string): string {
   const characters = Array.from(name);
   if (characters.length <= MAX_LENGTH) return name;

@@ -4,26 +4,21 @@ import { REQUEST_DETAILS } from "#src/http/catalogue/request-details.ts";
 import { STATE_DETAILS } from "#src/http/catalogue/state-details.ts";
 
 /**
- * The texts of all error details of the API. Some details have no text of their own here: those whose code is the name
- * of a scope or an error code.
+ * The texts of all error details of the API. Some details have no text of their own here: those
+ * whose code is the name of a scope or an error code.
  */
 export const DETAILS = { ...POST_DETAILS, ...STATE_DETAILS, ...REQUEST_DETAILS };
 
-/** One of the codes that the API returns in `error.code`. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One of the codes that the API returns in `error.details[].code`. */
 export type DetailCode = keyof typeof DETAILS;
 
-/** Every code that the API returns in `error.code`. */
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** Every code that the API returns in `error.details[].code`. */
 export const DETAIL_CODES = Object.keys(DETAILS) as readonly DetailCode[];
 
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);
 
-/** Whether the text is one of the codes that the API returns in `error.code`. */
 export function isErrorCode(text: string): text is ErrorCode {
   return KNOWN_ERRORS.has(text);
 }

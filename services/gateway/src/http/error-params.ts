@@ -2,7 +2,6 @@ import type { Locale } from "@postrider/rest/locale";
 import type { Violation } from "@postrider/shared/errors";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** The words that error messages use for the JSON type of a value. */
 const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
   en: new Map([
     ["array", "a list"],
@@ -17,13 +16,11 @@ const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
     ["number", "숫자"],
   ]),
 };
-/** The words that error messages use for a query parameter and for a header. */
 const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { query: "parameter", header: "header" },
   ko: { query: "매개변수", header: "헤더" },
 };
 
-/** The words that error messages use for the units of a text's length. */
 const UNITS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: {
     characters: "characters",
@@ -47,14 +44,13 @@ function nameUnit(unit: string, locale: Locale): string {
   return UNITS[locale][unit] ?? unit;
 }
 
-/** Returns the allowed values as a phrase: a single value as it is, several values as "one of" and their list. */
 function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
   const values = allowed.join(", ");
   if (allowed.length < 2) return allowed[0];
   return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
 }
 
-/** Returns the parameters of the error message about a violation (what is wrong with a request), such as the limit. */
+/** Returns the parameters of the error message, such as the limit. */
 export function paramsOf(violation: RequestViolation, locale: Locale) {
   const { expected, found = "", status, reason, postId, allowed = [] } = violation;
   return {
@@ -73,7 +69,6 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
   };
 }
 
-/** Returns the limit, the actual value and the quota numbers of a violation (what is wrong with a request). */
 export function numbersOf(violation: Violation) {
   return {
     limit: violation.limit,
@@ -88,7 +83,6 @@ function toNumber(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** Returns a timestamp in a violation as RFC 3339. */
 export function toTime(time: Violation["resetsAt"]): string | undefined {
   if (time === undefined) return undefined;
   const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);

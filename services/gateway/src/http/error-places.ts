@@ -1,6 +1,5 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/** The parts of a request that an error detail can belong to. */
 export type RequestPart = "body" | "query" | "header";
 
 const PARTS: Readonly<Record<Locale, Readonly<Record<"query" | "header", string>>>> = {
@@ -9,8 +8,8 @@ const PARTS: Readonly<Record<Locale, Readonly<Record<"query" | "header", string>
 };
 
 /**
- * Returns the location of a mistake as people write it, for example `targets[0].title` or `query parameter limit`;
- * undefined for the whole request.
+ * Returns the location of a mistake as people write it, for example `targets[0].title` or
+ * `query parameter limit`; undefined for the whole request.
  *
  * @param path JSON Pointer.
  */

@@ -12,7 +12,7 @@ import type { RequestViolation } from "#src/http/schema-faults.ts";
 export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
-  /** JSON Pointer of the faulty field of the body, or `/` and the name of a query parameter or header. */
+  /** JSON Pointer into the body, or `/` and the name of a query parameter or header. */
   readonly path?: string;
   /** The part of the request that `path` belongs to; absent if it is the body. */
   readonly in?: "query" | "header";
@@ -22,12 +22,8 @@ export interface ErrorDetail {
   readonly actual?: number;
   /** Unit of the fields `limit` and `actual` of this error detail. */
   readonly unit?: string;
-  /** Describes a valid value as a phrase. */
   readonly expected?: string;
-  /**
-   * The faulty value that was sent: as JSON; a header or method as it was sent; or only the JSON type of a longer
-   * value.
-   */
+  /** What was sent: as JSON; a header or method as it is; of a longer value only the type. */
   readonly found?: string;
   /** The allowed values: `minimum` and `maximum` for a number, `allowed` for texts. */
   readonly minimum?: number;
@@ -36,8 +32,8 @@ export interface ErrorDetail {
   readonly postId?: string;
   readonly plannedAt?: string;
   /**
-   * The status because of which the operation failed: that of the resource, or the HTTP status with which another
-   * server answered.
+   * The status because of which the operation failed: that of the resource, or the HTTP status with
+   * which another server answered.
    */
   readonly status?: string;
   readonly reason?: string;
@@ -47,7 +43,6 @@ export interface ErrorDetail {
   readonly resetsAt?: string;
 }
 
-/** The body of every error answer of the API. */
 export interface ErrorBody {
   readonly error: {
     readonly code: ErrorCode;
@@ -58,14 +53,14 @@ export interface ErrorBody {
 
 const MAX_DETAILS = 100;
 /**
- * Maximum length of `path` in an error detail; a longer path is left out. A path contains keys of the client's body,
- * and 100 details must not each repeat a key of half a megabyte.
+ * Maximum length of `path` in an error detail; a longer path is left out. A path contains keys of
+ * the client's body, and 100 details must not each repeat a key of half a megabyte.
  */
 const MAX_PATH_LENGTH = 1_000;
 
 /**
- * Error code for each kind of failure, used when the reason of the failure is not a public error code. For kinds that
- * always need a specific code it is `internal`.
+ * Error code for each kind of failure, used when the reason of the failure is not a public error
+ * code. For kinds that always need a specific code it is `internal`.
  */
 const FALLBACKS = {
   invalid: "invalid_request",
@@ -79,7 +74,7 @@ const FALLBACKS = {
   internal: "internal",
 } as const satisfies Record<ErrorKind, ErrorCode>;
 
-/** Returns the `error.code` of a failure: its reason if the reason is a public code, otherwise the code of its kind. */
+/** Its reason if that is a public code, otherwise the code of its kind. */
 export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): ErrorCode {
   return isErrorCode(reason) ? reason : FALLBACKS[kind];
 }
@@ -89,13 +84,12 @@ export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): numb
   return ERRORS[errorCodeOf(reason, kind)].status;
 }
 
-/** A failure, and the language of the error body that explains the failure to the client. */
 export interface ErrorBodyInput {
   readonly reason: string;
   readonly kind?: ErrorKind;
   readonly violations?: readonly RequestViolation[];
   readonly locale: Locale;
-  /** The part of the request to which the paths of violations without `in` belong. Default: the body. */
+  /** The part to which the paths of violations without `in` belong. Default: the body. */
   readonly part?: RequestPart;
   /** Number of seconds that the client should wait, as the header `Retry-After` says. */
   readonly wait?: number | undefined;
@@ -118,10 +112,7 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "nothing_to_retry",
   "delivery_not_failed",
 ]);
-/**
- * Maximum length, in characters, of the second problem in an error message. A longer second problem is named in the
- * error details only.
- */
+/** A longer second problem is named in the error details only. */
 const MAX_SECOND_LENGTH = 400;
 const MORE: Readonly<Record<Locale, (count: number) => string>> = {
   en: (count) => ` The details name ${count} more.`,
@@ -129,8 +120,8 @@ const MORE: Readonly<Record<Locale, (count: number) => string>> = {
 };
 
 /**
- * Returns the error body of a failed request, with at most 100 details. The message names the first problem. The error body of an
- * internal error has no details.
+ * Returns the error body of a failed request, with at most 100 details. The message names the first
+ * problem. The error body of an internal error has no details.
  */
 export function toErrorBody(input: ErrorBodyInput): ErrorBody {
   const { reason, kind = "internal", violations = [], locale, part = "body", wait } = input;
@@ -158,35 +149,33 @@ function toMessage(
   const problem = withPlace(detail, locale);
   if (second === undefined) return problem;
   const other = withPlace(second, locale);
-  // The message names the second problem only if there are exactly two problems and the second one is short. Otherwise
-  // it says how many further problems the error details name.
+  // The message names the second problem only if there are exactly two problems and the second one
+  // is short. Otherwise it says how many further problems the error details name.
   const isShort = details.length === 2 && other.length <= MAX_SECOND_LENGTH;
   return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
 }
 
-/** Returns the message of a detail, which begins with the location of the mistake in the request. */
+/**
+ * Returns the message of a detail, which begins with the location of the mistake in the request.
+ */
 function withPlace(detail: ErrorDetail, locale: Locale): string {
   const place = namePlace(detail.path, detail.in ?? "body", locale);
   const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");
   return `${where === "" ? "" : `${where}: `}${detail.message}`;
 }
 
-/**
- * Returns the name of the special text that explains a violation more precisely than the text of its code; undefined if
- * there is none.
- */
 function specialOf({ code, variant, status }: RequestViolation, error: string): string | undefined {
   return [`${code}.${variant}`, `${error}.${status}`].find(hasMessage);
 }
 
-/** Returns the unit of the limit of a violation: that of the violation itself, or that of its code. */
 function unitIn({ code, limit, unit }: RequestViolation): string | undefined {
   return limit === undefined ? undefined : (unit ?? unitOf(code));
 }
 
 function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
-  // A violation code without a message, such as the name of a scope, gets the message of the error code.
+  // A violation code without a message, such as the name of a scope, gets the message of the error
+  // code.
   const explained =
     specialOf(violation, error) ?? (hasMessage(violation.code) ? violation.code : error);
   const { code, allowed = [] } = violation;

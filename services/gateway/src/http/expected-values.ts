@@ -1,4 +1,3 @@
-/** The part of a JSON schema from which error details describe valid values. */
 export interface ExpectedSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -20,7 +19,6 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["uuid", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
   ["uri", "a URL, such as https://example.com/picture.jpg"],
 ]);
-/** The description of each text format, without an example. */
 const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
   [...FORMATS].map(([format, text]) => [format, text.replace(/, such as .*/, "")]),
 );
@@ -34,8 +32,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["null", "null"],
 ]);
 /**
- * Maximum length of a value of the client that an error detail repeats: less than that of an API key, which some clients send in the
- * wrong place. Error answers end up in logs of clients.
+ * Maximum length of a value of the client that an error detail repeats: less than that of an API
+ * key, which some clients send in the wrong place. Error answers end up in logs of clients.
  */
 const MAX_FOUND_LENGTH = 40;
 /** Maximum number of allowed values that an error detail lists; it leaves out the rest. */
@@ -46,7 +44,7 @@ export function describeFormat(format: string | undefined): string | undefined {
   return format === undefined ? undefined : FORMATS.get(format);
 }
 
-/** Says in English which values a schema accepts; undefined if the schema names no type, format or value. */
+/** Undefined if the schema names no type, format or value. */
 export function describeExpected(schema: ExpectedSchema | undefined): string | undefined {
   if (schema === undefined) return undefined;
   const { format, items } = schema;
@@ -92,7 +90,9 @@ function describeRange({ minimum, maximum }: ExpectedSchema): string {
   return isBounded ? ` from ${minimum} to ${maximum}` : ` from ${minimum}`;
 }
 
-/** Returns a description as a phrase: without the capital letter and the full stop of a sentence. */
+/**
+ * Returns a description as a phrase: without the capital letter and the full stop of a sentence.
+ */
 export function toPhrase(description: string): string {
   const [first = "", second = ""] = description;
   const isWord = second === second.toLowerCase();
@@ -100,7 +100,8 @@ export function toPhrase(description: string): string {
 }
 
 /**
- * Says in English what the value of a field is: what its schema accepts and, where that says little, what the field is for.
+ * Says in English what the value of a field is: what its schema accepts and, where that says
+ * little, what the field is for.
  */
 export function describeField(schema: ExpectedSchema | undefined): string | undefined {
   const expected = describeExpected(schema);
@@ -112,18 +113,18 @@ export function describeField(schema: ExpectedSchema | undefined): string | unde
     : `${expected}: ${toPhrase(schema.description)}`;
 }
 
-/** Returns the values or fields that a schema allows, as texts. */
 export function listAllowed(values: readonly unknown[] | undefined): string[] | undefined {
   return values?.slice(0, MAX_ALLOWED).map(String);
 }
 
-/** Returns the JSON type of a value. */
 export function typeOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Returns a short value of the client as JSON; undefined for a long one, for lists and for objects. */
+/**
+ * Returns a short value of the client as JSON; undefined for a long one, for lists and for objects.
+ */
 export function quoteFound(value: unknown): string | undefined {
   return typeof value === "object" || value === undefined ? undefined : quoteShort(value);
 }

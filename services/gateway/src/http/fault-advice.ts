@@ -9,9 +9,8 @@ import {
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
-import { describeMissingDay } from "#src/http/missing-days.ts";
 import { adviseOnName } from "#src/http/unknown-fields.ts";
-import { writeTime } from "#src/http/write-time.ts";
+import { describeMissingDay, writeTime } from "#src/http/write-time.ts";
 
 /** One schema error that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
@@ -20,7 +19,6 @@ export interface SchemaError {
   readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly propertyName?: string;
-  /** The part of the schema that the value does not fit. */
   readonly parentSchema?: object;
   /** The value that does not fit the schema. */
   readonly data?: unknown;
@@ -32,18 +30,15 @@ interface Advice {
   readonly found?: string;
   readonly allowed?: string[];
   /**
-   * Name of a special text of the error catalogue, if one explains the mistake more precisely than the text of the
-   * mistake's code.
+   * Name of a special text of the error catalogue, if one explains the mistake more precisely than
+   * the text of the mistake's code.
    */
   readonly variant?: string;
   /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 }
 
-/**
- * If a field has more allowed values than this, an error detail lists the values and does not say what the field is
- * for.
- */
+/** More allowed values are listed, and the detail does not say what the field is for. */
 const MAX_EXPLAINED = 4;
 
 type Advise = (
@@ -60,10 +55,7 @@ function describeDay(data: unknown, schema: ExpectedSchema): string | undefined 
   return isDate && typeof data === "string" ? describeMissingDay(data) : undefined;
 }
 
-/**
- * Returns what a field is for, as a phrase. Returns undefined if the field has many allowed values, which an error
- * detail lists instead.
- */
+/** Undefined if the field has many allowed values, which an error detail lists instead. */
 function describeChoice({ description, enum: values = [] }: ExpectedSchema): string | undefined {
   return description === undefined || values.length > MAX_EXPLAINED
     ? undefined
@@ -78,7 +70,9 @@ function describePattern(schema: ExpectedSchema): string | undefined {
 
 const MAX_URL_ADVICE = 500;
 
-/** Returns a URL with blanks or letters such as `ß` as it has to be sent; undefined for other text. */
+/**
+ * Returns a URL with blanks or letters such as `ß` as it has to be sent; undefined for other text.
+ */
 function encodedUrl(data: unknown, { format }: ExpectedSchema): string | undefined {
   if (format !== "uri" || typeof data !== "string" || data.length > MAX_URL_ADVICE)
     return undefined;
@@ -87,7 +81,7 @@ function encodedUrl(data: unknown, { format }: ExpectedSchema): string | undefin
   return isWeb && encoded !== data && !encoded.includes(" ") ? encoded : undefined;
 }
 
-/** Returns how a time in another form has to be sent; undefined for a value that names no certain moment. */
+/** Undefined for a value that names no certain moment. */
 function writtenTime(data: unknown, { format }: ExpectedSchema): string | undefined {
   const time = format === "date-time" ? writeTime(data) : undefined;
   return time === undefined ? undefined : `this time as ${time}`;
@@ -134,7 +128,7 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   minProperties: fieldsOf,
 };
 
-/** Returns the advice for a value that does not fit its schema, as far as the schema describes valid values. */
+/** As far as the schema describes valid values. */
 export function adviseOn(error: SchemaError): Advice {
   return defined(ADVICE[error.keyword]?.(error, error.parentSchema ?? {}) ?? {});
 }

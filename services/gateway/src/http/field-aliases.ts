@@ -1,6 +1,5 @@
-import { distance } from "#src/http/similar-path.ts";
+import { distance } from "#src/http/path-advice.ts";
 
-/** Fields of our API, each with the names that other APIs use for it. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   content: ["text", "body", "message", "caption"],
   message: ["text", "body", "content"],
@@ -43,8 +42,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Maximum length, in characters, of an unknown field name that is compared with the known fields. For a longer name, no
- * field is proposed.
+ * Maximum length, in characters, of an unknown field name that is compared with the known fields.
+ * For a longer name, no field is proposed.
  */
 const MAX_LENGTH = 40;
 /** Minimum length, in characters, of a name in which a typing error is recognised. */
@@ -68,8 +67,9 @@ const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /**
- * Converts the value of an unknown Boolean field to a status: `true` for `enabled` means `active`. Undefined if the
- * value is not Boolean, or `choices`, the allowed values of the known field, lack `active` or `paused`.
+ * Converts the value of an unknown Boolean field to a status: `true` for `enabled` means `active`.
+ * Undefined if the value is not Boolean, or `choices`, the allowed values of the known field, lack
+ * `active` or `paused`.
  */
 export function toStatus(
   name: string,
@@ -82,7 +82,7 @@ export function toStatus(
   return value === OFF_SWITCHES.has(normalize(name)) ? "paused" : "active";
 }
 
-/** Returns the field that a client probably means by an unknown name; undefined if that is not clear. */
+/** Undefined if it is not clear which field the client means. */
 export function findIntendedField(name: string, fields: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = normalize(name);

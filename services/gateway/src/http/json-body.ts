@@ -1,18 +1,18 @@
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** Result of parsing a request body: the value, which is not yet checked against a schema, or the mistakes. */
+/**
+ * Result of parsing a request body: the value, which is not yet checked against a schema, or the
+ * mistakes.
+ */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly RequestViolation[] };
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/**
- * Maximum number of members of one list or object in a request body; a request with more is refused. Every field of the
- * API needs fewer.
- */
+/** Of one list or object in a request body. Every field of the API needs fewer. */
 const MAX_MEMBERS = 1_000;
-/** Maximum number of members of all lists and objects of a request body together; a request with more is refused. */
+/** Of all lists and objects of a request body together. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
 /** JSON does not allow it in front of the body. */
@@ -21,10 +21,10 @@ const BYTE_ORDER_MARK = "\ufeff";
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a JSON body in strict UTF-8. Refuses NUL characters and unpaired surrogates in any text or key, more than 64
- * levels of nesting, and the key `__proto__`, because some code would take it for a prototype. Also refuses lists and
- * objects that are longer than any schema allows, because listing the mistakes in half a million items would take
- * seconds.
+ * Parses a JSON body in strict UTF-8. Refuses NUL characters and unpaired surrogates in any text or
+ * key, more than 64 levels of nesting, and the key `__proto__`, because some code would take it for
+ * a prototype. Also refuses lists and objects that are longer than any schema allows, because
+ * listing the mistakes in half a million items would take seconds.
  */
 export function parseJsonBody(bytes: Buffer): ParsedBody {
   const text = decode(bytes);
@@ -38,7 +38,7 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
   return { ok: true, value: parsed.value };
 }
 
-/** Returns the text of UTF-8; undefined for other bytes. In UTF-16 and UTF-32, one of the first two bytes of JSON is zero. */
+/** Undefined for other bytes. In UTF-16 and UTF-32, one of the first two bytes of JSON is zero. */
 function decode(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 2).includes(0)) return undefined;
   try {
@@ -52,7 +52,10 @@ type Parsed =
   | { readonly value: unknown }
   | Pick<RequestViolation, "reason" | "variant" | "found" | "expected">;
 
-/** Returns the value of a JSON text or, if the parser reports it, the place and kind of its syntax error. */
+/**
+ * Returns the value of a JSON text or, if the parser reports it, the place and kind of its syntax
+ * error.
+ */
 function parse(text: string): Parsed {
   try {
     if (text.startsWith(BYTE_ORDER_MARK)) return { variant: "byte_order_mark" };
@@ -71,8 +74,8 @@ const ESCAPES: Readonly<Record<string, readonly [name: string, escape: string]>>
 };
 
 /**
- * Explains a syntax error. From the parser's message, only its beginning and the position of the error are used, because
- * the message repeats parts of the body.
+ * Explains a syntax error. From the parser's message, only its beginning and the position of the
+ * error are used, because the message repeats parts of the body.
  */
 function explain(message: string, text: string): Exclude<Parsed, { value: unknown }> {
   const [, position, line, column] =
@@ -86,8 +89,9 @@ function explain(message: string, text: string): Exclude<Parsed, { value: unknow
 }
 
 /**
- * Whether the texts and keys of a JSON body have to be checked for NUL characters and surrogates. JSON does not allow a
- * raw NUL, and UTF-8 does not allow a raw surrogate, so both can only be written as an escape.
+ * Whether the texts and keys of a JSON body have to be checked for NUL characters and surrogates.
+ * JSON does not allow a raw NUL, and UTF-8 does not allow a raw surrogate, so both can only be
+ * written as an escape.
  */
 function needsTextCheck(text: string): boolean {
   return text.includes("\\u") || text.includes("__proto__");
@@ -105,7 +109,8 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // The mistake about too many levels of nesting has no path, because the path would repeat most of the request body.
+  // The mistake about too many levels of nesting has no path, because the path would repeat most of
+  // the request body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;
@@ -121,7 +126,8 @@ function tooManyMembers(value: object, path: string, actual: number): RequestVio
 
 function inspectMembers(value: object, path: string, level: number, walk: Walk): void {
   for (const [key, member] of Object.entries(value)) {
-    // If the texts of the body need no check for NUL characters and surrogates, only its lists and objects are visited.
+    // If the texts of the body need no check for NUL characters and surrogates, only its lists and
+    // objects are visited.
     if (!walk.checksTexts && (typeof member !== "object" || member === null)) continue;
     const memberPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (walk.checksTexts) inspectText(key, path, walk);

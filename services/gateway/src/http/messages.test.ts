@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { DetailEntry } from "#src/http/catalogue/entry.ts";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
-import { SPECIAL_TEXTS } from "#src/http/catalogue/special-texts.ts";
 import { DETAIL_CODES, DETAILS, ERROR_CODES } from "#src/http/error-codes.ts";
-import { chooseLocale, messageFor } from "#src/http/messages.ts";
+import { chooseLocale, messageFor, SPECIAL_TEXTS } from "#src/http/messages.ts";
 
 const CODES = [...ERROR_CODES, ...DETAIL_CODES];
 const SPECIAL = Object.keys(SPECIAL_TEXTS);

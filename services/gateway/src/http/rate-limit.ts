@@ -1,27 +1,24 @@
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import type { FastifyReply } from "fastify";
 
-/**
- * Time window of every rate limit. A rate limit allows a number of requests per window, and the same number at once.
- */
+/** A rate limit allows a number of requests per window, and the same number at once. */
 export const WINDOW_MS = 60_000;
 
 /** The state of a rate limit as API clients see it. */
 export interface RateLimitState {
-  /** What the rate limit counts: the requests of a workspace, or the requests of a remote address. */
   readonly policy: "workspace" | "address";
   /** Number of requests that the rate limit allows per window, and at once. */
   readonly quota: number;
   readonly windowSeconds: 60;
   /** Number of requests that the rate limit still allows right now. */
   readonly remaining: number;
-  /** Seconds until the full quota of the rate limit is available again, if no further request is made. */
+  /** Seconds until the full quota is available again, if no further request is made. */
   readonly resetSeconds: number;
 }
 
 /**
- * Returns the state of a rate limit that still allows `left` requests. `left` may be a fraction. It is negative when
- * more requests were served than the limit allows.
+ * Returns the state of a rate limit that still allows `left` requests. `left` may be a fraction. It
+ * is negative when more requests were served than the limit allows.
  */
 export function toRateLimitState(
   policy: RateLimitState["policy"],

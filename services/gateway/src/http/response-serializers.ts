@@ -5,10 +5,11 @@ type Schemas = Readonly<Record<string, unknown>>;
 const REFERENCE = /"\$ref":"([^"#]+)#?[^"]*"/g;
 
 /**
- * Builds the functions that write answers as JSON, for the `schemaController` of fastify. Fastify's own factory checks
- * all shared schemas again for each status code of each route, which took half of the gateway's start. This factory
- * gives each function only the shared schemas to which its schema refers. It builds one function per schema, because
- * most status codes of errors share a schema.
+ * Builds the functions that write answers as JSON, for the `schemaController` of fastify. Fastify's
+ * own factory checks all shared schemas again for each status code of each route, which took half
+ * of the gateway's start. This factory gives each function only the shared schemas to which its
+ * schema refers. It builds one function per schema, because most status codes of errors share a
+ * schema.
  */
 export function buildSerializers(
   shared: unknown,
@@ -26,7 +27,6 @@ export function buildSerializers(
   };
 }
 
-/** Returns the shared schemas to which a schema refers, also through other shared schemas. */
 function referredSchemas(text: string, shared: Schemas): Schemas {
   const needed: Record<string, unknown> = {};
   const open = [text];

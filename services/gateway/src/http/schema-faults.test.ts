@@ -7,7 +7,10 @@ interface Request {
   readonly query?: string;
 }
 
-/** Returns the schema errors that fastify's own ajv finds, so that these tests fail when the output of ajv changes. */
+/**
+ * Returns the schema errors that fastify's own ajv finds, so that these tests fail when the output
+ * of ajv changes.
+ */
 async function faultsOf(
   schema: object,
   { body, query = "" }: Request,

@@ -6,7 +6,7 @@ import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 
 /** A mistake in a request, with advice on what to send instead. */
 export type RequestViolation = Violation & {
-  /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
+  /** Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
   /** Describes a valid value as a phrase in English. */
   readonly expected?: string | undefined;
@@ -15,15 +15,18 @@ export type RequestViolation = Violation & {
   readonly minimum?: number;
   readonly maximum?: number;
   /**
-   * Name of a special text of the error catalogue, if one explains the mistake more precisely than the text of the
-   * mistake's code.
+   * Name of a special text of the error catalogue, if one explains the mistake more precisely than
+   * the text of the mistake's code.
    */
   readonly variant?: string;
   /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 };
 
-/** The part of a query's JSON schema that error details use: the allowed values of each query parameter. */
+/**
+ * The part of a query's JSON schema that error details use: the allowed values of each query
+ * parameter.
+ */
 export interface QuerySchema {
   readonly properties?: Readonly<
     Record<
@@ -38,7 +41,10 @@ export interface QuerySchema {
   >;
 }
 
-/** The headers that a schema checks, by their names in lower case: how they are written, and what they contain. */
+/**
+ * The headers that a schema checks, by their names in lower case: how they are written, and what
+ * they contain.
+ */
 const HEADERS: ReadonlyMap<string, readonly [name: string, expected: string]> = new Map([
   [
     "x-workspace-id",
@@ -106,8 +112,8 @@ export function toSchemaViolations(
 }
 
 /**
- * Drops the mistake about a missing field if the client sent this field under another name. The mistake about the wrong
- * name already explains it.
+ * Drops the mistake about a missing field if the client sent this field under another name. The
+ * mistake about the wrong name already explains it.
  */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   const renamed = new Set(
@@ -136,12 +142,13 @@ export function toQueryViolations(
 }
 
 /**
- * Reduces the schema errors of a union: ajv reports every branch of the union and the union itself. The branches of the
- * right type say what is wrong. Without such a branch, the union is reported as one mistake.
+ * Reduces the schema errors of a union: ajv reports every branch of the union and the union itself.
+ * The branches of the right type say what is wrong. Without such a branch, the union is reported as
+ * one mistake.
  */
 function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
-  // For a bad property name ajv reports two errors: one with `propertyName`, which is dropped, and one of
-  // `propertyNames`, which has the path.
+  // For a bad property name ajv reports two errors: one with `propertyName`, which is dropped, and
+  // one of `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
   for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword)))
     settled = settleUnion(settled, union);
@@ -149,7 +156,7 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   return settled;
 }
 
-/** Drops the further schema errors of a value that has the wrong type, because they follow from the wrong type. */
+/** Further errors of a value that has the wrong type follow from the wrong type. */
 function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
   const mistyped = new Set(
     errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),
@@ -217,8 +224,8 @@ function valueAt(value: unknown, path: string): unknown {
 }
 
 /**
- * Returns the size that a schema limit applies to: the value of a number, the code points of a text, or the members of
- * a list or object.
+ * Returns the size that a schema limit applies to: the value of a number, the code points of a
+ * text, or the members of a list or object.
  */
 function measure(value: unknown): number | undefined {
   if (typeof value === "number") return value;

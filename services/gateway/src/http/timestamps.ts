@@ -9,16 +9,17 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 type TimeParts = { date: string; time: string; fraction?: string; offset: string };
 
 /**
- * First and last instant that Postgres, its driver, protobuf and RFC 3339 can all represent. The first year is 100,
- * because the driver reads the years 1 to 99 as years of the 20th or 21st century.
+ * First and last instant that Postgres, its driver, protobuf and RFC 3339 can all represent. The
+ * first year is 100, because the driver reads the years 1 to 99 as years of the 20th or 21st
+ * century.
  */
 const EARLIEST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses an RFC 3339 time with an offset, cut to milliseconds. The offset may also lack its colon, as `strftime("%z")` of
- * C and Python writes it. Returns undefined for any other text, and for dates and times that do not exist, such as leap
- * seconds.
+ * Parses an RFC 3339 time with an offset, cut to milliseconds. The offset may also lack its colon,
+ * as `strftime("%z")` of C and Python writes it. Returns undefined for any other text, and for
+ * dates and times that do not exist, such as leap seconds.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
@@ -40,10 +41,7 @@ function isInRange(ms: number): boolean {
   return ms >= EARLIEST_MS && ms <= LATEST_MS;
 }
 
-/**
- * Whether a calendar date exists. Node reads February 30 as March 2, so a date exists only if Node writes it back
- * unchanged.
- */
+/** Node reads February 30 as March 2: a date exists only if Node writes it back unchanged. */
 function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
@@ -58,7 +56,11 @@ function isOffset(offset: string): boolean {
   return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
 }
 
-/** Parses the timestamp of a request field. @throws `invalid_request` for a text that the schema should have refused. */
+/**
+ * Parses the timestamp of a request field.
+ *
+ * @throws `invalid_request` for a text that the schema should have refused.
+ */
 export function fromInstant(path: string, text: string): Timestamp {
   const instant = parseTimestamp(text);
   if (instant === undefined) throw invalidRequest([{ code: "format", path }]);

@@ -8,7 +8,10 @@ import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 
 type Fields = Readonly<Record<string, ExpectedSchema>>;
 
-/** For a field that does not exist: what to send instead, and which text of the error catalogue says so. */
+/**
+ * For a field that does not exist: what to send instead, and which text of the error catalogue says
+ * so.
+ */
 interface NameAdvice {
   readonly expected: string;
   readonly variant: "wrapper" | "each" | "renamed";
@@ -16,7 +19,7 @@ interface NameAdvice {
   readonly instead: readonly string[];
 }
 
-/** Returns the field names in an object that contains only known fields; undefined for any other value. */
+/** Undefined for a value that is not an object with only known fields. */
 function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const names = Object.keys(value);
@@ -25,8 +28,9 @@ function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
 }
 
 /**
- * Converts the value of an unknown field to the type of the known field that is probably meant. Returns undefined if
- * the value fits as it is, and "unclear" if no value of the known field means the same.
+ * Converts the value of an unknown field to the type of the known field that is probably meant.
+ * Returns undefined if the value fits as it is, and "unclear" if no value of the known field means
+ * the same.
  */
 function translate(
   name: string,
@@ -63,8 +67,8 @@ function adviseOnField(
 }
 
 /**
- * For a field that does not exist: says which known field is meant, or that the fields inside of it belong one level
- * higher; undefined if that is not clear.
+ * For a field that does not exist: says which known field is meant, or that the fields inside of it
+ * belong one level higher; undefined if that is not clear.
  *
  * @param sent The object with the field.
  * @param fields The fields that exist.

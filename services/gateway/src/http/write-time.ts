@@ -1,10 +1,26 @@
 import { parseTimestamp } from "#src/http/timestamps.ts";
 
+const DAY = /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:[Tt]|$)/;
+const MONTHS =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
+
+/** Undefined unless the date lies after the last day of its month. */
+export function describeMissingDay(text: string): string | undefined {
+  const { year, month, day } = DAY.exec(text)?.groups ?? {};
+  const name = MONTHS[Number(month) - 1];
+  if (name === undefined || year === "0000") return undefined;
+  const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) > last ? `${name} ${year} has ${last} days` : undefined;
+}
+
 /** Maximum length of a text that is read as a time; every way to write a time is shorter. */
 const MAX_LENGTH = 60;
 /**
- * A time with an offset, in a form that programs write and RFC 3339 does not allow: without seconds, with a blank for the `T`, a comma
- * for the point, a blank before the offset, an offset of hours alone, or the name of a time zone behind it.
+ * A time with an offset, in a form that programs write and RFC 3339 does not allow: without
+ * seconds, with a blank for the `T`, a comma for the point, a blank before the offset, an offset of
+ * hours alone, or the name of a time zone behind it.
  */
 const ALMOST =
   /^ ?(?<date>\d{4}-\d{2}-\d{2})[Tt ](?<minutes>\d{2}:\d{2})(?<seconds>:\d{2})?(?:[.,](?<fraction>\d+))? ?(?<sign>[Zz]|[+-]\d{2})(?<rest>:?\d{2})?(?:\[[^\]]*\])? ?$/;
@@ -15,8 +31,8 @@ const SECONDS = /^\d{10}$/;
 const MILLISECONDS = /^\d{13}$/;
 
 /**
- * Returns a time that a client wrote in another form as it has to be sent; undefined for anything that does not name one certain moment,
- * for example a time without an offset.
+ * Returns a time that a client wrote in another form as it has to be sent; undefined for anything
+ * that does not name one certain moment, for example a time without an offset.
  */
 export function writeTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;

@@ -18,10 +18,21 @@ import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
-import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
-import type { BodyLimits } from "#src/routes/body-limits.ts";
+import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
 
-/** The dependencies of the REST server. */
+/** Limits on the memory of request bodies. */
+export interface BodyLimits {
+  readonly totalBytes: number;
+  /** Maximum number of bytes of the bodies of all requests without a workspace. */
+  readonly bytesWithoutWorkspace: number;
+  /** Of one workspace or, for requests without a workspace, of one remote network. */
+  readonly bytesPerCaller: number;
+  /** How long a request waits until the bytes of its body are reserved; then it is refused. */
+  readonly maxWaitMs: number;
+  /** A slower client is answered with 408, and its connection is closed. */
+  readonly rate: MinimumRate;
+}
+
 export interface ServerDeps {
   readonly admission: Admission;
   readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
@@ -57,16 +68,15 @@ export interface ServerDeps {
   /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
-  /** Limits on slow clients of the gateway. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
-  /**
-   * Limits on the bytes of large answers that the gateway holds in memory until clients have read them. Default: the
-   * production values.
-   */
+  /** Limits on the memory of large answers. Default: the production values. */
   readonly unsentLimits?: UnsentLimits;
-  /** Limits on the bytes of request bodies that the gateway holds in memory. Default: the production values. */
+  /** Default: the production values. */
   readonly bodyLimits?: BodyLimits;
-  /** Mean delay of the event loop, in milliseconds, above which the gateway refuses new requests. Default: 250 ms. */
+  /**
+   * Mean delay of the event loop, in milliseconds, above which the gateway refuses new requests.
+   * Default: 250 ms.
+   */
   readonly maxLoopDelayMs?: number;
 }
 
@@ -74,11 +84,13 @@ export interface ServerDeps {
 export interface Patience {
   /** Maximum time until all headers of a request have arrived; then the connection is closed. */
   readonly headersMs: number;
-  /** Maximum time until a request has arrived with its body; then the connection is closed. Uploads are exempt. */
+  /** Time for a request with its body; then the connection is closed. Uploads are exempt. */
   readonly requestMs: number;
-  /** Minimum rate of uploads and downloads. A slower transfer is aborted, unless the media service is the slow side. */
+  /** A slower transfer is aborted, unless the media service is the slow side. */
   readonly transferRate: MinimumRate;
-  /** Minimum rate at which a client reads an answer. The connection of a slower client is closed. */
+  /**
+   * Minimum rate at which a client reads an answer. The connection of a slower client is closed.
+   */
   readonly readingRate: MinimumRate;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
@@ -98,7 +110,6 @@ export const SCOPES = [
   "comments:write",
 ] as const;
 
-/** One of the scopes that an API key can have. */
 export type Scope = (typeof SCOPES)[number];
 
 /** The API key of an admitted request, with its workspace and scopes. */
@@ -111,37 +122,35 @@ export interface Caller {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The scope that the API key needs for the operation. Routes without a scope need no API key. */
+    /**
+     * The scope that the API key needs for the operation. Routes without a scope need no API key.
+     */
     readonly scope?: Scope;
     /** Whether a route without a scope needs an API key. */
     readonly needsKey?: boolean;
-    /** Maximum duration of a request to this route, if it is not the gateway's usual one. */
     readonly timeoutMs?: number;
     /**
-     * Maximum size, in bytes, of an answer of the route, if it can be large. A request waits until this number of bytes
-     * is reserved for its answer.
+     * Maximum size, in bytes, of an answer of the route, if it can be large. A request waits until
+     * this number of bytes is reserved for its answer.
      */
     readonly answerBytes?: number;
-    /** Returns the maximum size of the answer from the body of the request, for a route whose answers depend on it. */
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
-     * The limit per remote address to which requests to a route count that needs no API key: that of the documentation and the API
-     * description, or that of the pages that connect an account.
+     * The limit per remote address to which requests to a route count that needs no API key: that
+     * of the documentation and the API description, or that of the pages that connect an account.
      */
     readonly openLimit?: "documents" | "connect";
-    /**
-     * Whether the handler of the route reads the request body as a stream, whatever the type and length of the body.
-     */
+    /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */
     readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
-    /** The API key of the request, with its workspace and scopes; set on every route that requires a scope. */
+    /** Set on every route that requires a scope. */
     caller: Caller | undefined;
     /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;
-    /** The `error.code` with which a request is answered, for the log; undefined when the request succeeds. */
+    /** For the log; undefined when the request succeeds. */
     errorCode: string | undefined;
     /** The language of the messages in the answer to a request. */
     locale: Locale;

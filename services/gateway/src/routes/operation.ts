@@ -29,9 +29,9 @@ const ALWAYS: readonly ErrorCode[] = [
 ];
 
 /**
- * Returns every error with which an operation can answer: the errors that follow from its scope, path, query, headers
- * and body, and the errors that the operation lists itself. `method_not_allowed` belongs to a path, not to an
- * operation.
+ * Returns every error with which an operation can answer: the errors that follow from its scope,
+ * path, query, headers and body, and the errors that the operation lists itself.
+ * `method_not_allowed` belongs to a path, not to an operation.
  */
 function listErrors(facts: Facts): readonly ErrorCode[] {
   const { scope, params, querystring, headers = {}, body, errors = [] } = facts;
@@ -75,13 +75,16 @@ interface Operation {
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
   /**
-   * The errors that this operation and few or no other operations have. The errors that follow from its scope, path,
-   * query, headers and body are added to them.
+   * The errors that this operation and few or no other operations have. The errors that follow from
+   * its scope, path, query, headers and body are added to them.
    */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** The hook that reads the header checks its form, so the schema's format and pattern are for readers only. */
+/**
+ * The hook that reads the header checks its form, so the schema's format and pattern are for
+ * readers only.
+ */
 const WORKSPACE_HEADER = {
   "X-Workspace-Id": Type.Optional(
     Type.String({
@@ -115,16 +118,16 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
   return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
-/** The key under which the schema of a route lists its errors, until the API description lists them as answers. */
-export const ERRORS_KEY = "x-errors";
 /**
- * The key under which the schema of a route lists its errors. The API description replaces the key by error answers.
+ * The key under which the schema of a route lists its errors, until the API description lists them
+ * as answers.
  */
+export const ERRORS_KEY = "x-errors";
 const SCOPE_KEY = "x-postrider-scope";
 
 /**
- * Error answers that the schema of every operation contains. The API description adds the other errors of each
- * operation.
+ * Error answers that the schema of every operation contains. The API description adds the other
+ * errors of each operation.
  */
 const ERRORS = {
   429: describeAnswer({
@@ -136,10 +139,6 @@ const ERRORS = {
   default: describeAnswer({ description: "Any other error.", body: ApiError }),
 };
 
-/**
- * Returns the route options of an API operation: its schemas, its entry in the API description and the scope that it
- * requires.
- */
 export function operation(options: Operation) {
   const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, ...rest } = options;
   const { description, errors: _errors, ...schema } = rest;

@@ -9,27 +9,32 @@ import { headerFault } from "#src/http/schema-faults.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
- * Matches a usable `Idempotency-Key`: 1 to 255 visible ASCII characters, taken literally (quotes belong to the
- * idempotency key). If a client sends the header twice, the two values arrive joined by a comma and a space, which does
- * not match because of the space.
+ * Matches a usable `Idempotency-Key`: 1 to 255 visible ASCII characters, taken literally (quotes
+ * belong to the idempotency key). If a client sends the header twice, the two values arrive joined
+ * by a comma and a space, which does not match because of the space.
  */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Maximum length, in characters, of a platform's id of media or of a comment; a longer id is answered with `not_found`.
- * The longest ids are record keys of Bluesky. Source: https://atproto.com/specs/record-key, 2026-11-20.
+ * Maximum length, in characters, of a platform's id of media or of a comment; a longer id is
+ * answered with `not_found`. The longest ids are record keys of Bluesky. Source:
+ * https://atproto.com/specs/record-key, 2026-11-20.
  */
 export const MAX_PLATFORM_ID_LENGTH = 512;
 
-/** Returns the caller of a request on a route with a scope. Admission sets the caller before the handler runs. */
+/**
+ * Returns the caller of a request on a route with a scope. Admission sets the caller before the
+ * handler runs.
+ */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === undefined) throw new ServiceError("unauthenticated", "unauthenticated");
   return request.caller;
 }
 
 /**
- * Returns the id in the path of a request. @throws `not_found` for a text that is not a UUID, because no resource has
- * such an id.
+ * Returns the id in the path of a request.
+ *
+ * @throws `not_found` for a text that is not a UUID, because no resource has such an id.
  */
 export function pathId(request: FastifyRequest<{ Params: { id: string } }>): string {
   const { id } = request.params;
@@ -37,7 +42,10 @@ export function pathId(request: FastifyRequest<{ Params: { id: string } }>): str
   return id;
 }
 
-/** Returns the error for a text in a path that is not the id of any resource, because it is not a UUID in lower case. */
+/**
+ * Returns the error for a text in a path that is not the id of any resource, because it is not a
+ * UUID in lower case.
+ */
 export function malformedId(id: string): ServiceError {
   const expected = describeFormat("uuid");
   const advice = defined({ expected, found: quoteFound(id) });
@@ -45,12 +53,12 @@ export function malformedId(id: string): ServiceError {
 }
 
 /**
- * Returns a platform's id that stands in the path of a request. It can be any text except `.` and `..`, which would
- * name another address of the platform.
+ * Returns a platform's id that stands in the path of a request. It can be any text except `.` and
+ * `..`, which would name another address of the platform.
  *
  * @param id The parameter of the path, decoded.
- * @throws `not_found` for a text that no platform uses as an id. `invalid_request` for text that is not valid UTF-8 or
- *   contains a NUL character.
+ * @throws `not_found` for a text that no platform uses as an id. `invalid_request` for text that is
+ *   not valid UTF-8 or contains a NUL character.
  */
 export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id: string): string {
   if (!isPathDecodable(request.originalUrl))
@@ -62,7 +70,8 @@ export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id:
 }
 
 /**
- * Returns the client's idempotency key and the fingerprint of the request body; undefined without an idempotency key.
+ * Returns the client's idempotency key and the fingerprint of the request body; undefined without
+ * an idempotency key.
  */
 export function readIdempotency(
   request: Pick<FastifyRequest, "headers" | "body">,
@@ -76,9 +85,9 @@ export function readIdempotency(
 }
 
 /**
- * Returns the lower-case hex SHA-256 of a JSON value with sorted keys. Two bodies have the same fingerprint exactly
- * when they are the same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of
- * its own.
+ * Returns the lower-case hex SHA-256 of a JSON value with sorted keys. Two bodies have the same
+ * fingerprint exactly when they are the same JSON value, whatever their white space and order of
+ * keys. An absent body has a fingerprint of its own.
  */
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");

@@ -16,13 +16,14 @@ export const LocalDate = Type.String({ format: "date" });
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
 /**
- * Schema of a path with an id. The handler checks the id, because a text that is not a UUID is answered with
- * `not_found`.
+ * Schema of a path with an id. The handler checks the id, because a text that is not a UUID is
+ * answered with `not_found`.
  */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
 /**
- * Query parameter `cursor` of a list. Its value may contain a cursor of a platform, which is longer than one of ours.
+ * Query parameter `cursor` of a list. Its value may contain a cursor of a platform, which is longer
+ * than one of ours.
  */
 export const CURSOR = Type.Optional(
   Type.String({
@@ -47,7 +48,9 @@ export const IDEMPOTENCY_HEADERS = {
   ),
 };
 
-/** Header of an answer that repeats the answer to an earlier request with the same idempotency key. */
+/**
+ * Header of an answer that repeats the answer to an earlier request with the same idempotency key.
+ */
 export const REPLAYED_HEADER = {
   "Idempotent-Replayed": {
     type: "string",

@@ -1,5 +1,5 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
-import { currentTable, currentTimeline } from "@postrider/shared/deployment/place";
+import { currentTable, currentTimeline } from "@postrider/shared/deployment/table";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 

@@ -5,8 +5,7 @@ import {
   type Violation,
 } from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { OutboundError } from "@postrider/shared/http/outbound-error";
-import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
+import { type OutboundAnswer, OutboundError } from "@postrider/shared/http/outbound-exchange";
 import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import { connectionReason, hasNoAddress } from "#src/domain/download-failure.ts";

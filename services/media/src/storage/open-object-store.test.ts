@@ -1,5 +1,4 @@
-import { loadConfig } from "@postrider/shared/config";
-import { ConfigError } from "@postrider/shared/config/config-error";
+import { ConfigError, loadConfig } from "@postrider/shared/config";
 import { expect, test } from "vitest";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
 

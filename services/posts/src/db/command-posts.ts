@@ -1,8 +1,9 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { mediaUseHolds } from "#src/db/media-uses.ts";
+import { toTargetRecords } from "#src/db/new-post.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
+import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
@@ -53,17 +54,13 @@ export interface PostReplacement extends PostRef {
  * media is too old.
  */
 export async function replacePostRow(tx: TransactionSql, post: PostReplacement): Promise<void> {
-  const holds = mediaUseHolds(
-    tx,
-    tx`${`{${post.mediaIds.join(",")}}`}::uuid[]`,
-    tx`${post.notedAfter}::timestamptz`,
-  );
+  const mediaIds = `{${post.mediaIds.join(",")}}`;
   await tx`
     update posts
     set status = ${post.status},
       content = ${post.content},
       options = ${tx.json(post.options as Record<string, never>)},
-      media_ids = ${`{${post.mediaIds.join(",")}}`}::uuid[],
+      media_ids = ${mediaIds}::uuid[],
       media = ${tx.json([...post.media])},
       platforms = ${`{${post.platforms.join(",")}}`}::text[],
       scheduled_at = ${post.scheduledAt},
@@ -74,7 +71,10 @@ export async function replacePostRow(tx: TransactionSql, post: PostReplacement):
       updated_at = greatest(updated_at, now())
     where workspace_id = ${post.workspaceId}
     and id = ${post.postId}
-    and case when ${holds} then true else refuse('media_use_expired') end`;
+    and case
+      when media_use_holds(${mediaIds}::uuid[], ${post.notedAfter}::timestamptz) then true
+      else refuse('media_use_expired')
+    end`;
 }
 
 /** Deletes a locked post and everything that belongs to it, and returns the ids of its media. */
@@ -88,4 +88,48 @@ export async function deletePostRow(
     and id = ${postId}
     returning media_ids`;
   return row?.mediaIds ?? [];
+}
+
+/**
+ * Replaces the targets of a locked post with the given targets, in the given order. A target whose id exists keeps its
+ * row. Ordinals (the positions of targets in the post) are negated first, because a unique index forbids two targets of
+ * a post with the same ordinal.
+ */
+export async function replaceTargets(
+  tx: TransactionSql,
+  { workspaceId, postId }: PostRef,
+  { targets, due }: { readonly targets: readonly PlannedTarget[]; readonly due: Due | null },
+): Promise<void> {
+  await tx`
+    delete from targets
+    where workspace_id = ${workspaceId}
+    and post_id = ${postId}
+    and id <> all (${`{${targets.map(({ id }) => id).join(",")}}`}::uuid[])`;
+  await tx`
+    update targets
+    set ordinal = -1 - ordinal
+    where workspace_id = ${workspaceId}
+    and post_id = ${postId}`;
+  await tx`
+    insert into targets (
+      id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
+      content_hash, settings, last_report_at, updated_at
+    )
+    select
+      id, ${workspaceId}::uuid, ${postId}::uuid, ordinal, account_id, platform, username, 1,
+      ${due?.dueAt ?? null}::timestamptz, ${due?.publishBefore ?? null}::timestamptz, due_day,
+      decode(content_hash, 'hex'), settings, coalesce(${due?.dueAt ?? null}::timestamptz, now()), now()
+    from jsonb_to_recordset(${tx.json(toTargetRecords(targets))}) as target (
+      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text, settings jsonb
+    )
+    on conflict (id) do update
+    set ordinal = excluded.ordinal,
+      username = excluded.username,
+      due_at = excluded.due_at,
+      publish_before = excluded.publish_before,
+      due_day = excluded.due_day,
+      content_hash = excluded.content_hash,
+      settings = excluded.settings,
+      last_report_at = excluded.last_report_at,
+      updated_at = excluded.updated_at`;
 }

@@ -1,32 +1,28 @@
+// oxlint-disable max-lines -- the steps of one statement are read together
 import { deedInsert } from "@postrider/shared/audit/deeds";
 import { eventRecordInsert } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
-import { inputSteps, verdictSteps } from "#src/db/insert-verdicts.ts";
-import type { PostRecords } from "#src/db/new-post.ts";
+import { inputSteps, type PostRecords } from "#src/db/new-post.ts";
 import type { RefusalReason } from "#src/db/refusal.ts";
 
 /** Why a statement did not store a post. `key_taken`: another request has the idempotency key. */
 export type InsertRefusal = RefusalReason | "key_taken";
 
-/** How long a statement waits for an idempotency key that another transaction has taken. */
-const KEY_WAIT = "2s";
-/** The same for a statement with several posts, whose other requests must not wait for one of them. */
-const KEY_WAIT_OF_MANY = "100ms";
+/** How long a statement waits for an idempotency key that another transaction has taken, if it has one post or several. */
+const KEY_WAIT = { one: "2s", several: "100ms" } as const;
 
 /**
- * Stores new posts, each with its targets, its event, its audit entry, its idempotency key, its duplicate guards, its queue slot and
- * its quota, in one SQL statement. Returns for each post why it was not stored; null for a stored one.
+ * Stores new posts with all that belongs to them in one SQL statement, whose steps are below in their order. Returns for each post
+ * why it was not stored; null for a stored one. No two of the posts may have an idempotency key, a duplicate guard or a queue slot
+ * in common.
  *
- * A post that cannot be stored as far as the snapshot of the statement shows is left out, and the others are stored. What other
- * transactions have taken meanwhile is decided by unique indexes, locked rows and the trigger of the guards; then the whole statement
- * fails with a `RefusalReason`, and nothing is stored.
- *
- * No two of the posts may have an idempotency key, a duplicate guard or a queue slot in common. Locks are taken in the order of keys,
- * guards, slots and quota counters, each sorted, so that statements never deadlock. Counters are locked last, because all posts of a
+ * A post that cannot be stored as far as the snapshot of the statement shows is left out. What other transactions have taken
+ * meanwhile is decided by unique indexes, locked rows and the trigger of the guards; then the whole statement fails with a
+ * `RefusalReason`. Locks are taken in the order of keys, guards, slots, quota counters and, at the commit, counters of
+ * what a workspace stores, each sorted, so that statements do not deadlock. Counters are locked last, because all posts of a
  * workspace share them.
  *
- * The statement has one text for all posts without and one for all posts with a key, and likewise for slots, so that Postgres plans
- * it seldom and starts no steps that are not needed.
+ * Steps for keys and slots are left out if no post has one; the statement has few different texts, so Postgres plans it seldom.
  */
 export async function insertPosts(
   sql: ISql,
@@ -40,7 +36,7 @@ export async function insertPosts(
     ${slotSteps(sql, posts)},
     ${rowSteps(sql)},
     ${quotaSteps(sql)},
-    event as (${eventRecordInsert(sql, eventSource(sql))})
+    event as (${eventRecordInsert(sql, eventSteps(sql))})
     select verdict.id, case when stored.id is null then coalesce(verdict.refusal, 'key_taken') end as refusal
     from verdict
     left join stored on stored.id = verdict.id
@@ -50,6 +46,49 @@ export async function insertPosts(
     )`;
   const refusals = new Map(rows.map(({ id, refusal }) => [id, refusal]));
   return posts.map(({ id }) => refusals.get(id) ?? null);
+}
+
+/** Finds the posts that cannot be stored, as far as the snapshot of the statement shows. */
+function verdictSteps(sql: ISql) {
+  return sql`
+    clash as materialized (
+      select target.post_id
+      from input_target as target,
+      lateral (select due_at from input where id = target.post_id and not force) as input,
+      lateral (
+        select 1
+        from duplicate_guards as held
+        where held.account_id = target.account_id
+        and held.content_hash = target.hash
+        and guard_clashes(held.due_at, held.expires_at, input.due_at)
+        limit 1
+      ) as held
+    ),
+    short as materialized (
+      select post_id
+      from (
+        select demand.*, coalesce(taken, 0)
+          + sum(requested) over (partition by workspace_id, subject, period order by ordinality) as reached
+        from demand
+        left join lateral (
+          select used + reserved as taken
+          from quota_usage
+          where quota_usage.workspace_id = demand.workspace_id
+          and quota_usage.subject = demand.subject
+          and quota_usage.period = demand.period
+          limit 1
+        ) as counter on true
+      ) as demand
+      where reached > ceiling
+    ),
+    verdict as materialized (
+      select input.*, case
+        when not media_use_holds(input.media_ids, input.accepted_at) then 'media_use_expired'
+        when id in (select post_id from clash) then 'duplicate_content'
+        when id in (select post_id from short) then 'quota_exceeded'
+      end as refusal
+      from input
+    )`;
 }
 
 /**
@@ -62,7 +101,7 @@ function keySteps(sql: ISql, posts: readonly PostRecords[]) {
     return sql`stored as materialized (select * from verdict where refusal is null)`;
   return sql`
     patience as materialized (
-      select current_setting('lock_timeout') as before, set_config('lock_timeout', ${posts.length === 1 ? KEY_WAIT : KEY_WAIT_OF_MANY}, true)
+      select current_setting('lock_timeout') as before, set_config('lock_timeout', ${posts.length === 1 ? KEY_WAIT.one : KEY_WAIT.several}, true)
       from verdict
       where refusal is null
       and key is not null
@@ -143,9 +182,9 @@ function slotSteps(sql: ISql, posts: readonly PostRecords[]) {
     )`;
 }
 
+/** Inserts the rows. At the commit, triggers lock what each workspace stores in the order in which the posts are inserted here. */
 function rowSteps(sql: ISql) {
-  // The delivery service reports nothing about a target before the target is due. The sweep, which asks about targets
-  // without reports, therefore counts from the due time.
+  // The sweep asks about targets without reports, which are not due before `due_at`.
   return sql`
     post as (
       insert into posts (
@@ -157,12 +196,13 @@ function rowSteps(sql: ISql) {
         queue_slot_rule_id, platforms, accepted_at, accepted_at, cause
       from stored
       where (select ok from slotted)
+      order by workspace_id
       returning id
     ),
     target as (
       insert into targets (
         id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
-        content_hash, settings, last_news_at, updated_at
+        content_hash, settings, last_report_at, updated_at
       )
       select
         target.id, stored.workspace_id, stored.id, target.ordinal, account_id, platform, username, 1, due_at,
@@ -212,7 +252,7 @@ function quotaSteps(sql: ISql) {
 }
 
 /** The events of the stored posts, with the quotas that a post uses up, which only the statement knows. */
-function eventSource(sql: ISql): ReturnType<ISql> {
+function eventSteps(sql: ISql): ReturnType<ISql> {
   return sql`
     select event, case when exhaustions is not null then (
       select jsonb_build_object('exhausted', jsonb_agg(

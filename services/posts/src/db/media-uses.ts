@@ -22,14 +22,3 @@ export async function listMediaUses(
     where workspace_id = ${workspaceId}
     and id = any(${postIds as string[]}::uuid[])`;
 }
-
-/**
- * Returns the SQL condition under which a statement may store a post that uses media. The media service drops a claim
- * on media after 10 minutes if the post does not exist, so a process that was suspended for longer must not store the
- * post. The condition already fails after 5 minutes, because the commit still takes some time.
- *
- * @param notedAfter The database's time, read before the media service was asked to record that the post uses the media.
- */
-export function mediaUseHolds(sql: ISql, mediaIds: ReturnType<ISql>, notedAfter: ReturnType<ISql>) {
-  return sql`(cardinality(${mediaIds}) = 0 or clock_timestamp() < ${notedAfter} + interval '5 minutes')`;
-}

@@ -1,9 +1,9 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { toDeedRecord } from "@postrider/shared/audit/deeds";
-import { toEventRecord, type OutboxEvent } from "@postrider/shared/outbox";
+import { type OutboxEvent, toEventRecord } from "@postrider/shared/outbox";
+import type { ISql } from "@postrider/shared/postgres";
 import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { toTargetRecords } from "#src/db/target-records.ts";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostContent, PostTiming } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
@@ -132,4 +132,62 @@ export function toPostRecords(post: NewPost, additions: Additions): PostRecords 
     targets: targetsOfPost.map((target) => JSON.stringify(target)).join(","),
     demands: demands.map((demand) => JSON.stringify(demand)).join(","),
   };
+}
+
+/** Converts the targets of a post to the JSON records that `jsonb_to_recordset` reads. */
+export function toTargetRecords(targets: readonly PlannedTarget[]) {
+  return targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+    settings: target.settings as Record<string, never> | null,
+  }));
+}
+
+/** Joins JSON texts of records, separated by commas, to a parameter that `jsonb_to_recordset` reads. */
+function recordset(sql: ISql, texts: readonly string[]) {
+  return sql`jsonb_to_recordset(${`[${texts.filter((text) => text !== "").join(",")}]`}::text::jsonb)`;
+}
+
+/** Reads the records of new posts, with their targets and their quota demands. */
+export function inputSteps(sql: ISql, posts: readonly PostRecords[]) {
+  return sql`
+    input as materialized (
+      select *
+      from rows from (
+        ${recordset(
+          sql,
+          posts.map(({ post }) => post),
+        )} as (
+          id uuid, workspace_id uuid, status text, content text, options jsonb, media_ids uuid[], media jsonb,
+          scheduled_at timestamptz, started_at timestamptz, created_via text, queue_slot_rule_id uuid, platforms text[],
+          accepted_at timestamptz, due_at timestamptz, publish_before timestamptz, force boolean, cause jsonb, deed jsonb,
+          event jsonb, exhaustions jsonb, operation text, key text, fingerprint text, response text, answered_post_id uuid
+        )
+      ) with ordinality as input
+    ),
+    input_target as materialized (
+      select target.*, decode(content_hash, 'hex') as hash
+      from ${recordset(
+        sql,
+        posts.map(({ targets }) => targets),
+      )} as target (
+        id uuid, post_id uuid, ordinal int, account_id uuid, platform text, username text, due_day text,
+        content_hash text, settings jsonb
+      )
+    ),
+    demand as materialized (
+      select demand.*, input.ordinality
+      from ${recordset(
+        sql,
+        posts.map(({ demands }) => demands),
+      )} as demand (
+        post_id uuid, workspace_id uuid, subject text, period text, requested int, ceiling int
+      )
+      join input on input.id = demand.post_id
+    )`;
 }

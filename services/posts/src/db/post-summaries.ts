@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql } from "@postrider/shared/postgres";
+import type { PostRef } from "#src/db/posts.ts";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
 /** The fields of a post that a list of posts shows. */
@@ -116,4 +117,21 @@ export async function listPostSummaries(
       created_at, updated_at, effective_at, targets, found > shown as has_more
     from fitting
     order by effective_at desc, id desc`;
+}
+
+/** Reads the statuses of posts. Posts that do not exist are missing in the result. */
+export async function listPostStatuses(
+  sql: ISql,
+  refs: readonly PostRef[],
+): Promise<readonly (PostRef & { readonly status: PostStatus })[]> {
+  return await sql`
+    select workspace_id, id as post_id, status
+    from posts
+    where (workspace_id, id) in (
+      select workspace_id, id
+      from unnest(
+        ${refs.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${refs.map(({ postId }) => postId)}::uuid[]
+      ) as ref (workspace_id, id)
+    )`;
 }

@@ -74,24 +74,24 @@ export async function takeSilentTargets(
 ): Promise<readonly SilentTarget[]> {
   return await sql<SilentTarget[]>`
     with silent as materialized (
-      select id, last_news_at
+      select id, last_report_at
       from targets
       where publish_before is not null
       and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'))
-      and last_news_at >= ${since}::text::timestamptz
-      and last_news_at < now() - ${silentMs}::float8 * interval '1 millisecond'
+      and last_report_at >= ${since}::text::timestamptz
+      and last_report_at < now() - ${silentMs}::float8 * interval '1 millisecond'
       and (status <> 'failed' or publish_before > now() - interval '1 day')
-      order by last_news_at
+      order by last_report_at
       limit ${limit}
       for update skip locked
     ),
     asked as (
       update targets
-      set last_news_at = ${silentFrom(sql, silentMs)}
+      set last_report_at = ${silentFrom(sql, silentMs)}
       from silent
       where targets.id = silent.id
       returning targets.workspace_id, targets.post_id, targets.id as target_id, targets.generation,
-        targets.account_id, targets.platform, targets.publish_before, silent.last_news_at as silent_since
+        targets.account_id, targets.platform, targets.publish_before, silent.last_report_at as silent_since
     )
     select workspace_id, post_id, target_id, generation, account_id, platform, silent_since::text as silent_since,
       publish_before <= now() and (
@@ -178,21 +178,21 @@ export async function takeSilentDeletions(
 ): Promise<readonly SilentDeletion[]> {
   return await sql<SilentDeletion[]>`
     with silent as materialized (
-      select id, last_news_at
+      select id, last_report_at
       from targets
       where status = 'deleting'
-      and last_news_at >= ${since}::text::timestamptz
-      and last_news_at < now() - ${silentMs}::float8 * interval '1 millisecond'
-      order by last_news_at
+      and last_report_at >= ${since}::text::timestamptz
+      and last_report_at < now() - ${silentMs}::float8 * interval '1 millisecond'
+      order by last_report_at
       limit ${limit}
       for update skip locked
     ),
     asked as (
       update targets
-      set last_news_at = ${silentFrom(sql, silentMs)}
+      set last_report_at = ${silentFrom(sql, silentMs)}
       from silent
       where targets.id = silent.id
-      returning targets.workspace_id, targets.id as target_id, targets.deletion, silent.last_news_at as silent_since
+      returning targets.workspace_id, targets.id as target_id, targets.deletion, silent.last_report_at as silent_since
     )
     select workspace_id, target_id, deletion, silent_since::text as silent_since
     from asked

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { nextFreeSlot, nextFreeSlots } from "./next-slots.ts";
-import { type QueueSlotRule, WEEKDAYS } from "./queue-slot-rule.ts";
-import { createTakenSlots } from "./taken-slots.ts";
+import { nextFreeSlot, nextFreeSlots } from "#src/domain/next-slots.ts";
+import { type QueueSlotRule, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
+import { createTakenSlots } from "#src/domain/slot-times.ts";
 
 const NOW = new Date("2026-11-20T12:00:00.000Z");
 const HALF_HOUR_MS = 30 * 60_000;

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextFreeSlot, nextFreeSlots, slotHorizon } from "./next-slots.ts";
-import { type QueueSlotRule, WEEKDAYS } from "./queue-slot-rule.ts";
-import { slotOf, slotsByDay } from "./slot-times.ts";
-import { createTakenSlots } from "./taken-slots.ts";
-import { findZoneClock } from "./zone-clock.ts";
+import { nextFreeSlot, nextFreeSlots, slotHorizon } from "#src/domain/next-slots.ts";
+import { type QueueSlotRule, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
+import { createTakenSlots, slotOf, slotsByDay } from "#src/domain/slot-times.ts";
+import { findZoneClock } from "#src/domain/zone-clock.ts";
 
 const NOW = new Date("2026-11-20T12:00:00.000Z");
 

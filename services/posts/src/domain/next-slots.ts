@@ -1,7 +1,6 @@
-import type { QueueSlotRule, SlotTimetable } from "./queue-slot-rule.ts";
-import { slotOf, slotsByDay, type SlotRange } from "./slot-times.ts";
-import type { TakenSlots } from "./taken-slots.ts";
-import { DAY_MS } from "./zone-clock.ts";
+import type { QueueSlotRule, SlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import { slotOf, type SlotRange, slotsByDay, type TakenSlots } from "#src/domain/slot-times.ts";
+import { DAY_MS } from "#src/domain/zone-clock.ts";
 
 /** A queue slot of a workspace and the rule that creates the slot. */
 export interface QueueSlot {

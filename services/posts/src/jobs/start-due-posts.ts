@@ -6,8 +6,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import { extendTargets, lockMissedPosts, nextDue, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
-import { MISSED } from "#src/domain/missed.ts";
-import { changeTargets } from "#src/operations/change-targets.ts";
+import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 /**

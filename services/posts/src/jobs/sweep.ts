@@ -1,6 +1,6 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import { FIRST_SILENCE, takeSilentDeletions, takeSilentTargets } from "#src/db/silent-targets.ts";
-import { askDelivery, type AskDeps } from "#src/operations/ask-delivery.ts";
+import { askDelivery, type AskDeps } from "#src/jobs/ask-delivery.ts";
 
 /** Maximum number of targets about which one RPC asks the delivery service. */
 const PAGE_TARGETS = 500;

@@ -5,8 +5,8 @@ import {
   TargetMetricsSchema,
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { lockPosts, raiseVersions, type PostRef } from "#src/db/posts.ts";
-import { updateTargetMetrics, type MetricsReport } from "#src/db/target-metrics.ts";
+import { lockPosts, type PostRef, raiseVersions } from "#src/db/posts.ts";
+import { type MetricsReport, updateTargetMetrics } from "#src/db/targets.ts";
 
 /** The metrics of a target, as an event or an RPC brings them. */
 interface ReportedMetrics extends PostRef {

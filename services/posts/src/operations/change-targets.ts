@@ -2,9 +2,9 @@ import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outb
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { freeGuards, keepGuards } from "#src/db/duplicate-guards.ts";
-import { updatePosts, type ChangedPost, type LockedPost, type PostChange } from "#src/db/posts.ts";
+import { type ChangedPost, type LockedPost, type PostChange, updatePosts } from "#src/db/posts.ts";
 import { moveQuota, type QuotaMove } from "#src/db/quota-usage.ts";
-import { updateTargets, type TargetRow } from "#src/db/targets.ts";
+import { type TargetRow, updateTargets } from "#src/db/targets.ts";
 import { nextPostStatus, type PostStatus } from "#src/domain/post-status.ts";
 import {
   firstPublishedAt,
@@ -13,6 +13,7 @@ import {
   isVisiblyDifferent,
   quotaKeys,
   quotaShare,
+  type TargetError,
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
@@ -189,3 +190,6 @@ function movesOf(target: HoldingTarget, sign: 1 | -1): QuotaMove[] {
     reserved: sign * reserved,
   }));
 }
+
+/** The error of a target whose publishing did not begin before its deadline. */
+export const MISSED: TargetError = { code: "missed", message: "", retryable: true };

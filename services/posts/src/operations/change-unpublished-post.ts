@@ -9,6 +9,7 @@ import {
 } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { lockPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
@@ -141,7 +142,7 @@ async function changeInRounds(
  */
 async function tryToChange(sql: Sql, prepared: Prepared): Promise<PostChange | Outdated> {
   try {
-    return await sql.begin((tx) => changeUnderLock(tx, prepared));
+    return await beginInTurn(sql, prepared.seen.workspaceId, (tx) => changeUnderLock(tx, prepared));
   } catch (error) {
     if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
       return { kind: "outdated" };

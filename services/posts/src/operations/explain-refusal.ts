@@ -1,15 +1,15 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   conflict,
+  type ServiceError,
   unavailable,
   unprocessable,
-  type ServiceError,
   type Violation,
 } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
-import { readPostUsage } from "#src/db/post-usage.ts";
-import { listQuotaUsage, reserveQuota, type Reservation } from "#src/db/quota-usage.ts";
+import { type Guard, listClashes } from "#src/db/duplicate-guards.ts";
+import { readPostUsage } from "#src/db/post-limits.ts";
+import { listQuotaUsage, type Reservation, reserveQuota } from "#src/db/quota-usage.ts";
 import { findExceededLimit } from "#src/db/refusal.ts";
 import {
   findShortage,

@@ -7,7 +7,7 @@ import {
   type QueueSlot,
 } from "#src/domain/next-slots.ts";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
-import { createTakenSlots } from "#src/domain/taken-slots.ts";
+import { createTakenSlots } from "#src/domain/slot-times.ts";
 import { runInSlices } from "#src/operations/run-in-slices.ts";
 
 /** The workspace and the current time for which free queue slots are searched. */

@@ -10,7 +10,7 @@ import { isLockTimeout } from "@postrider/shared/postgres/idempotency";
 import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
 import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
-import { isRefused } from "#src/db/refusal.ts";
+import { isDeadlock, isRefused } from "#src/db/refusal.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
 import { findNextSlot } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
@@ -41,7 +41,12 @@ export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "
 export function createPostInserts(sql: Sql): PostInserts {
   return new Gatherer<PendingPost, InsertResult>({
     handle: (pending) => insertPending(sql, pending),
-    isOfItem: (error) => isRefused(error) || isLockTimeout(error) || !isInfrastructureError(error),
+    isOfItem: (error) =>
+      isRefused(error) ||
+      isLockTimeout(error) ||
+      // Large responses and large posts of several workspaces are counted in two rounds, so their locks have no common order.
+      isDeadlock(error) ||
+      !isInfrastructureError(error),
   });
 }
 

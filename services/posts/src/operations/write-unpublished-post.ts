@@ -2,29 +2,28 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { replacePostRow } from "#src/db/command-posts.ts";
+import { replacePostRow, replaceTargets } from "#src/db/command-posts.ts";
 import { freeGuards, listCheckedGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
 import type { PostRow } from "#src/db/posts.ts";
-import { replaceTargets } from "#src/db/replace-targets.ts";
 import { freeSlot } from "#src/db/slot-assignments.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
 import {
-  placeTargets,
-  planTargets,
   type Placement,
+  placeTargets,
   type PlannedTarget,
+  planTargets,
 } from "#src/domain/plan-post.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import {
   changeOfDemands,
-  quotaDemands,
   type QuotaDemand,
+  quotaDemands,
   type QuotaExhaustion,
   type QuotaLimits,
 } from "#src/domain/quota.ts";
 import { postPlaced } from "#src/events.ts";
-import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
-import { toStoredMedia, type PostDependencies } from "./validate-request.ts";
+import { findDuplicateError, reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
+import { type PostDependencies, toStoredMedia } from "#src/operations/validate-request.ts";
 
 /** New content that replaces a draft or scheduled post. */
 interface Replacement {

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listPostStatuses } from "#src/db/post-statuses.ts";
+import { listPostStatuses } from "#src/db/post-summaries.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 const MAX_REFS = 1_000;

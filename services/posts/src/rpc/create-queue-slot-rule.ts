@@ -9,6 +9,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import {
   insertQueueSlotRule,
@@ -19,7 +20,6 @@ import {
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { findShownSlots } from "#src/operations/find-free-slots.ts";
-import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { assertRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -36,8 +36,9 @@ export async function createQueueSlotRule(
   const { workspaceId } = rule;
   const [slots = []] = await findShownSlots(sql, [rule], { workspaceId, now });
   const message = create(QueueSlotRuleSchema, toQueueSlotRule(rule, slots));
-  using _turn = await takeRuleTurn(workspaceId);
-  const outcome = await sql.begin((tx) => accept(tx, rule, { message, keyed: toKeyed(request) }));
+  const outcome = await beginInTurn(sql, workspaceId, (tx) =>
+    accept(tx, rule, { message, keyed: toKeyed(request) }),
+  );
   return outcome.kind === "replayed"
     ? { rule: fromBinary(QueueSlotRuleSchema, outcome.response), replayed: true }
     : { rule: outcome.rule, replayed: false };

@@ -10,6 +10,7 @@ import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
@@ -69,7 +70,9 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     // The targets that the delivery service has closed cannot be published any more. The deletion therefore continues
     // even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
-    const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
+    const outcome = await beginInTurn(deps.sql, workspaceId, (tx) =>
+      deleteUnderLock(tx, prepared, expected),
+    );
     if (outcome.kind === "outdated") continue;
     failpoint("posts.after-delete-commit");
     deps.nudgeRelay();
@@ -91,7 +94,7 @@ async function prepare(
   ref: PostRef,
   expected: bigint | undefined,
 ): Promise<Preparation> {
-  const { post, targets } = await deps.sql.begin(async (tx) => {
+  const { post, targets } = await beginInTurn(deps.sql, ref.workspaceId, async (tx) => {
     const locked = await lockPost(tx, ref);
     if (locked === undefined) throw notFound();
     assertVersion(locked, expected);

@@ -6,9 +6,9 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { deleteQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 
 /** Deletes a queue-slot rule; posts that already have one of its slots keep their time. */
 export async function deleteQueueSlotRule(
@@ -17,8 +17,7 @@ export async function deleteQueueSlotRule(
 ): Promise<MessageInitShape<typeof DeleteQueueSlotRuleResponseSchema>> {
   if (!isId(workspaceId) || !isId(id)) throw notFound();
   const deletedAt = await clock();
-  using _turn = await takeRuleTurn(workspaceId);
-  await sql.begin(async (tx) => {
+  await beginInTurn(sql, workspaceId, async (tx) => {
     if (!(await deleteQueueSlotRuleRow(tx, { workspaceId, id, deletedAt }))) throw notFound();
     const subject = { type: "queue_slot_rule", id } as const;
     await appendDeed(tx, { action: "queue_slot_rule.delete", subject, workspaceId });

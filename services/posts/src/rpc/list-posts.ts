@@ -1,17 +1,27 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { PostSchema, TargetSchema } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   ListPostsRequest,
   ListPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
 import {
-  requireCursor,
-  encodeCursor,
   type CursorKeys,
+  encodeCursor,
+  requireCursor,
 } from "@postrider/shared/secrets/list-cursor";
-import { listPostSummaries } from "#src/db/post-summaries.ts";
+import {
+  type ListFilter,
+  listPostSummaries,
+  type PostSummaryRow,
+  type TargetSummaryJson,
+} from "#src/db/post-summaries.ts";
+import { isPostStatus, type PostStatus, shownTargetStatus } from "#src/domain/post-status.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
-import { toPostSummary } from "#src/rpc/to-post-summary.ts";
+import { instant, text } from "#src/rpc/to-post.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
@@ -50,4 +60,97 @@ function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[
 function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string) {
   const position = requireCursor(keys, scope, cursor);
   return { effectiveAt: position.at, id: position.id };
+}
+
+const MAX_LIMIT = 100;
+const DAY_MS = 86_400_000;
+const LAST_YEAR = 9999;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
+
+/** Parses the filters of a ListPosts request. The error for an invalid request lists every invalid filter. */
+export function parseListPosts(request: ListPostsRequest): ListFilter {
+  const faults: string[] = [];
+  /**
+   * Reads one filter of the request. Returns undefined for an absent filter, and for an invalid filter, which is also added to
+   * the list of invalid values.
+   */
+  const read = <T>(
+    path: string,
+    text: string | undefined,
+    parse: (text: string) => T | undefined,
+  ) => {
+    const value = text === undefined ? undefined : parse(text);
+    if (text !== undefined && value === undefined) faults.push(path);
+    return value;
+  };
+  if (!isId(request.workspaceId)) faults.push("/workspaceId");
+  if (request.limit < 1 || request.limit > MAX_LIMIT) faults.push("/limit");
+  const status = read("/status", request.status, (text) => (isPostStatus(text) ? text : undefined));
+  const platform = read("/platform", request.platform, (text) =>
+    isPlatformId(text) ? text : undefined,
+  );
+  const createdVia = read("/createdVia", request.createdVia, (text) =>
+    CREATED_VIA.has(text) ? text : undefined,
+  );
+  const from = read("/from", request.from, parseDate);
+  const to = read("/to", request.to, parseDate);
+  if (faults.length > 0) throw invalidRequest(faults.map((path) => ({ code: "invalid", path })));
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidRequest([{ code: "range_reversed", path: "/from" }]);
+  return { status, platform, createdVia, from, before: to && endOf(to) };
+}
+
+/**
+ * Returns the first instant after a UTC date; undefined after 9999-12-31, because Postgres does not accept the year
+ * 10000 as JavaScript writes it, and no post is later.
+ */
+function endOf(date: Date): Date | undefined {
+  const end = new Date(date.getTime() + DAY_MS);
+  return end.getUTCFullYear() > LAST_YEAR ? undefined : end;
+}
+
+/**
+ * Returns the first instant of a UTC date; undefined for a text that is not a date. The year 0 does not count as a
+ * date, because Postgres does not have it.
+ */
+function parseDate(text: string): Date | undefined {
+  if (!DATE.test(text) || text.startsWith("0000")) return undefined;
+  const at = new Date(`${text}T00:00:00.000Z`);
+  const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);
+  return isDate ? at : undefined;
+}
+
+function toTarget(
+  post: PostStatus,
+  { accountId, platform, status, permalink, errorCode }: TargetSummaryJson,
+): MessageInitShape<typeof TargetSchema> {
+  return {
+    accountId,
+    platform,
+    status: shownTargetStatus(post, status),
+    ...text("permalink", permalink),
+    ...(errorCode === null ? {} : { error: { code: errorCode } }),
+  };
+}
+
+/**
+ * Converts a post of a list to the message that ListPosts returns, in which the fields that a list does not show are
+ * absent.
+ */
+function toPostSummary(row: PostSummaryRow): MessageInitShape<typeof PostSchema> {
+  return {
+    id: row.id,
+    workspaceId: row.workspaceId,
+    status: row.status,
+    content: row.content,
+    mediaIds: [...row.mediaIds],
+    createdVia: row.createdVia,
+    createdAt: timestampFromDate(row.createdAt),
+    updatedAt: timestampFromDate(row.updatedAt),
+    targets: row.targets.map((target) => toTarget(row.status, target)),
+    ...instant("scheduledAt", row.scheduledAt),
+    ...instant("startedAt", row.startedAt),
+    ...instant("publishedAt", row.publishedAt),
+  };
 }

@@ -1,15 +1,19 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type {
-  PostLimitsSchema,
   PostLimitService,
+  PostLimitsSchema,
   SetPostLimitsRequest,
 } from "@postrider/contracts/posts/v1/post_limit_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { findOwnPostLimits, lockPostLimits, setOwnPostLimits } from "#src/db/post-limits.ts";
-import { readPostUsage } from "#src/db/post-usage.ts";
+import {
+  findOwnPostLimits,
+  lockPostLimits,
+  readPostUsage,
+  setOwnPostLimits,
+} from "#src/db/post-limits.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<PostsDeps, "sql">;

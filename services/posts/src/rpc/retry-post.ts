@@ -7,6 +7,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { lockPost, type CommandPost } from "#src/db/command-posts.ts";
 import { takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
@@ -32,7 +33,7 @@ export async function retryPost(
   if (!isId(workspaceId) || !isId(postId)) throw notFound();
   const [limits] = await Promise.all([deps.workspaces.findLimits(workspaceId), deps.assertRoom()]);
   const { missedAfterMs } = deps;
-  const row = await deps.sql.begin(async (tx) => {
+  const row = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const post = await lockPost(tx, { workspaceId, postId });
     if (post === undefined) throw notFound();
     const refusal = findRefusal(post.status, "retry");

@@ -6,6 +6,7 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   lockQueueSlotRule,
   updateQueueSlotRuleRow,
@@ -13,7 +14,6 @@ import {
 } from "#src/db/queue-slot-rules.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { findShownSlots } from "#src/operations/find-free-slots.ts";
-import { takeRuleTurn } from "#src/operations/rule-turns.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
@@ -37,8 +37,7 @@ async function change(
   now: Date,
 ): Promise<QueueSlotRuleRow> {
   const { workspaceId, id } = request;
-  using _turn = await takeRuleTurn(workspaceId);
-  return await sql.begin(async (tx) => {
+  return await beginInTurn(sql, workspaceId, async (tx) => {
     const known = await lockQueueSlotRule(tx, workspaceId, id);
     if (known === undefined) throw notFound();
     if (isEmpty(request)) throw invalidRequest();

@@ -17,10 +17,6 @@ function toComment({ ref, comment }: ThreadReply, { hidden }: Threadgate): Platf
   return { ...comment, hidden: hidden.includes(ref.uri) };
 }
 
-/**
- * Returns a page of the direct replies to a Bluesky post. It reads the whole thread for every page; `after` is the
- * position of the last reply on the previous page.
- */
 async function listComments(
   baseUrl: string,
   account: AccountAccess,
@@ -59,9 +55,8 @@ async function readComment(
 }
 
 /**
- * Bluesky's comments connector. The ids of media and comments are record keys. A comment lies in the repository of its
- * author, so its full address is found by reading the thread of the media. Bluesky has no pages of comments, so the
- * connector cuts the thread into pages itself.
+ * The ids of media and comments are record keys. Bluesky has no pages of comments, so the connector
+ * cuts the whole thread into pages.
  */
 export function createBlueskyCommentsConnector({
   baseUrl,

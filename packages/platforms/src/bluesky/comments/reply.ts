@@ -13,8 +13,8 @@ import { queryBluesky } from "../xrpc-result.ts";
 import { missingIn, readThread, recordKeyOf } from "./thread.ts";
 
 /**
- * Maximum time in milliseconds for reading the comment before the reply is sent. A reply may only be sent shortly after
- * its intent was recorded, so a longer read would be useless.
+ * A reply may only be sent shortly after its intent was recorded, so a longer read would be
+ * useless.
  */
 const READ_TIMEOUT_MS = 4000;
 
@@ -25,9 +25,9 @@ const MISSING: Failure = {
 };
 
 /**
- * Derives the record key and the time of a reply from the id of its request, a UUIDv7: its first 48 bits are milliseconds,
- * and its last 32 random bits distinguish requests of the same millisecond. The same request therefore always writes the
- * same record, and repeating the call is harmless.
+ * Derives the record key and the time of a reply from the id of its request, a UUIDv7: its first 48
+ * bits are milliseconds, and its last 32 random bits distinguish requests of the same millisecond.
+ * The same request therefore always writes the same record, and repeating the call is harmless.
  */
 export function identifyReply(requestId: string): {
   readonly rkey: string;
@@ -65,7 +65,6 @@ async function createRecord(
   };
 }
 
-/** Replies to a comment under a record key that only this request has. */
 export async function reply(
   baseUrl: string,
   account: AccountAccess,
@@ -85,8 +84,8 @@ function isReplyOf(record: JsonObject | undefined, { commentId, text: content }:
 }
 
 /**
- * Reads the record of a reply whose call has an unknown outcome. When it is not there or cannot be read, repeating the
- * call is harmless and resolves the outcome.
+ * When the record is not there or cannot be read, repeating the call is harmless and resolves the
+ * outcome.
  */
 export async function reconcileReply(
   baseUrl: string,

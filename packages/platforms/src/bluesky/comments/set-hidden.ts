@@ -7,10 +7,7 @@ import { readThreadgate, startedThread, writeThreadgate } from "./threadgate.ts"
 
 /** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
 const MAX_HIDDEN = 300;
-/**
- * Maximum number of times that one request writes the threadgate. Another program may change the threadgate between
- * each reading and writing; after the last write the request fails as unavailable.
- */
+/** Another program may change the threadgate between reading and writing. */
 const MAX_WRITES = 5;
 
 type HideRequest = CommentRef & { readonly hidden: boolean };
@@ -29,8 +26,8 @@ const TOO_MANY: HideResult = {
 };
 
 /**
- * Finds the URI of a comment. A comment that was hidden, and that its author has deleted since then, is only in the
- * list of hidden replies. It is found there, so that it can still be taken out of this list.
+ * A hidden comment that its author has deleted since is only in the list of hidden replies, from
+ * which it can still be taken.
  */
 function findUri(
   { replies }: Thread,
@@ -41,7 +38,6 @@ function findUri(
   return reply?.ref.uri ?? hidden.find((uri) => recordKeyOf(uri) === commentId);
 }
 
-/** Returns the list of hidden replies to write, or the result of the request when the list need not change. */
 function toHidden(
   thread: Thread,
   hidden: readonly string[],
@@ -54,10 +50,7 @@ function toHidden(
   return hidden.length < MAX_HIDDEN ? { kind: "change", hidden: [...hidden, uri] } : TOO_MANY;
 }
 
-/**
- * Maps the result of writing the threadgate. After a write without a clear answer the outcome is unknown, because the
- * threadgate may have changed.
- */
+/** After a write without a clear answer the threadgate may have changed. */
 function toHideResult(written: XrpcResult): HideResult | { readonly kind: "swapped" } {
   if (written.kind === "result") return DONE;
   if (written.name === "InvalidSwap") return { kind: "swapped" };
@@ -83,10 +76,7 @@ async function changeThreadgate(
   );
 }
 
-/**
- * Hides a reply or shows it again: reads the threadgate, changes its list of hidden replies, and writes the threadgate
- * back on the condition that it has not changed in between.
- */
+/** Writes the threadgate on the condition that it has not changed since it was read. */
 export async function setHidden(
   baseUrl: string,
   account: AccountAccess,

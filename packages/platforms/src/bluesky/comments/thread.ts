@@ -6,41 +6,37 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION } from "../publishing/xrpc.ts";
 import { queryBluesky } from "../xrpc-result.ts";
 
-/** A reference to one version of a Bluesky record. */
 export interface StrongRef {
   readonly uri: string;
   readonly cid: string;
 }
 
-/** A direct reply to the account's post. */
 export interface ThreadReply {
   readonly ref: StrongRef;
   readonly comment: Omit<PlatformComment, "hidden">;
 }
 
-/** The account's post with its direct replies. */
 export interface Thread {
   readonly kind: "thread";
   readonly post: StrongRef;
-  /** The first post of the thread: the post itself, unless the post is a reply. */
   readonly root: StrongRef;
-  /** The replies, newest first; each record key occurs once. */
   readonly replies: readonly ThreadReply[];
-  /** Whether these are all replies. Bluesky's answer may have more than Postrider reads. */
+  /** Bluesky's answer may have more than Postrider reads. */
   readonly isComplete: boolean;
 }
 
-/** Returns the result of a request for a reply that is not among those of a thread. */
 export function missingIn({ isComplete }: Thread): Missing | Failure {
   if (isComplete) return { kind: "missing" };
   return platformUnavailable("the post has more replies than Postrider reads");
 }
 
 /**
- * Limits of the answer with a thread. Bluesky answers with all direct replies at once, without a limit or pages
- * (github.com/bluesky-social/atproto, packages/bsky/src/data-plane/server/routes/threads.ts, read 2026-11-28), and the record of a
- * reply may have 1 MB, which the answer contains twice if it is in a link card. Strangers could therefore make an answer of any size,
- * so its replies are read one by one, and only the first ones, which are the newest.
+ * Limits of the answer with a thread. Bluesky answers with all direct replies at once, without a
+ * limit or pages (github.com/bluesky-social/atproto,
+ * packages/bsky/src/data-plane/server/routes/threads.ts, read 2026-11-28), and the record of a
+ * reply may have 1 MB, which the answer contains twice if it is in a link card. Strangers could
+ * therefore make an answer of any size, so its replies are read one by one, and only the first
+ * ones, which are the newest.
  */
 const THREAD_LIMITS = {
   maxBytes: 64 * 1024 * 1024,
@@ -60,8 +56,8 @@ function toRef(value: unknown): StrongRef | undefined {
 }
 
 /**
- * Returns the time of a reply as Bluesky itself sorts by it: the author's time, but not later than the time at which
- * Bluesky saw the reply, because authors choose their time freely.
+ * Returns the time of a reply as Bluesky itself sorts by it: the author's time, but not later than
+ * the time at which Bluesky saw the reply, because authors choose their time freely.
  */
 function timeOf(post: JsonObject): Date | undefined {
   const times = [text(object(post, "record"), "createdAt"), text(post, "indexedAt")]
@@ -70,7 +66,6 @@ function timeOf(post: JsonObject): Date | undefined {
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
-/** Parses a member of a thread; undefined for deleted replies and for replies of blocked authors. */
 function toReply(member: unknown, account: AccountAccess): ThreadReply | undefined {
   const post = object(member, "post");
   const ref = toRef(post);
@@ -91,17 +86,18 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
 }
 
 /**
- * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies higher. The position of
- * the last reply on a page is the cursor of the next page.
+ * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies
+ * higher. The position of the last reply on a page is the cursor of the next page.
  */
 export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
   return `${String(Math.max(0, createdAt.getTime())).padStart(15, "0")}_${id}`;
 }
 
 /**
- * Sorts replies, newest first, and keeps one reply per record key, because Postrider identifies a comment by its record key
- * alone. Record keys contain microseconds and are unique unless an author copies one. The reply that Bluesky saw first
- * stays, so that a copy never takes the place of the original.
+ * Sorts replies, newest first, and keeps one reply per record key, because Postrider identifies a
+ * comment by its record key alone. Record keys contain microseconds and are unique unless an author
+ * copies one. The reply that Bluesky saw first stays, so that a copy never takes the place of the
+ * original.
  */
 function toList(found: readonly FoundReply[]): readonly ThreadReply[] {
   const oldestFirst = found.toSorted((one, other) => one.seenAt.localeCompare(other.seenAt));
@@ -113,13 +109,11 @@ function toList(found: readonly FoundReply[]): readonly ThreadReply[] {
   );
 }
 
-/** A reply with the time at which Bluesky saw it. */
 interface FoundReply {
   readonly reply: ThreadReply;
   readonly seenAt: string;
 }
 
-/** Collects the replies in an answer with a thread while the answer is read. */
 class ReplyReader {
   readonly found: FoundReply[] = [];
   isComplete = true;
@@ -143,8 +137,8 @@ class ReplyReader {
 }
 
 /**
- * Reads a post of the account with its direct replies. The post's address names the account's own repository, so a post of
- * another account is never found.
+ * Reads a post of the account with its direct replies. The post's address names the account's own
+ * repository, so a post of another account is never found.
  */
 export async function readThread(
   baseUrl: string,

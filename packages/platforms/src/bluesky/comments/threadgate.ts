@@ -8,30 +8,22 @@ import { recordKeyOf, type StrongRef } from "./thread.ts";
 
 const COLLECTION = "app.bsky.feed.threadgate";
 
-/**
- * The threadgate of a thread: a record in the repository of the thread's author that lists the hidden replies and who may
- * reply. It has the record key of the thread's first post.
- */
 export interface Threadgate {
   readonly kind: "threadgate";
-  /** The stored record with all its fields; undefined when the thread has no threadgate. */
   readonly record: JsonObject | undefined;
-  /** CID of the stored record, which a write must name to replace it; null when there is none. */
   readonly cid: string | null;
-  /** URIs of the hidden replies of the thread. */
   readonly hidden: readonly string[];
 }
 
 const NO_THREADGATE: Threadgate = { kind: "threadgate", record: undefined, cid: null, hidden: [] };
 
-/** Whether the account wrote the first post of a thread, so that it can hide replies in this thread. */
 export function startedThread({ externalId }: AccountAccess, root: StrongRef): boolean {
   return root.uri.startsWith(`at://${externalId}/`);
 }
 
 /**
- * Reads the threadgate of a thread from the account's repository, which shows every write immediately. In the thread of
- * another author nothing can be hidden by the account, so no replies count as hidden there.
+ * The account can hide nothing in the thread of another author, so no replies count as hidden
+ * there.
  */
 export async function readThreadgate(
   baseUrl: string,
@@ -59,8 +51,9 @@ export async function readThreadgate(
 }
 
 /**
- * Replaces the list of hidden replies and keeps the other fields, such as who may reply. A threadgate without the field
- * `allow` lets everyone reply, as a thread without threadgate does (lexicon app.bsky.feed.threadgate, 2026-08-20).
+ * Replaces the list of hidden replies and keeps the other fields, such as who may reply. A
+ * threadgate without the field `allow` lets everyone reply, as a thread without threadgate does
+ * (lexicon app.bsky.feed.threadgate, 2026-08-20).
  */
 export async function writeThreadgate(
   baseUrl: string,

@@ -14,16 +14,16 @@ import { timeOfTid } from "../publishing/tid.ts";
 import { COLLECTION, hostOf, isForeign, lookForRecord } from "../publishing/xrpc.ts";
 import { toResult } from "../xrpc-result.ts";
 
-/** Maximum number of posts that one call of `getPosts` reads (platforms reference 7.4). */
+/** Bluesky's limit (`getPosts`). */
 const MAX_POSTS = 25;
 
 /**
- * The call budget for metrics: a third of Bluesky's limit of 3,000 calls in five minutes. A Bluesky server counts calls
- * by IP address (platforms reference 7.2), so all accounts of an installation share the limit.
+ * A third of Bluesky's 3,000 calls in five minutes. Calls are counted by IP address, so all
+ * accounts of an installation share the limit.
  */
 const BUDGET = { scope: "app", calls: 1000, windowMs: 5 * 60_000 } as const;
 
-/** Age in milliseconds up to which Bluesky may not show a post yet; normally it shows a post within seconds. */
+/** Normally Bluesky shows a post within seconds. */
 const INDEXED_AFTER_MS = 3_600_000;
 
 function toReading(post: unknown): MetricsReading {
@@ -37,8 +37,8 @@ function toReading(post: unknown): MetricsReading {
 }
 
 /**
- * Finds out why Bluesky left out a post: it is deleted, not shown yet, or hidden by Bluesky. The account's repository shows
- * every write immediately.
+ * Deleted, not shown yet, or hidden by Bluesky. The account's repository shows every write
+ * immediately.
  */
 async function explainAbsence(
   baseUrl: string,
@@ -86,7 +86,6 @@ async function readMetrics(
   return new Map(await Promise.all(readings));
 }
 
-/** Bluesky's metrics connector. Bluesky counts no views. */
 export function createBlueskyMetricsConnector({
   baseUrl,
 }: {

@@ -8,19 +8,14 @@ import { findFirstLink } from "./facets.ts";
 import { fetchCard, fetchCardImage, type PageReader } from "./link-card.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** The link card of a post, and the uploaded picture in it. */
 export interface CardEmbed {
-  /** The `embed` of the record; empty when the post has no link card. */
   readonly embed: JsonObject;
   readonly handles: Handles;
 }
 
 const NONE: CardEmbed = { embed: {}, handles: {} };
 
-/**
- * Creates the link card of a post without files: a preview of the first linked web page, if this page can be read, with
- * the page's picture, if Bluesky accepts the picture unchanged.
- */
+/** Only if the page can be read; with its picture only if Bluesky accepts the picture unchanged. */
 export async function createCard(
   { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
   publication: Publication,
@@ -70,12 +65,10 @@ function thumbOf(record: JsonObject): unknown {
   return object(object(record, "embed"), "external")?.thumb;
 }
 
-/** Whether the record's link card has a picture that Bluesky may have deleted, because no record references it yet. */
 export function hasStaleThumb(record: JsonObject, handles: Handles): boolean {
   return thumbOf(record) !== undefined && !isFresh(handles, "card", Date.now());
 }
 
-/** Returns the record with its link card without a picture. */
 export function withoutThumb(record: JsonObject): JsonObject {
   const { embed } = record;
   const external = object(embed, "external");

@@ -19,14 +19,9 @@ import { createVideoStep } from "./video-step.ts";
 import { isOwnersHost } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
-  /** Rules for the addresses from which web pages may be read for link cards. Default: every public address. */
   readonly outbound?: OutboundRules;
 }
 
-/**
- * Lists the preparation steps of a Bluesky post: one upload for each file, then the record (the post's data), which
- * references the uploaded files.
- */
 function toSteps(
   urls: BlueskyUrls,
   pages: PageReader,
@@ -55,11 +50,8 @@ async function publish(
 }
 
 /**
- * Bluesky's publishing connector: it writes a record with `putRecord` and a record key of our own. Writing the same
- * record under the same key again changes nothing and gets the same answer, so an unknown outcome is resolved by
- * reading the record or by writing it again.
- *
- * @param pages HTTP client that reads linked web pages for link cards.
+ * Writing the same record under the same key again changes nothing and gets the same answer, so an
+ * unknown outcome is resolved by reading the record or by writing it again.
  */
 export function createBlueskyPublishingConnector(
   { outbound = { allow: [] }, ...urls }: BlueskySettings,

@@ -5,7 +5,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
 import { COLLECTION, lookForRecord, toRequest } from "./xrpc.ts";
 
-/** Calls `deleteRecord` once. Bluesky also answers 200 when the record does not exist (platforms reference 7.3). */
 async function deleteOnce(
   baseUrl: string,
   account: AccountAccess,
@@ -24,8 +23,8 @@ async function deleteOnce(
 }
 
 /**
- * Deletes the record of a Bluesky post and then reads it, because a delayed write may arrive after the deletion and
- * create the record again. In that case the record is deleted once more.
+ * A delayed write may arrive after the deletion and create the record again, so the record is read,
+ * and deleted once more if it is there.
  */
 export async function deletePost(
   baseUrl: string,

@@ -33,7 +33,10 @@ test("`#` with digits only, a lone `#` and a `#` inside a word are not tags in a
   ]);
 });
 
-/** The links and tags that Bluesky's own library finds. Mentions differ, because they are resolved later. */
+/**
+ * The links and tags that Bluesky's own library finds. Mentions differ, because they are resolved
+ * later.
+ */
 function findOfficially(text: string) {
   const richText = new RichText({ text });
   richText.detectFacetsWithoutResolution();
@@ -70,7 +73,10 @@ test.each([
   },
 );
 
-/** No capital follows a dot: we find links with capitals in their domain, and Bluesky's own library does not. */
+/**
+ * No capital follows a dot: we find links with capitals in their domain, and Bluesky's own library
+ * does not.
+ */
 const PIECES = [
   ...Array.from(" \n()#$.,;:!?az1-_/é日한😀＃'\"{}^—"),
   "http://",

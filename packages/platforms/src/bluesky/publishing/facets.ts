@@ -1,36 +1,31 @@
 import { countText } from "#src/text/text.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
 
-/**
- * A facet of a Bluesky text: a range that is a link, tag or mention. Offsets count UTF-8 bytes; the end is exclusive.
- */
+/** Offsets count UTF-8 bytes; the end is exclusive. */
 export interface Facet {
   readonly index: { readonly byteStart: number; readonly byteEnd: number };
   readonly features: readonly Readonly<Record<string, string>>[];
 }
 
-/** A mention of a Bluesky handle (`@name`). The handle must be resolved to a DID before the mention becomes a facet. */
 export interface Mention {
   readonly handle: string;
-  /** Offsets in UTF-16 units; the end is exclusive. */
   readonly start: number;
   readonly end: number;
 }
 
-/** A facet whose offsets count UTF-16 units. */
 interface Range {
   readonly start: number;
   readonly end: number;
   readonly feature: Readonly<Record<string, string>>;
 }
 
-// Tags and cashtags are those that Bluesky's own clients find. Source: atproto, `packages/api/src/rich-text`, 2026-08-20.
+// Tags and cashtags are those that Bluesky's own clients find. Source: atproto,
+// `packages/api/src/rich-text`, 2026-08-20.
 const TAG = /(?<=^|\s)[#＃](?!\uFE0F)([^\s\u20E2\u00AD\u2060\u200A-\u200D]+)/gu;
 /** A tag contains a character that is neither a digit nor punctuation: `#1-2` is not a tag. */
 const TAG_LETTER = /[^\d\p{P}]/u;
 const CASHTAG = /(?<=^|\s|\()\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:!?)"'\u2019])/gu;
 const MENTION = /(?<=^|\s|\()@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z][a-zA-Z0-9-]*)\b/gu;
-/** Maximum length of a tag in graphemes, as the lexicon of Bluesky defines it. */
 const MAX_TAG_LENGTH = 64;
 
 const LINK = "app.bsky.richtext.facet#link";
@@ -46,8 +41,8 @@ function findLinks(text: string): readonly Range[] {
 
 function findTags(text: string): readonly Range[] {
   return [...text.matchAll(TAG)].flatMap((match) => {
-    // The look-behind in this pattern for tags makes the time of the match linear: a match begins only at the start of
-    // a run of punctuation.
+    // The look-behind in this pattern for tags makes the time of the match linear: a match begins
+    // only at the start of a run of punctuation.
     const tag = (match[1] ?? "").replace(/(?<!\p{P})\p{P}+$/u, "");
     const isTag =
       TAG_LETTER.test(tag) && countText(tag, "graphemes", MAX_TAG_LENGTH) <= MAX_TAG_LENGTH;
@@ -56,7 +51,6 @@ function findTags(text: string): readonly Range[] {
   });
 }
 
-/** Finds the symbols of shares in a text, such as `$AAPL`, which Bluesky treats as tags. */
 function findCashtags(text: string): readonly Range[] {
   return [...text.matchAll(CASHTAG)].map(({ index, 0: { length }, 1: symbol = "" }) => ({
     start: index,
@@ -69,7 +63,6 @@ export function findFirstLink(text: string): string | undefined {
   return findWebLinks(text)[0]?.uri;
 }
 
-/** Returns the mentions (`@handle`) in a Bluesky text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({
     handle: match[1] ?? "",
@@ -78,10 +71,6 @@ export function findMentions(text: string): readonly Mention[] {
   }));
 }
 
-/**
- * Returns all facets (links, tags and mentions) of a Bluesky text, in order. A mention whose handle does not resolve to
- * a DID stays plain text, as in Bluesky's own clients.
- */
 export function createFacets(
   text: string,
   didByHandle: ReadonlyMap<string, string>,
@@ -98,7 +87,9 @@ export function createFacets(
   );
 }
 
-/** Converts offsets to bytes. Each part of the text is measured once, whatever the number of ranges. */
+/**
+ * Converts offsets to bytes. Each part of the text is measured once, whatever the number of ranges.
+ */
 function toFacets(text: string, ranges: readonly Range[]): Facet[] {
   let position = 0;
   let byte = 0;

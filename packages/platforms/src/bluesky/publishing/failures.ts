@@ -8,7 +8,6 @@ import {
 } from "#src/http/platform-answer.ts";
 import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
-/** Wait in milliseconds after a rate limit of Bluesky whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 const TOKEN_ERRORS = new Set([
   "ExpiredToken",
@@ -19,20 +18,18 @@ const TOKEN_ERRORS = new Set([
 ]);
 const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
 /**
- * Matches Bluesky's validation errors about media. They are recognized by the word "blob" or "mime type" in the error
- * text, because no other field of the error shows the cause. The texts may change.
+ * Matches Bluesky's validation errors about media. They are recognized by the word "blob" or "mime
+ * type" in the error text, because no other field of the error shows the cause. The texts may
+ * change.
  */
 const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
 /**
- * Bluesky's error name for an uploaded file (blob) that the server deleted before the record referenced it; a later
- * attempt uploads the file again.
+ * Bluesky's error name for an uploaded file (blob) that the server deleted before the record
+ * referenced it; a later attempt uploads the file again.
  */
 const BLOB_GONE = "BlobNotFound";
 
-/**
- * Maps an error of Bluesky's XRPC API to a failure (platforms reference 7.7). After a rate limit the call is repeated,
- * because repeating `putRecord` is harmless.
- */
+/** After a rate limit the call is repeated, because repeating `putRecord` is harmless. */
 export function toFailure(answer: PlatformAnswer, name: string): Failure {
   const message = shorten(text(answer.json, "message") ?? name);
   if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
@@ -48,10 +45,6 @@ export function toFailure(answer: PlatformAnswer, name: string): Failure {
   return { kind: "refused", code: "content_rejected", message };
 }
 
-/**
- * Maps Bluesky's answer to an upload to a failure. An upload makes nothing visible, so it is retried after an unclear
- * answer.
- */
 export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   const { status } = answer;

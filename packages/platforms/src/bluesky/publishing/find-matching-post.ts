@@ -21,9 +21,8 @@ function toEntry(value: unknown): Entry {
 }
 
 /**
- * Lists the posts in the account's Bluesky repository whose record keys are not less than `firstKey`, in descending order of
- * the keys; undefined when the posts could not all be read. The date in a record is not used, because every client chooses it
- * freely, and a post with an old date would seem to end the list.
+ * In descending order of the keys; undefined when they could not all be read. The date in a record
+ * is not used, because every client chooses it freely.
  */
 async function listPosts(
   baseUrl: string,
@@ -60,10 +59,7 @@ function countFiles(record: unknown): number {
   return object(embed, "video") === undefined ? list(embed, "images").length : 1;
 }
 
-/**
- * Searches the account's Bluesky posts for the post of a publication. The account's repository lists its posts
- * completely and without delay.
- */
+/** The account's repository lists its posts completely and without delay. */
 export async function findMatchingPost(
   baseUrl: string,
   { publication, handles }: { readonly publication: Publication; readonly handles: Handles },

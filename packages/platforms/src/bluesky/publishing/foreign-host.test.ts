@@ -43,8 +43,8 @@ test("the Bluesky connector does not connect to a private address that an accoun
 });
 
 /**
- * Calls the account's own Bluesky server in every way in which the Bluesky connector calls it, with these outbound
- * settings.
+ * Calls the account's own Bluesky server in every way in which the Bluesky connector calls it, with
+ * these outbound settings.
  */
 async function callHost(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   limitForeignHosts(readOutboundRules(new EnvReader(env)));

@@ -7,10 +7,7 @@ import { isFresh, toBlobHandle } from "./blob-state.ts";
 import { toUploadFailure } from "./failures.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/**
- * Creates the step that uploads one image of the post, unchanged, with `com.atproto.repo.uploadBlob` (platforms
- * reference 7.1).
- */
+/** The image is uploaded unchanged. */
 export function createImageStep(baseUrl: string, index: number): PrepareStep {
   return {
     name: `upload ${index + 1}`,

@@ -1,39 +1,32 @@
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 
-/** HTTP client that reads web pages at public addresses, and at private addresses that the operator allows. */
 export type PageReader = Pick<OutboundClient, "send">;
 
-/**
- * Bluesky's preview of a linked web page, shown below a post. Bluesky does not fetch the linked page itself (platforms
- * reference 7.1).
- */
+/** Bluesky does not fetch the linked page itself. */
 export interface LinkCard {
   readonly uri: string;
   readonly title: string;
   readonly description: string;
-  /** Address of the picture that the page names for previews. */
   readonly imageUrl?: string;
 }
 
-/** A picture of a link card. */
 export interface CardImage {
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
-/** Maximum time in milliseconds to read a linked web page; after it, the post is published without a link card. */
 const READ_TIMEOUT_MS = 3_000;
-/** Maximum number of bytes that are read from a linked web page. */
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
-/** Maximum size in bytes of the picture of a link card (lexicon of app.bsky.embed.external). */
 const MAX_IMAGE_BYTES = 1_000_000;
-/** Media types of pictures that are shown in link cards. */
 const IMAGE_TYPE = /^image\/(?:jpeg|png|webp)\b/i;
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 1_000;
 
-/** Every repetition in these patterns for HTML is bounded, so that no linked page can use much processor time. */
+/**
+ * Every repetition in these patterns for HTML is bounded, so that no linked page can use much
+ * processor time.
+ */
 const META = /<meta\s[^<>]{1,4000}>/gi;
 const ATTRIBUTE = /([a-z:_-]{1,40})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const TITLE = /<title[^<>]{0,200}>([^<]{0,4000})<\/title>/i;
@@ -55,11 +48,10 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
 
 function clean(text: string, maxLength: number): string {
   const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  // Shortening the text can cut a character of two UTF-16 units in half. The remaining half at the end is removed.
+  // The cut may leave half of a character of two UTF-16 units at the end.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Returns the contents of a web page's `meta` elements by name; of several elements with the same name, the first. */
 function readMeta(html: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [tag] of html.matchAll(META)) {
@@ -76,7 +68,6 @@ function readMeta(html: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Creates the link card of a web page from its `meta` elements and its title. */
 export function toCard(uri: string, html: string): LinkCard {
   const meta = readMeta(html);
   const first = (...names: readonly string[]): string | undefined =>
@@ -92,7 +83,6 @@ export function toCard(uri: string, html: string): LinkCard {
   };
 }
 
-/** Returns the absolute address of a page's preview picture; the page may state it relative to its own address. */
 function toImageUrl(named: string | undefined, pageUrl: string): string | undefined {
   const address = clean(named ?? "", 2_000);
   return address === "" ? undefined : URL.parse(address, pageUrl)?.href;
@@ -110,11 +100,8 @@ async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Reads a linked web page and creates its link card. A page that cannot be read, or is not HTML, has no card; the post
- * is then published with the link only.
- *
- * @throws The reason of `signal` when it is aborted, so that a stopping process does not publish the post without its
- *   card.
+ * A page that cannot be read, or is not HTML, has no card. Throws the reason of `signal`, so that a
+ * stopping process does not publish the post without its card.
  */
 export async function fetchCard(
   client: PageReader,
@@ -139,11 +126,7 @@ export async function fetchCard(
   }
 }
 
-/**
- * Reads the picture of a link card. Returns undefined when Bluesky would not accept the picture unchanged; the card is
- * then shown without a picture.
- * @throws The reason of `signal` when it is aborted.
- */
+/** Undefined when Bluesky would not accept the picture unchanged. Throws the reason of `signal`. */
 export async function fetchCardImage(
   client: PageReader,
   url: string,

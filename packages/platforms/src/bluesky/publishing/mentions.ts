@@ -5,7 +5,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { findMentions } from "./facets.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** Resolves the Bluesky handles that a text mentions to DIDs, and leaves out handles that do not resolve. */
 export async function resolveMentions(
   baseUrl: string,
   account: AccountAccess,

@@ -23,10 +23,7 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string)
   return toFailure(answer, name);
 }
 
-/**
- * Writes the record of a post under a record key of our own: the call that makes the post visible. Writing the same
- * record under the same key again changes nothing and gets the same answer.
- */
+/** Writing the same record under the same key again changes nothing and gets the same answer. */
 export async function putPost(
   baseUrl: string,
   account: AccountAccess,

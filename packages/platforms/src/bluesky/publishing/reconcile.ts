@@ -4,9 +4,8 @@ import type { Verdict } from "#src/publishing/verdict.ts";
 import { lookForRecord, toPermalink } from "./xrpc.ts";
 
 /**
- * Reads the Bluesky record whose write has an unknown outcome. A record that exists is ours, because only Postrider
- * knows its record key. A record that does not exist may be written. When the record cannot be read, writing it again
- * is harmless and also resolves the outcome.
+ * A record that exists is ours, because only Postrider knows its key. Writing a record again is
+ * harmless and resolves the outcome.
  */
 export async function reconcile(
   baseUrl: string,

@@ -15,7 +15,6 @@ import { resolveMentions } from "./mentions.ts";
 import { createTid } from "./tid.ts";
 import { COLLECTION } from "./xrpc.ts";
 
-/** The URL of the default host of Bluesky repositories, and the HTTP client that reads linked web pages. */
 interface RecordOptions {
   readonly baseUrl: string;
   readonly pages: PageReader;
@@ -25,10 +24,6 @@ function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
   return width === null || height === null ? {} : { aspectRatio: { width, height } };
 }
 
-/**
- * Returns the media of a Bluesky record: up to four images, or a video. The alternative text is required and may be
- * empty.
- */
 function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   const [first] = media;
   if (first === undefined) return {};
@@ -49,9 +44,6 @@ function read({ record }: Handles): JsonObject | undefined {
   return record === undefined ? undefined : (JSON.parse(record) as JsonObject);
 }
 
-/**
- * A prepared record, and the files that were uploaded for it in addition to the post's files: the link card's picture.
- */
 interface PreparedRecord {
   readonly record: JsonObject;
   readonly handles: Handles;
@@ -80,7 +72,6 @@ async function createRecord(
   return { record, handles };
 }
 
-/** Returns the stored record; a link card's picture that Bluesky may have deleted meanwhile is left out. */
 function readPrepared(handles: Handles): PreparedRecord | undefined {
   const record = read(handles);
   if (record === undefined) return undefined;
@@ -88,9 +79,9 @@ function readPrepared(handles: Handles): PreparedRecord | undefined {
 }
 
 /**
- * Creates the step that chooses the record key of a Bluesky post and prepares the whole record, so that every later
- * call repeats the same write. When a second upload changes the reference to a file, the record is updated under the
- * same key, so that the post never exists twice.
+ * Creates the step that chooses the record key of a Bluesky post and prepares the whole record, so
+ * that every later call repeats the same write. When a second upload changes the reference to a
+ * file, the record is updated under the same key, so that the post never exists twice.
  */
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
@@ -98,7 +89,8 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
-      // Only files can change a prepared record: a repeated upload can change the reference to a file.
+      // Only files can change a prepared record: a repeated upload can change the reference to a
+      // file.
       if (post.media.length === 0) return !hasStaleThumb(record, handles);
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },

@@ -2,8 +2,8 @@ const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
 const LENGTH = 13;
 
 /**
- * Creates a TID, a record key of Bluesky: 53 bits of microseconds and 10 bits of clock id as 13 characters that sort by
- * time (AT Protocol, record keys). The TID is chosen before the first call, so that writing the record is idempotent.
+ * 53 bits of microseconds and 10 bits of clock id as 13 characters that sort by time (AT Protocol,
+ * record keys). Chosen before the first call, so that writing the record is idempotent.
  */
 export function createTid(now: Date, random: number): string {
   const clockId = BigInt(Math.floor(random * 1024));
@@ -18,7 +18,7 @@ export function createTid(now: Date, random: number): string {
   return tid;
 }
 
-/** Returns the time that a TID contains; the current time for a record key that is not a TID. */
+/** The current time for a record key that is not a TID. */
 export function timeOfTid(tid: string): Date {
   const digits = Array.from(tid, (character) => ALPHABET.indexOf(character));
   if (digits.length !== LENGTH || digits.includes(-1)) return new Date();

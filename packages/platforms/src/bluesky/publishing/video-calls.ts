@@ -5,13 +5,11 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** The URL of the default host of Bluesky repositories, and the URL of Bluesky's video service. */
 export interface BlueskyUrls {
   readonly baseUrl: string;
   readonly videoBaseUrl: string;
 }
 
-/** The parameters of every call to Bluesky's video service for one video. */
 export interface VideoContext extends BlueskyUrls {
   readonly account: AccountAccess;
   readonly media: PublicationMedia;
@@ -20,13 +18,9 @@ export interface VideoContext extends BlueskyUrls {
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/**
- * Lifetime in seconds of a token for Bluesky's video service, which needs the token until it has written the video to
- * the repository.
- */
+/** The service needs the token until it has written the video to the repository. */
 const TOKEN_SECONDS = 1800;
 
-/** Requests a token with which Bluesky's video service may write a file to the account's repository. */
 export function askServiceToken({ baseUrl, account, signal }: VideoContext): Answer {
   const host = hostOf(baseUrl, account);
   const query = new URLSearchParams({
@@ -39,7 +33,6 @@ export function askServiceToken({ baseUrl, account, signal }: VideoContext): Ans
   return callPlatform({ method: "GET", url, headers, isForeign: isForeign(account) }, signal);
 }
 
-/** Sends the whole video to Bluesky's video service; sending the same bytes again returns the same job. */
 export function sendVideo(context: VideoContext, token: string): Answer {
   const { videoBaseUrl, account, media, signal } = context;
   const query = new URLSearchParams({ did: account.externalId, name: `${media.id}.mp4` });
@@ -49,17 +42,13 @@ export function sendVideo(context: VideoContext, token: string): Answer {
   return callPlatform({ method: "POST", url, headers, body }, signal);
 }
 
-/** Reads the state of a job of Bluesky's video service; this call needs no token. */
 export function askJob({ videoBaseUrl, signal }: VideoContext, jobId: string): Answer {
   const query = new URLSearchParams({ jobId });
   const url = `${videoBaseUrl}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`;
   return callPlatform({ method: "GET", url }, signal);
 }
 
-/**
- * A job of Bluesky's video service. An answer contains it in the field `jobStatus` or as the whole answer, even when
- * the answer has an error status.
- */
+/** In the field `jobStatus` or as the whole answer, even with an error status. */
 export interface Job {
   readonly id: string;
   readonly state: string;
@@ -68,7 +57,6 @@ export interface Job {
   readonly message: string;
 }
 
-/** Returns the video job in an answer with any HTTP status; undefined when the answer contains no job. */
 export function readJob(answer: PlatformAnswer | NoAnswer): Job | undefined {
   if (answer.kind === "no_answer") return undefined;
   const status = object(answer.json, "jobStatus") ?? answer.json;

@@ -21,17 +21,11 @@ import {
   type VideoContext,
 } from "./video-calls.ts";
 
-/**
- * The progress of a video's upload to Bluesky's video service; stored with the delivery task after each answer of the
- * service.
- */
 interface Upload {
   readonly jobId: string;
-  /** State of the video's upload to Bluesky's video service; `lost` = the upload must start again. */
+  /** `lost` = the upload must start again. */
   readonly stage: "processing" | "ready" | "lost";
-  /** Time at which Bluesky's video service had received the whole video, in Unix milliseconds. */
   readonly startedAt: number;
-  /** Number of times that the video's upload started again because Bluesky's video service lost it or failed. */
   readonly restarts: number;
 }
 
@@ -40,12 +34,8 @@ interface VideoUpload extends VideoContext {
 }
 
 const MAX_RESTARTS = 1;
-/**
- * Wait in milliseconds after the limit of videos per day of Bluesky's video service, which does not say when the oldest of
- * them stops counting.
- */
+/** The service does not say when the oldest video stops counting. */
 const DAILY_LIMIT_WAIT_MS = 3_600_000;
-/** Error names of a video job that report a failure of Bluesky's video service, not an error in the video. */
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
 const NAME = "video";
@@ -59,8 +49,8 @@ function toHandle(upload: Upload): Handles {
 }
 
 /**
- * Maps an answer of Bluesky's video service to a failure. The call used a token for the video service, so a refused
- * token does not mean that the account's own token is invalid.
+ * The call used a token for the video service, so a refused token does not mean that the account's
+ * own token is invalid.
  */
 function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const failure = toUploadFailure(answer);
@@ -106,10 +96,7 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   return { kind: "refused", code: "media_rejected", message };
 }
 
-/**
- * Starts a video's upload again after Bluesky's video service lost it or failed. A second loss counts as an error in
- * the video.
- */
+/** A second loss counts as an error in the video. */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
   const handles = toHandle({ ...upload, stage: "lost", restarts: upload.restarts + 1 });
@@ -117,9 +104,8 @@ function restart(upload: Upload, message: string): StepWait | Failure {
 }
 
 /**
- * Creates the step that uploads a video to Bluesky's video service (platforms reference 7.1), which writes the video to
- * the account's repository. The id of the service's processing job is stored before the job's state is read, so that a
- * crash repeats at most one call.
+ * The id of the processing job is stored before the job's state is read, so that a crash repeats at
+ * most one call.
  */
 export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
   return {

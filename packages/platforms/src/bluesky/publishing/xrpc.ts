@@ -6,10 +6,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
-/**
- * Returns the link to a Bluesky post. The link contains the account's DID, which stays the same when the account's
- * handle changes.
- */
 export function toPermalink({ externalId }: AccountAccess, rkey: string): string {
   return `https://bsky.app/profile/${externalId}/post/${rkey}`;
 }
@@ -18,21 +14,15 @@ export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
-/** Whether the account's owner chose the host of the account's Bluesky repository, by means of the DID document. */
 export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
-/**
- * Whether the account's repository is neither on the configured server nor on one of Bluesky's own servers, for example
- * `morel.us-east.host.bsky.network`. The DID document of an account of `bsky.social` names one of Bluesky's own
- * servers.
- */
+/** The DID document of an account of `bsky.social` names one of Bluesky's own servers. */
 export function isOwnersHost({ attributes: { pdsUrl } }: AccountAccess): boolean {
   return pdsUrl !== undefined && !isBlueskysHost(pdsUrl);
 }
 
-/** Creates a request to a procedure of Bluesky's XRPC API, in the name of the account. */
 export function toRequest(
   baseUrl: string,
   account: AccountAccess,
@@ -48,10 +38,7 @@ export function toRequest(
   };
 }
 
-/**
- * Reads whether the record of a post exists on Bluesky. Only Postrider knows the record key, so a record that exists is
- * ours.
- */
+/** Only Postrider knows the record key, so a record that exists is ours. */
 export async function lookForRecord(
   baseUrl: string,
   account: AccountAccess,

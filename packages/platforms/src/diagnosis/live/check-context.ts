@@ -6,9 +6,9 @@ import type { UnknownCall } from "#src/publishing/verdict.ts";
 import type { LeastVisible } from "./least-visible.ts";
 
 /**
- * How one step of a live check ended: `ok` = the platform behaved as Postrider assumes · `warning` = the platform gives
- * no way to find out, or the operator should know something · `failed` = the platform behaved differently · `skipped` =
- * the step does not apply.
+ * How one step of a live check ended: `ok` = the platform behaved as Postrider assumes · `warning`
+ * = the platform gives no way to find out, or the operator should know something · `failed` = the
+ * platform behaved differently · `skipped` = the step does not apply.
  */
 export interface LiveCheckStep {
   readonly name: string;
@@ -17,19 +17,20 @@ export interface LiveCheckStep {
   readonly tookMs: number;
 }
 
-/** What a step of a live check found; the step's name and duration are added later. */
 export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
 
-/** The post of a live check on the platform. */
 export interface LivePost {
   readonly externalId: string;
   readonly permalink: string | null;
 }
 
-/** How a live check ended: `interrupted` = the process stops, and another process must delete the post. */
+/**
+ * How a live check ended: `interrupted` = the process stops, and another process must delete the
+ * post.
+ */
 export type LiveCheckEnd = "ended" | "interrupted";
 
-/** The permission to make the publishing call of a live check, which is given once. */
+/** Given once. */
 export type CallPermission =
   | {
       readonly kind: "granted";
@@ -39,21 +40,15 @@ export type CallPermission =
     }
   | { readonly kind: "refused"; readonly message: string };
 
-/**
- * The journal of a live check: what the check did is stored there, so that after a crash an operator learns which post is
- * left on the platform.
- */
+/** Stored, so that after a crash an operator learns which post is left on the platform. */
 export interface LiveCheckJournal {
   addStep(step: LiveCheckStep): Promise<void>;
-  /** Records that the publishing call begins, and permits the call, at most once per live check. */
+  /** Permits the call at most once per live check. */
   beginCall(): Promise<CallPermission>;
-  /** Records the post of the live check, which the platform has from now on. */
   keepPost(post: LivePost): Promise<void>;
-  /** Records that the platform no longer has the post of the live check. */
   dropPost(): Promise<void>;
 }
 
-/** Everything that the steps of a live check need. */
 export interface LiveCheckContext {
   readonly connector: PublishingConnector;
   readonly publication: Publication;
@@ -61,22 +56,17 @@ export interface LiveCheckContext {
   readonly journal: LiveCheckJournal;
   readonly isOwned: UnknownCall["isOwned"];
   /**
-   * Opens a permalink like a reader without an account does, and returns the HTTP status. Absent for a simulated platform, whose
+   * Opens a permalink like a reader without an account does. Absent for a simulated platform, whose
    * permalinks lead to the real one.
    */
   readonly openPermalink?:
     | ((permalink: string, signal: AbortSignal) => Promise<number>)
     | undefined;
-  /** Maximum time in milliseconds for which a step of a live check waits for the platform. */
   readonly patienceMs: number;
-  /**
-   * This signal is aborted when the process stops. A post of the live check that is on the platform is deleted all the
-   * same.
-   */
+  /** A post of the live check that is on the platform is deleted all the same. */
   readonly stopping: AbortSignal;
 }
 
-/** The publishing call of a live check, with the values that the search for the post needs. */
 export interface LiveCall {
   readonly handles: Handles;
   readonly calledAt: Date;

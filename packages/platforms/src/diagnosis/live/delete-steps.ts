@@ -3,14 +3,11 @@ import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 import { isNotThere, lookUntil } from "./look.ts";
 
-/** Name of the step of a live check that deletes its post. */
 export const DELETE_STEP = "delete it";
-/** Maximum time in milliseconds for which a live check tries to delete its post. */
 const DELETE_MS = 30_000;
-/** Wait in milliseconds before a live check repeats a deletion that may still succeed. */
 const RETRY_MS = 2_000;
 
-/** Says what a live check may leave on the platform when the id of its post is not known. */
+/** When the id of the post is not known. */
 export function nameRest({ connector, publication, post }: LiveCheckContext): StepFinding {
   const { text } = publication;
   if (!connector.canDelete) {
@@ -23,10 +20,7 @@ export function nameRest({ connector, publication, post }: LiveCheckContext): St
   return { status: "warning", found };
 }
 
-/**
- * Deletes the post of a live check; repeats a failed deletion while it may still succeed. A process that stops tries
- * once.
- */
+/** Repeats a failed deletion while it may still succeed. A process that stops tries once. */
 async function tryDelete(
   { connector, publication, patienceMs, stopping }: LiveCheckContext,
   { externalId, permalink }: LivePost,
@@ -42,7 +36,7 @@ async function tryDelete(
   }
 }
 
-/** Deletes the post of a live check, even while the process stops, so that no post is left on the platform. */
+/** Even while the process stops, so that no post is left on the platform. */
 export async function deletePost(context: LiveCheckContext, post: LivePost): Promise<StepFinding> {
   const { externalId, permalink } = post;
   const byHand = `delete ${permalink ?? externalId} by hand`;
@@ -59,7 +53,6 @@ export async function deletePost(context: LiveCheckContext, post: LivePost): Pro
   }
 }
 
-/** Searches for the deleted post by its content. */
 export async function lookAfterDeletion(
   context: LiveCheckContext,
   call: LiveCall,
@@ -74,7 +67,7 @@ export async function lookAfterDeletion(
   return { status: "warning", found: "the account's posts could not be read after the deletion" };
 }
 
-/** Repeats the deletion, as Postrider does after a lost answer; the platform must say again that the post is gone. */
+/** As Postrider does after a lost answer; the platform must say again that the post is gone. */
 export async function deleteAgain(context: LiveCheckContext, post: LivePost): Promise<StepFinding> {
   const finding = await deletePost(context, post);
   return finding.status === "ok"

@@ -10,31 +10,26 @@ import type { LeastVisible } from "./least-visible.ts";
 import { lookUntil } from "./look.ts";
 import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
 
-/** What a live check had done when its process ended. */
 export interface InterruptedCheck {
   readonly steps: readonly LiveCheckStep[];
-  /** When the publishing call of the live check began; undefined = it was not made. */
   readonly calledAt: Date | undefined;
-  /** Time until which the publishing call of the live check may reach the platform. */
   readonly callUntil: Date;
   readonly post: LivePost | undefined;
 }
 
-/** Name of the step that says that the process of a live check ended. */
 export const INTERRUPTION = "interruption";
 
-/** Whether an interrupted live check may have left a post on the platform. */
 export function mayHaveLeftPost(
   { steps, calledAt, post }: InterruptedCheck,
   { visibility }: LeastVisible,
 ): boolean {
   if (post !== undefined) return true;
   if (steps.some(({ name, status }) => name === DELETE_STEP && status === "ok")) return false;
-  // A post that stays unpublished is created by the preparation, so it may exist although no publishing call was made.
+  // A post that stays unpublished is created by the preparation, so it may exist although no
+  // publishing call was made.
   return visibility === "unpublished" || calledAt !== undefined;
 }
 
-/** Says in which step a live check was interrupted. */
 export function describeInterruption({ steps }: Pick<InterruptedCheck, "steps">): LiveCheckStep {
   const last = steps.at(-1);
   const place = last === undefined ? "in step 1" : `after step ${steps.length} (“${last.name}”)`;
@@ -48,8 +43,8 @@ interface Searched {
 }
 
 /**
- * Searches for the post of a live check by its content. The publishing call may reach the platform until `callUntil`, so
- * the search lasts until after this time.
+ * The publishing call may reach the platform until `callUntil`, so the search lasts until after
+ * this time.
  */
 async function findLost(
   context: LiveCheckContext,
@@ -84,10 +79,8 @@ async function findPost(
 }
 
 /**
- * Ends a live check whose process ended: searches for the post that the check may have left, deletes the post, and runs
- * no other step. It never publishes.
- *
- * @returns `interrupted` when this process stops too before the post is deleted, so that another process must continue.
+ * Searches for the post that the check may have left and deletes it. Never publishes. `interrupted`
+ * = this process stops too, so that another one must continue.
  */
 export async function endInterruptedCheck(
   context: LiveCheckContext,

@@ -3,12 +3,9 @@ import type { FindPublication } from "#src/publishing/connector.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
 import type { LiveCall, LiveCheckContext } from "./check-context.ts";
 
-/** Maximum time in milliseconds that a live check gives one search of a platform. */
 const LOOK_MS = 60_000;
-/** Maximum wait in milliseconds between two searches; a live check searches more often than reconciliation does. */
 const MAX_WAIT_MS = 5_000;
 
-/** Searches the platform once for the post of a live check, with the connector's own search. */
 export async function lookOnce(
   { publication, isOwned, stopping }: LiveCheckContext,
   find: FindPublication,
@@ -17,7 +14,8 @@ export async function lookOnce(
   const call = {
     calledAt,
     callUntil,
-    // No search of a live check may prove that the post is absent, because a proof takes ten minutes.
+    // No search of a live check may prove that the post is absent, because a proof takes ten
+    // minutes.
     looks: 0,
     now: new Date(),
     timeScale: 1,
@@ -29,14 +27,12 @@ export async function lookOnce(
   return await find(publication, handles, call, signal);
 }
 
-/** Whether a search was made completely and did not find the post. */
 export function isNotThere(verdict: Verdict): boolean {
   return (
     verdict.kind === "absent" || (verdict.kind === "look_again" && verdict.isIncomplete !== true)
   );
 }
 
-/** Searches the platform until `isEnd` accepts the result, the process stops, or `patienceMs` is over. */
 export async function lookUntil(
   context: LiveCheckContext,
   find: FindPublication,

@@ -4,23 +4,19 @@ import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 
-/** The result of a live check's preparation. */
 export interface Prepared {
   readonly finding: StepFinding;
   readonly handles: Handles;
-  /** Whether the platform definitely refused a step, so that the step created nothing on the platform. */
+  /** Definitely, so that the step created nothing on the platform. */
   readonly isRefused?: boolean;
-  /** The post of the live check, if the preparation created it and it stays unpublished. */
   readonly post?: LivePost;
 }
 
-/** The result of the publishing call; `call` is absent when no post was sent. */
 export interface Called {
   readonly finding: StepFinding;
   readonly call?: LiveCall;
-  /** The post of the live check, if the platform returned its id. */
   readonly post?: LivePost;
-  /** Values with which the connector asks for the post's id, which the platform assigns later. */
+  /** With which the connector asks for the post's id, which the platform assigns later. */
   readonly askLater?: Handles;
 }
 
@@ -58,7 +54,6 @@ async function finishStep(
   return { kind: "done", handles };
 }
 
-/** Runs the connector's preparation steps, which make nothing visible. */
 export async function prepare(context: LiveCheckContext): Promise<Prepared> {
   let handles: Handles = {};
   const names: string[] = [];
@@ -78,7 +73,7 @@ export async function prepare(context: LiveCheckContext): Promise<Prepared> {
   return { finding: { status: "ok", found: list }, handles, ...toUnpublished(context, handles) };
 }
 
-/** Returns the post that the preparation created unpublished. The connector keeps its id in the handle `postId`. */
+/** The connector keeps the id of an unpublished post in the handle `postId`. */
 function toUnpublished(
   { post: { visibility } }: LiveCheckContext,
   { postId }: Handles,
@@ -91,7 +86,6 @@ function failed(found: string): StepFinding {
   return { status: "failed", found };
 }
 
-/** Converts the outcome of a live check's successful publishing call to the result of the step. */
 function toPublished(
   { externalId, permalink, caveat, askLater }: Extract<Outcome, { kind: "published" }>,
   call: LiveCall,
@@ -125,7 +119,6 @@ function toCalled(outcome: Outcome, call: LiveCall): Called {
   return { finding: failed(describeFailure(outcome)) };
 }
 
-/** Makes the publishing call once, if the journal of the live check permits it. */
 export async function publish(context: LiveCheckContext, handles: Handles): Promise<Called> {
   const permission = await context.journal.beginCall();
   if (permission.kind === "refused")

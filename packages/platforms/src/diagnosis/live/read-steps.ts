@@ -4,7 +4,6 @@ import type { Verdict } from "#src/publishing/verdict.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 import { isNotThere, lookUntil } from "./look.ts";
 
-/** What a search of a live check found; `post` is the post that the search identified. */
 export interface Looked {
   readonly finding: StepFinding;
   readonly post?: LivePost;
@@ -12,7 +11,6 @@ export interface Looked {
 
 const OPEN_MS = 15_000;
 
-/** Compares the post that a search found with the post that the publishing call returned. */
 function judgePresent(
   { externalId, permalink }: Extract<Verdict, { kind: "present" }>,
   expected: LivePost | undefined,
@@ -36,7 +34,6 @@ function judgePresent(
 const NOT_FOUND =
   "the search did not find the post: after a lost answer, Postrider could not have found it either";
 
-/** Decides how a step of a live check ends if its search did not find the post. */
 function judgeMissing(verdict: Exclude<Verdict, { kind: "present" }>): StepFinding {
   if (isNotThere(verdict)) return { status: "failed", found: NOT_FOUND };
   if (verdict.kind === "cannot_tell") return { status: "warning", found: verdict.message };
@@ -56,12 +53,10 @@ function judge(verdict: Verdict, expected: LivePost | undefined): Looked {
     : { finding: judgeMissing(verdict) };
 }
 
-/** Whether the search can end: the post was found, or a further search cannot find it. */
 function isEnd({ kind }: Verdict): boolean {
   return kind !== "look_again" && kind !== "absent";
 }
 
-/** Searches for the post as reconciliation does after a lost answer. */
 export async function lookAsReconciliation(
   context: LiveCheckContext,
   call: LiveCall,
@@ -74,8 +69,8 @@ export async function lookAsReconciliation(
 }
 
 /**
- * Searches for the post by its content alone, as after a restore of the database. It is found only if its text and its files
- * are on the platform as they were sent.
+ * As after a restore. The post is found only if its text and files are on the platform as they were
+ * sent.
  */
 export async function lookByContent(
   context: LiveCheckContext,
@@ -89,7 +84,6 @@ export async function lookByContent(
   return judge(verdict, expected);
 }
 
-/** Reads the unpublished post by its id: it must exist and must not be visible. */
 export async function lookAtUnpublished(
   context: LiveCheckContext,
   call: LiveCall,
@@ -104,7 +98,6 @@ export async function lookAtUnpublished(
   return judge(verdict, undefined).finding;
 }
 
-/** Asks the platform for the id of a published post to which it assigns the id only later. */
 export async function askForId(
   { connector, publication, stopping }: LiveCheckContext,
   askLater: Handles,
@@ -120,13 +113,11 @@ export async function askForId(
   return { finding: { status: "warning", found: "the platform has not assigned an id yet" } };
 }
 
-/** Describes the failure of a request; the cause names the host or the certificate. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "no answer";
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
 }
 
-/** Opens the permalink as a reader without an account does. */
 export async function checkPermalink(
   { openPermalink, post: { visibility }, stopping }: LiveCheckContext,
   post: LivePost,

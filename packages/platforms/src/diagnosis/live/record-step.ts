@@ -2,7 +2,6 @@ import type { LiveCheckContext, LivePost, StepFinding } from "./check-context.ts
 
 type Journal = Pick<LiveCheckContext, "journal">;
 
-/** Runs one step of a live check, records how the step ended, and returns its result. */
 export async function recordStep<T extends { readonly finding: StepFinding }>(
   { journal }: Journal,
   name: string,
@@ -15,7 +14,6 @@ export async function recordStep<T extends { readonly finding: StepFinding }>(
   return result;
 }
 
-/** Runs one step of a live check whose only result is its finding. */
 export async function recordFinding(
   context: Journal,
   name: string,
@@ -25,8 +23,7 @@ export async function recordFinding(
 }
 
 /**
- * Records the post that a step has found, before the end of the step is recorded, so that a crash between the two does
- * not lose the post.
+ * Before the end of the step is recorded, so that a crash between the two does not lose the post.
  */
 export async function keepingPost<T extends { readonly post?: LivePost }>(
   { journal }: Journal,

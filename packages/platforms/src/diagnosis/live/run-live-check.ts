@@ -17,7 +17,6 @@ import {
 } from "./read-steps.ts";
 import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
 
-/** Reads back what was published, in every way in which Postrider reads posts, and returns the post. */
 async function readBack(
   context: LiveCheckContext,
   called: Called,
@@ -54,7 +53,6 @@ async function removePost(
   return "ended";
 }
 
-/** Checks a platform with a post that stays unpublished: the preparation creates it, and the publishing call is left out. */
 async function checkUnpublished(
   context: LiveCheckContext,
   { handles, post }: Prepared,
@@ -71,19 +69,14 @@ async function checkUnpublished(
   return await removePost(context, call, post);
 }
 
-/**
- * Says what a live check may leave on the platform when the post's id is unknown. If this process stops, another one
- * continues the search.
- */
+/** If this process stops, another one continues the search. */
 async function leavePost(context: LiveCheckContext): Promise<LiveCheckEnd> {
   if (context.stopping.aborted) return "interrupted";
   await recordFinding(context, DELETE_STEP, () => nameRest(context));
   return "ended";
 }
 
-/**
- * Ends a live check whose preparation failed. The preparation may have created an unpublished post whose answer was lost.
- */
+/** The preparation may have created an unpublished post whose answer was lost. */
 async function endUnprepared(
   context: LiveCheckContext,
   { isRefused }: Prepared,
@@ -93,8 +86,8 @@ async function endUnprepared(
 }
 
 /**
- * Tests the platform with one post through the connector's own code: prepares and publishes it once, reads it back as
- * reconciliation would, deletes it and reads again. Each step says whether the platform behaved as Postrider assumes.
+ * Prepares and publishes one post, reads it back as reconciliation would, deletes it and reads
+ * again. Each step says whether the platform behaved as Postrider assumes.
  */
 export async function runLiveCheck(context: LiveCheckContext): Promise<LiveCheckEnd> {
   const prepared = await recordStep(context, "prepare", () =>

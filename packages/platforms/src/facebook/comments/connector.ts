@@ -17,7 +17,10 @@ function repliesPath(commentId: string): string {
   return `${encodeURIComponent(commentId)}/comments`;
 }
 
-/** A reply without an author may be the Page's own, because Facebook shows authors only with a further permission. */
+/**
+ * A reply without an author may be the Page's own, because Facebook shows authors only with a
+ * further permission.
+ */
 function toReplyList({ externalId }: AccountAccess, commentId: string): ReplyList {
   return {
     path: repliesPath(commentId),
@@ -34,7 +37,6 @@ function toReplyList({ externalId }: AccountAccess, commentId: string): ReplyLis
   };
 }
 
-/** Facebook's comments connector for Pages (platforms reference 3.5). */
 export function createFacebookCommentsConnector(api: GraphApi): CommentsConnector {
   return {
     platform: "facebook",

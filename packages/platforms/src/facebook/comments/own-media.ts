@@ -9,15 +9,13 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 const MISSING: Missing = { kind: "missing" };
 
-/** Returns the last part of the id of a Facebook post (`<page>_<post>`) or comment (`<post>_<comment>`). */
 function numberOf(id: string): string {
   return id.split("_").at(-1) ?? "";
 }
 
 /**
- * Checks that the Page owns a post, a photo or a video; returns undefined when it does. The id of a post contains the
- * id of its Page. The owner of a video or a photo has to be read, because Facebook shows comments on the media of other
- * Pages too.
+ * The id of a post contains the id of its Page. The owner of a video or a photo has to be read,
+ * because Facebook shows comments on the media of other Pages too.
  */
 export async function checkMedia(
   api: GraphApi,
@@ -37,7 +35,7 @@ export async function checkMedia(
   return text(object(answer.json, "from"), "id") === account.externalId ? undefined : MISSING;
 }
 
-/** Reads the id of the only photo of a post. Comments on such a post may belong to the photo. */
+/** Comments on a post with one photo may belong to the photo. */
 async function readPhotoId(
   api: GraphApi,
   account: AccountAccess,
@@ -53,9 +51,9 @@ async function readPhotoId(
 }
 
 /**
- * Checks that a comment is on a post or a video of the Page. At Facebook, the id of a comment begins with the number of
- * a post, and its field `object` names what has the comment: the post, a video or a photo. For a post with one photo,
- * both may mean the photo.
+ * Checks that a comment is on a post or a video of the Page. At Facebook, the id of a comment
+ * begins with the number of a post, and its field `object` names what has the comment: the post, a
+ * video or a photo. For a post with one photo, both may mean the photo.
  */
 export async function isOnMedia(
   api: GraphApi,

@@ -18,10 +18,9 @@ import { checkMedia, isOnMedia } from "./own-media.ts";
 const FIELDS = "id,from,message,created_time,is_hidden,like_count,comment_count";
 const UNREADABLE = platformUnavailable("Facebook's answer contains a comment that is unreadable");
 
-/** Parameters of a list of comments: top-level comments only, newest first. */
 export const NEWEST_FIRST = { filter: "toplevel", order: "reverse_chronological" };
 
-/** Parses a comment; undefined if it has no id or no readable time. */
+/** Undefined if it has no id or no readable time. */
 function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
   const createdAt = new Date(text(entry, "created_time") ?? "");
@@ -40,7 +39,6 @@ function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComme
   };
 }
 
-/** Lists the comments on a post or a video of the Page, hidden ones included. A comment that is unreadable is left out. */
 export async function listComments(
   api: GraphApi,
   account: AccountAccess,
@@ -57,13 +55,11 @@ export async function listComments(
   return { kind: "page", comments, next: read.next };
 }
 
-/** A comment on a post of the Page. */
 interface ReadComment {
   readonly kind: "comment";
   readonly comment: PlatformComment;
 }
 
-/** Reads a top-level comment on a post or a video of the Page. */
 export async function readComment(
   api: GraphApi,
   account: AccountAccess,

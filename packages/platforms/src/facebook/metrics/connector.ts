@@ -21,8 +21,8 @@ function sharesOf(node: JsonObject): number {
 }
 
 /**
- * Metrics of Facebook posts (platforms reference 3.4). Facebook removed all metrics of impressions on 2026-06-15; a
- * request for one of them fails as a whole. Facebook does not count saves.
+ * Facebook removed all metrics of impressions on 2026-06-15; a request for one of them fails as a
+ * whole. Facebook does not count saves.
  */
 const SOURCE: MetricsSource = {
   counters: "reactions.summary(total_count).limit(0),comments.summary(total_count).limit(0),shares",
@@ -39,7 +39,10 @@ const SOURCE: MetricsSource = {
   }),
 };
 
-/** What is read about a video whose post cannot be found by the id of the video: its likes and comments only. */
+/**
+ * What is read about a video whose post cannot be found by the id of the video: its likes and
+ * comments only.
+ */
 const VIDEO_SOURCE: MetricsSource = {
   counters: "likes.summary(total_count).limit(0),comments.summary(total_count).limit(0)",
   insights: [],
@@ -55,10 +58,7 @@ const VIDEO_SOURCE: MetricsSource = {
   }),
 };
 
-/**
- * Returns the id of a post whose metrics can be read. The metrics of a video are found under the id of its post,
- * `<page>_<video>`.
- */
+/** The metrics of a video are found under the id of its post, `<page>_<video>`. */
 function postIdOf({ externalId }: AccountAccess, id: string): string {
   return id.includes("_") ? id : `${externalId}_${id}`;
 }
@@ -66,8 +66,8 @@ function postIdOf({ externalId }: AccountAccess, id: string): string {
 type Readings = ReadonlyMap<string, MetricsReading>;
 
 /**
- * Reads the videos whose posts were not found. The post of a reel may have an id that cannot be derived from the id of
- * the reel, so a video is missing only if it cannot be read either.
+ * Reads the videos whose posts were not found. The post of a reel may have an id that cannot be
+ * derived from the id of the reel, so a video is missing only if it cannot be read either.
  */
 async function readVideos(
   api: GraphApi,
@@ -83,7 +83,6 @@ async function readVideos(
   return "kind" in read ? read : new Map([...readings, ...read]);
 }
 
-/** Facebook's metrics connector for Pages. */
 export function createFacebookMetricsConnector(api: GraphApi): MetricsConnector {
   return {
     platform: "facebook",

@@ -38,9 +38,9 @@ async function readState(
 }
 
 /**
- * Reads whether the comment has a private reply. When Facebook does not show one, the call may be repeated after its
- * deadline: Facebook accepts only one private reply per comment and refuses a second one as a duplicate, even if the
- * first one takes effect late.
+ * Reads whether the comment has a private reply. When Facebook does not show one, the call may be
+ * repeated after its deadline: Facebook accepts only one private reply per comment and refuses a
+ * second one as a duplicate, even if the first one takes effect late.
  */
 async function reconcile(
   api: GraphApi,
@@ -62,13 +62,12 @@ async function reconcile(
   return remainingMs > 0 ? { kind: "look_again", afterMs: remainingMs } : { kind: "repeat" };
 }
 
-/** Facebook's connector for private replies of Pages (platforms reference 3.5). */
 export function createFacebookPrivateRepliesConnector(api: GraphApi): PrivateRepliesConnector {
   return {
     platform: "facebook",
     windowMs: PRIVATE_REPLY_WINDOW_MS,
     maxBytes: PRIVATE_REPLY_MAX_BYTES,
-    // Reading a page of comments on a video takes two calls, because the owner of the video is read first.
+    // The owner of the video is read first.
     pollBudget: { ...POLL_BUDGET, unitsPerPage: 2 },
     listMedia: (account, query, signal) => listMedia(api, account, query, signal),
     readMedia: (account, ids, signal) => readMedia(api, account, ids, signal),

@@ -10,10 +10,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 const FIELDS = "id,created_time,comments.summary(total_count).limit(0)";
 
-/**
- * Returns the id of a post under which Postrider publishes it: the id of the video for a post that is a video, otherwise
- * the id of the post.
- */
 function mediaIdOf(entry: unknown): string | undefined {
   const [attachment] = list(object(entry, "attachments"), "data");
   const type = text(attachment, "type") ?? "";
@@ -29,12 +25,10 @@ function toMedia(entry: unknown): OwnedMedia | undefined {
   return { id, publishedAt, commentCount: number(summary, "total_count") ?? null };
 }
 
-/** Posts in the list without a readable id or time are left out, so that the other posts can be read. */
 function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
   return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
 }
 
-/** Lists the Page's posts with their numbers of comments, newest first. */
 export async function listMedia(
   api: GraphApi,
   account: AccountAccess,
@@ -47,10 +41,7 @@ export async function listMedia(
   return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
 }
 
-/**
- * Reads the numbers of comments of the given posts and videos, one call for each. Posts and videos that do not exist or
- * belong to other Pages are left out.
- */
+/** One call each. Posts of other Pages are left out. */
 export async function readMedia(
   api: GraphApi,
   account: AccountAccess,

@@ -18,13 +18,11 @@ import { createReelStep } from "./reel-step.ts";
 import { createVideoStep, uploadedVideo } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
-  /** URL of the host to which videos are uploaded, without the API version; absent = the URL of all other calls. */
   readonly videoBaseUrl?: string;
   /**
-   * Whether a Facebook post is created unpublished first; absent = true. An installation decides this with the setting
-   * `FACEBOOK_TWO_PHASE`. It is not verified that every Page accepts the flags that later publish such a post or video.
-   * With `false`, a post is visible as soon as it is created; when Facebook's answer is lost, the Page's posts are searched
-   * for it. A video is visible when its upload ends. Videos and reels always have an id before they are visible.
+   * Absent = true. It is not verified that every Page accepts the flags that later publish such a
+   * post or video. With `false`, a post is visible as soon as it is created; when the answer is
+   * lost, the Page's posts are searched for it.
    */
   readonly isTwoPhase?: boolean;
 }
@@ -33,7 +31,10 @@ function videoApiOf(api: FacebookSettings): GraphApi {
   return { ...api, baseUrl: api.videoBaseUrl ?? api.baseUrl };
 }
 
-/** Makes a post visible. How it was prepared decides how, because an operator may have changed `isTwoPhase` since. */
+/**
+ * Makes a post visible. How it was prepared decides how, because an operator may have changed
+ * `isTwoPhase` since.
+ */
 function publish(
   api: FacebookSettings,
   publication: Publication,
@@ -65,10 +66,9 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
 }
 
 /**
- * Facebook's publishing connector for Pages. Reels, and with `isTwoPhase` all other posts, are created unpublished, and
- * one call with the stored id makes them visible. This publishing call may be repeated, so an unknown outcome is resolved
- * by reading the post or by repeating the call. Without `isTwoPhase`, the end of its upload makes a video visible, and the
- * other posts are visible as soon as they are created.
+ * Reels, and with `isTwoPhase` all other posts, are created unpublished, and one call with the
+ * stored id makes them visible. That call may be repeated, so an unknown outcome is resolved by
+ * reading the post or by repeating the call.
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
   const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;

@@ -6,8 +6,8 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
 /**
- * Deletes a post or a video with `DELETE /{id}` (platforms reference 3.3). Facebook gives the same answer when the post
- * no longer exists and when the token has no access to it.
+ * Facebook gives the same answer when the post no longer exists and when the token has no access to
+ * it.
  */
 export async function deletePost(
   api: GraphApi,

@@ -1,6 +1,5 @@
 import type { GraphMeanings } from "#src/graph-api/failures.ts";
 
-/** Graph API errors that only Facebook Pages return (platforms reference 3.7). */
 export const MEANINGS: GraphMeanings = {
   506: "duplicate_on_platform",
   1366051: "duplicate_on_platform",
@@ -26,9 +25,9 @@ export const MEANINGS: GraphMeanings = {
 };
 
 /**
- * Facebook's error code for photos that already belong to another post. It occurs when Facebook created a post with
- * these photos, but its answer was lost.
+ * Facebook's error code for photos that already belong to another post. It occurs when Facebook
+ * created a post with these photos, but its answer was lost.
  */
 export const PHOTOS_TAKEN = 1_366_051;
-/** Facebook's error code for a chunk with a wrong offset. The error contains the correct offset. */
+/** The error contains the correct offset. */
 export const WRONG_OFFSET = 1_363_037;

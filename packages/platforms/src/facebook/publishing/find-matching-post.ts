@@ -6,8 +6,8 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
 
 /**
- * Searches the Facebook Page's own posts for the post of a publication: by the ids of its photos, its video or the
- * prepared post, as far as they are known, else by its text and its number of files.
+ * By the ids of its photos, its video or the prepared post, as far as they are known, else by its
+ * text and its number of files.
  */
 export async function findMatchingPost(
   api: GraphApi,

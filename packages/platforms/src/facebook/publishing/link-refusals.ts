@@ -3,22 +3,25 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 
 /**
- * Facebook's errors about the parameter `link`: a page that Facebook cannot read (1609005), a link to Facebook itself
- * (1609008), and an address that Facebook takes for invalid (2061006). Source: Postiz, facebook provider, 2026-08-21.
+ * Facebook's errors about the parameter `link`: a page that Facebook cannot read (1609005), a link
+ * to Facebook itself (1609008), and an address that Facebook takes for invalid (2061006). Source:
+ * Postiz, facebook provider, 2026-08-21.
  */
 const LINK_REFUSALS: ReadonlySet<number | undefined> = new Set([1_609_005, 1_609_008, 2_061_006]);
 
-/** Hosts of Facebook itself, with all hosts below them. Facebook refuses their addresses as the link of a post. */
+/**
+ * Hosts of Facebook itself, with all hosts below them. Facebook refuses their addresses as the link
+ * of a post.
+ */
 const FACEBOOK_HOST = /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/i;
 
-/** Whether an address in a text may be sent as the link of a Facebook post. */
 export function mayBeLink({ hostname }: URL): boolean {
   return !FACEBOOK_HOST.test(hostname);
 }
 
 /**
- * Whether Facebook refused a post only because of its parameter `link`. Nothing was created then, so the post may be sent
- * again without the parameter: its text still contains the link, and readers can open it.
+ * Nothing was created then, so the post may be sent again without the link, which its text still
+ * contains.
  */
 export function isLinkRefused(answer: PlatformAnswer, { link }: Handles): boolean {
   const isRefusal = answer.status >= 400 && answer.status < 500;
@@ -27,5 +30,5 @@ export function isLinkRefused(answer: PlatformAnswer, { link }: Handles): boolea
   return isRefusal && isAboutLink && link !== WITHOUT_LINK.link;
 }
 
-/** The stored value (handle) of a post whose link Facebook refused; all further calls leave the link out. */
+/** All further calls leave the link out. */
 export const WITHOUT_LINK = { link: "refused" } as const satisfies Handles;

@@ -20,31 +20,23 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 32;
 const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{type,target}}";
 
-/** A post of a Facebook Page, as Facebook lists it. */
 interface PagePost {
   readonly id: string;
   readonly message: string;
-  /** Ids of the files in a Facebook post: its photos or its video. The preview of a link is not a file. */
+  /** The preview of a link is not a file. */
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
 
-type PagePosts =
-  | { readonly posts: readonly PagePost[] }
-  /**
-   * The result of the search for the published post when the posts of the Facebook Page could not be read completely.
-   */
-  | { readonly verdict: Verdict };
+type PagePosts = { readonly posts: readonly PagePost[] } | { readonly verdict: Verdict };
 
-/**
- * Returns the ids of the files in an attachment of a Facebook post. An album lists each of its photos, and may have an
- * id of its own.
- */
+/** An album lists each of its photos, and may have an id of its own. */
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
   const type = text(attachment, "type") ?? "";
-  // An attachment that previews a link has a type such as `share` or `video_share_youtube`; it contains no file of the post.
+  // An attachment that previews a link has a type such as `share` or `video_share_youtube`; it
+  // contains no file of the post.
   if (type.includes("share") || !/photo|album|video/.test(type)) return [];
   const id = text(object(attachment, "target"), "id");
   return id === undefined ? [] : [id];
@@ -59,10 +51,7 @@ function toPagePost(post: unknown): PagePost {
   };
 }
 
-/**
- * Decides how the search for a published post continues when the posts of the Facebook Page could not be read: search
- * again after a temporary failure, `cannot_tell` after a permanent refusal.
- */
+/** Search again after a temporary failure, `cannot_tell` after a permanent refusal. */
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
   if (failure !== undefined && failure.kind !== "retryable")
@@ -72,7 +61,6 @@ function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict
     : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
 }
 
-/** Reads all of the Facebook Page's own posts since shortly before the publishing call. */
 export async function readPagePosts(
   api: GraphApi,
   publication: Publication,
@@ -101,8 +89,7 @@ export async function readPagePosts(
 }
 
 /**
- * Returns the id and the permalink of a post that Facebook lists. Facebook's API addresses a video by the id of the
- * video, and other posts by the id of the post.
+ * Facebook's API addresses a video by the id of the video, and other posts by the id of the post.
  */
 function toMatchingPost(
   { id, files, permalink }: PagePost,
@@ -114,10 +101,6 @@ function toMatchingPost(
   return { id: externalId, permalink: toPermalink(externalId, permalink), isProven };
 }
 
-/**
- * Returns the posts of a Facebook Page that have the text and the number of files of the publication, or an id that
- * Facebook returned while this publication was prepared.
- */
 export function listMatchingPosts(
   publication: Publication,
   handles: Handles,

@@ -15,25 +15,17 @@ import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 import { isLinkRefused, mayBeLink, WITHOUT_LINK } from "./link-refusals.ts";
 
 const MAX_RESTARTS = 2;
-/**
- * Wait in milliseconds before the preparation steps run again from the first. The delivery service releases the task
- * during a wait of this length.
- */
 const RESTART_WAIT_MS = 1500;
 
 function photoName(index: number): string {
   return `photo${index}`;
 }
 
-/** Returns the ids of the photos that have been uploaded to Facebook for the post so far. */
 export function photoIds({ media }: Publication, handles: Handles): readonly string[] {
   return media.map((_media, index) => handles[photoName(index)] ?? "").filter((id) => id !== "");
 }
 
-/**
- * Creates the step that uploads one photo of the post as an unpublished Facebook photo. A photo whose upload was not
- * answered is never published.
- */
+/** A photo whose upload was not answered is never published. */
 export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   const name = photoName(index);
   return {
@@ -56,10 +48,7 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   };
 }
 
-/**
- * Returns the first link in the text of a Facebook post without photos, percent-encoded. Facebook shows a preview only if the
- * link is also a parameter.
- */
+/** Percent-encoded. Facebook shows a preview only if the link is also a parameter. */
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
   return findWebLinks(text)
@@ -67,10 +56,6 @@ function linkIn({ text, media }: Publication): string | undefined {
     .find((url) => url !== null && mayBeLink(url))?.href;
 }
 
-/**
- * Returns a post's text, first link and photos as parameters of Facebook's `feed` call. The link is left out after
- * Facebook refused it.
- */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
@@ -85,8 +70,8 @@ export function toPostFields(
 }
 
 /**
- * Starts the preparation of a Facebook post again, with new photo uploads. An earlier call created an unpublished post
- * whose answer was lost; this post owns the photos that were uploaded first.
+ * An earlier call created an unpublished post whose answer was lost; this post owns the photos that
+ * were uploaded first.
  */
 function restart({ media }: Publication, handles: Handles): StepResult | undefined {
   const restarts = Number(handles.restarts ?? 0);
@@ -113,10 +98,6 @@ async function createPost(context: FacebookContext, handles: Handles): Promise<S
   );
 }
 
-/**
- * Creates the preparation step that creates an unpublished post on Facebook. The publishing call makes the post visible
- * later, by its stored id.
- */
 export function createPostStep(api: GraphApi): PrepareStep {
   return {
     name: "post",

@@ -13,10 +13,7 @@ import { isLinkRefused, WITHOUT_LINK } from "./link-refusals.ts";
 import { readPermalink } from "./permalink.ts";
 import { photoIds, toPostFields } from "./post-steps.ts";
 
-/**
- * Creates a visible Facebook post with one call. The call has no idempotency key, and only its answer contains the id
- * of the post.
- */
+/** The call has no idempotency key, and only its answer contains the id of the post. */
 export async function publishDirectly(
   api: GraphApi,
   publication: Publication,
@@ -35,7 +32,7 @@ export async function publishDirectly(
   return { kind: "published", externalId: id, permalink };
 }
 
-/** Decides what follows when Facebook did not create the post; a post whose link it refused is sent again without it. */
+/** A post whose link was refused is sent again without it. */
 function toFailure(answer: PlatformAnswer, handles: Handles): Outcome {
   const failure = toVisibleFailure(answer, MEANINGS);
   return failure.kind === "refused" && isLinkRefused(answer, handles)

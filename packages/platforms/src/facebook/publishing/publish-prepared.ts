@@ -13,13 +13,8 @@ import { type FacebookKind, mayStayDraft } from "./post-kind.ts";
 import { reelId } from "./reel-step.ts";
 import { uploadedVideo } from "./video-step.ts";
 
-/**
- * Wait in milliseconds between the publishing call for a Facebook video or reel and the first check whether it is
- * visible. Facebook makes a reel visible after some seconds.
- */
 export const VIDEO_CHECK_MS = 1000;
 
-/** Returns the stored id of the unpublished Facebook post, video or reel. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
   switch (kind) {
     case "post":
@@ -31,10 +26,7 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
   }
 }
 
-/**
- * Returns the publishing call, which makes an unpublished Facebook post, video or reel visible. The call may be
- * repeated, because it addresses the post by its id.
- */
+/** The call may be repeated, because it addresses the post by its id. */
 function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
   const path = encodeURIComponent(id);
   switch (kind) {

@@ -11,12 +11,11 @@ import { MEANINGS } from "./error-meanings.ts";
 import { VIDEO_CHECK_MS } from "./publish-prepared.ts";
 import { finishBody } from "./video-step.ts";
 
-/** Graph API errors about an upload that Facebook does not know, for example because an earlier call ended it. */
 const UPLOAD_ENDED: ReadonlySet<number | undefined> = new Set([6000, 6001]);
 
 /**
- * Ends the upload of a Facebook video, which publishes the video. The upload belongs to one video, whose id is known
- * before this call, so a second call cannot publish a second video, and the status of the video says what became of it.
+ * The upload belongs to one video, whose id is known before this call, so a second call cannot
+ * publish a second video.
  */
 export async function publishUploaded(
   videoApi: GraphApi,

@@ -7,9 +7,8 @@ import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
 import { photoIds } from "./post-steps.ts";
 
 /**
- * Finds out whether a Facebook call created a post that is visible at once, by searching the Page's posts. A post with
- * photos is recognized by the photo ids only, because the photos were uploaded for it alone; a post without photos is
- * recognized by its text.
+ * A post with photos is recognized by the photo ids only, because the photos were uploaded for it
+ * alone; a post without photos by its text.
  */
 export async function reconcileDirect(
   api: GraphApi,

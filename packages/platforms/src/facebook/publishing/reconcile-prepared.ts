@@ -17,13 +17,16 @@ import { uploadedVideo } from "./video-step.ts";
 const MINUTE_MS = 60_000;
 /** The post or video itself says that no call has published it. */
 const NOT_PUBLISHED = { kind: "absent", isOwnFlag: true } as const;
-/** Time in milliseconds after which a Facebook video or reel that is still processed is left to a person to check. */
+/**
+ * Time in milliseconds after which a Facebook video or reel that is still processed is left to a
+ * person to check.
+ */
 const MAX_VIDEO_MS = 30 * MINUTE_MS;
 const VIDEO_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
- * Decides what happens after a publishing call to Facebook when the post cannot be read by its id. Repeating the
- * publishing call is harmless and also resolves the outcome, except during a rate limit.
+ * Repeating the publishing call is harmless and also resolves the outcome, except during a rate
+ * limit.
  */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
@@ -65,10 +68,9 @@ const DRAFT: Verdict = {
 };
 
 /**
- * Decides the outcome of a publishing call for a Facebook video or reel by its status. Facebook makes it visible after
- * processing it. Facebook does not document whether a second publishing call creates a second reel, so the call is
- * repeated only after the status was read at all scheduled times. An upright video whose publishing call was accepted but
- * that does not become visible has become a draft.
+ * Facebook does not document whether a second call creates a second reel, so the call is repeated
+ * only after the status was read at all scheduled times. An upright video that does not become
+ * visible has become a draft.
  */
 function judgeVideo(
   { processing, publishing, problem }: VideoStatus,
@@ -88,7 +90,10 @@ interface VideoOfPost {
   readonly publication: Publication;
   readonly id: string;
   readonly isReel: boolean;
-  /** Whether the publishing call can be repeated at once, because it only sets a flag of the processed video. */
+  /**
+   * Whether the publishing call can be repeated at once, because it only sets a flag of the
+   * processed video.
+   */
   readonly isFlag: boolean;
 }
 
@@ -102,7 +107,6 @@ async function lookAtVideo(
   const asked = await askVideo(api, publication, id, signal);
   if (!("status" in asked)) return onUnreadable(asked.answer, call);
   const { status } = asked;
-  // A video that is not upright is visible when Facebook has accepted the publishing call and has processed it.
   const isShown = !isReel && !mayBeDraft && status.processing === "complete";
   if (status.isPublished || (isShown && call.isPending === true))
     return { kind: "present", externalId: id, permalink: toPermalink(id, status.permalink) };
@@ -110,10 +114,7 @@ async function lookAtVideo(
   return judgeVideo(status, { mayBeDraft, call });
 }
 
-/**
- * Finds out whether a publishing call to Facebook took effect: reads the post by its stored id. A flag in the answer
- * says whether readers see the post.
- */
+/** A flag in the answer says whether readers see the post. */
 export async function reconcilePrepared(
   api: GraphApi,
   kind: FacebookKind,

@@ -16,28 +16,20 @@ import { videoOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 
-/** The progress of a Facebook reel's upload; stored with the delivery task after each answer of Facebook. */
 interface Reel {
   readonly id: string;
-  /**
-   * Time at which the wait for Facebook's processing of the reel began, in Unix milliseconds; 0 while it has not begun.
-   */
   readonly waitingSince: number;
-  /** URL to which the bytes of the reel are uploaded. */
   readonly url: string;
   /**
-   * State of the reel's upload: `begun` = no bytes were sent · `sending` = some bytes may have arrived · `lost` = the
-   * upload must start again.
+   * State of the reel's upload: `begun` = no bytes were sent · `sending` = some bytes may have
+   * arrived · `lost` = the upload must start again.
    */
   readonly stage: "begun" | "sending" | "processing" | "ready" | "lost";
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/**
- * Time in milliseconds after which the upload step no longer waits for Facebook to start processing the reel, because
- * Facebook may process a reel only after the publishing call.
- */
+/** Facebook may process a reel only after the publishing call. */
 const MAX_UNSTARTED_MS = 60_000;
 
 const NAME = "reel";
@@ -46,7 +38,6 @@ function readState(handles: Handles): Reel | undefined {
   return readJsonHandle(handles, NAME) as Reel | undefined;
 }
 
-/** Returns the id of the Facebook reel when its upload is complete and it can be published. */
 export function reelId(handles: Handles): string | undefined {
   const reel = readState(handles);
   return reel?.stage === "ready" ? reel.id : undefined;
@@ -56,7 +47,6 @@ function toHandle(reel: Reel): Handles {
   return toJsonHandle(NAME, reel);
 }
 
-/** Stores the progress of the reel's upload to Facebook and runs the upload step again. */
 function next(reel: Reel): StepWait {
   return runAgain(toHandle(reel));
 }
@@ -96,7 +86,6 @@ async function send(
   }
 }
 
-/** Reads how many bytes of the reel Facebook has received, and sends the rest. */
 async function resume(context: FacebookContext, reel: Reel): Promise<StepResult> {
   const { api, publication, signal } = context;
   const status = await readVideo(api, publication, reel.id, signal);
@@ -127,8 +116,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
     case "lost":
       return await start(context, reel?.restarts ?? 0);
     case "begun":
-      // `sending` is stored before the first byte of the reel is sent. After a crash, the next worker therefore first
-      // asks Facebook how many bytes have arrived.
+      // Stored before the first byte is sent, so that after a crash the next worker first asks how
+      // many bytes have arrived.
       return next({ ...reel, stage: "sending" });
     case "sending":
       return await resume(context, reel);
@@ -138,10 +127,7 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
   }
 }
 
-/**
- * Creates the step that uploads the video of a Facebook reel and waits until Facebook has processed it. Only the
- * publishing call makes the reel visible.
- */
+/** Only the publishing call makes the reel visible. */
 export function createReelStep(api: GraphApi): PrepareStep {
   return {
     name: "reel",

@@ -7,19 +7,14 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
-/** The status of a video at Facebook (platforms reference 3.1). */
 export interface VideoStatus {
-  /** Number of bytes of the video that Facebook has received. */
   readonly bytes: number;
   readonly isUploaded: boolean;
   readonly processing: "not_started" | "in_progress" | "complete" | "error";
-  /** Facebook's explanation why it could not process the video. */
   readonly problem: string;
-  /** State of publishing a Facebook reel: `complete` = the Page's readers see the reel. */
   readonly publishing: "not_started" | "in_progress" | "complete";
-  /** Whether readers of the Facebook Page see the video. */
   readonly isPublished: boolean;
-  /** The link to the video as Facebook states it; it may be a path only. */
+  /** It may be a path only. */
   readonly permalink: string | undefined;
 }
 
@@ -49,7 +44,6 @@ function publishingOf(status: unknown): VideoStatus["publishing"] {
   return state === "in_progress" ? "in_progress" : "not_started";
 }
 
-/** Returns the status of a video in Facebook's answer, or undefined when the answer contains no status. */
 function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   const status = object(json, "status");
   if (status === undefined) return undefined;
@@ -66,7 +60,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   };
 }
 
-/** Reads the status of a video from Facebook; returns the answer itself when it contains no status. */
+/** The answer itself when it contains no status. */
 export async function askVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -80,7 +74,6 @@ export async function askVideo(
   return status === undefined ? { answer } : { status };
 }
 
-/** Reads the status of a Facebook video for a preparation step. The step fails when the status cannot be read. */
 export async function readVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -93,7 +86,6 @@ export async function readVideo(
   return toStepFailure(answer, MEANINGS);
 }
 
-/** Returns the failure of a post whose video Facebook could not process. */
 export function refuseMedia({ problem }: VideoStatus): Failure {
   return { kind: "refused", code: "media_rejected", message: problem };
 }

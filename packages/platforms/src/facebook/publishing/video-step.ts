@@ -20,33 +20,22 @@ import { videoOf, idIn, pagePath, videoTexts, type FacebookContext } from "./cal
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
 import { readVideo, refuseMedia } from "./video-status.ts";
 
-/** The progress of a Facebook video's upload; stored with the delivery task after each answer of Facebook. */
 interface Video {
   readonly id: string;
-  /**
-   * Time at which the wait for Facebook's processing of the video began, in Unix milliseconds; 0 while it has not
-   * begun.
-   */
   readonly waitingSince: number;
   readonly session: string;
-  /**
-   * Offset in bytes at which the next chunk that Facebook expects begins. Equal to `end` when Facebook has the whole
-   * video.
-   */
+  /** Equal to `end` when Facebook has the whole video. */
   readonly start: number;
-  /** Offset in bytes at which the next chunk that Facebook expects ends, exclusive. */
   readonly end: number;
   /**
-   * State of the video's upload: `uploaded` = Facebook has all bytes, and the call that ends the upload publishes the
-   * video · `ready` = Facebook has processed the unpublished video · `lost` = the upload must start again.
+   * `uploaded` = Facebook has all bytes, and the call that ends the upload publishes the video ·
+   * `ready` = it has processed the unpublished video · `lost` = the upload must start again.
    */
   readonly stage: "sending" | "uploaded" | "processing" | "ready" | "lost";
-  /** Number of times that the video's upload was started again because Facebook no longer knew it. */
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/** Maximum size in bytes of a chunk of a Facebook video; Facebook usually expects a few MB. */
 const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 
 const NAME = "video";
@@ -55,7 +44,6 @@ function readState(handles: Handles): Video | undefined {
   return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
-/** Returns the Facebook video when its upload is complete and it can be published. */
 export function uploadedVideo(
   handles: Handles,
 ): (Pick<Video, "id" | "session"> & { readonly stage: "uploaded" | "ready" }) | undefined {
@@ -68,15 +56,12 @@ function toHandle(video: Video): Handles {
   return toJsonHandle(NAME, video);
 }
 
-/** Stores the progress of the video's upload to Facebook and runs the upload step again. */
 function next(video: Video): StepWait {
   return runAgain(toHandle(video));
 }
 
-/** The parameters of the calls in the upload step, and the host that takes the calls with the video. */
 interface VideoContext extends FacebookContext {
   readonly videoApi: GraphApi;
-  /** Whether the step ends the upload with an unpublished video, which another call publishes. */
   readonly isTwoPhase: boolean;
 }
 
@@ -85,10 +70,6 @@ function post({ videoApi, publication, signal }: VideoContext, body: RequestBody
   return callGraph(videoApi, publication, call, signal);
 }
 
-/**
- * Returns the byte offsets of the next chunk that Facebook expects, from Facebook's answer or from the data of its
- * error.
- */
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
   const [start, end] = [text(source, "start_offset"), text(source, "end_offset")];
   if (start === undefined || end === undefined) return undefined;
@@ -110,10 +91,6 @@ async function start(context: VideoContext, restarts: number): Promise<StepResul
   return next({ id, session, ...offsets, stage: "sending", waitingSince: 0, restarts });
 }
 
-/**
- * Starts the upload of a video to Facebook again, at most once, when Facebook no longer knows the upload or does not
- * continue it.
- */
 function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
   const code = answer.kind === "answer" ? readGraphError(answer)?.code : undefined;
   const isLost = code === 6000 || code === 6001;
@@ -140,17 +117,13 @@ async function sendChunk(context: VideoContext, video: Video): Promise<StepResul
   return offsets === undefined ? restart(video, answer) : next({ ...video, ...offsets });
 }
 
-/**
- * Returns the byte offsets with which to continue a video's upload when Facebook has a chunk already, because only its
- * answer was lost.
- */
+/** When Facebook has a chunk already, because only its answer was lost. */
 function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | undefined {
   return readGraphError(answer)?.subcode === WRONG_OFFSET
     ? offsetsIn(object(object(answer.json, "error"), "error_data"))
     : undefined;
 }
 
-/** Returns the body of the call that ends the upload of a video, and publishes it or leaves it unpublished. */
 export function finishBody(publication: Publication, session: string, published: boolean) {
   return formBody({
     upload_phase: "finish",
@@ -160,7 +133,6 @@ export function finishBody(publication: Publication, session: string, published:
   });
 }
 
-/** Tells Facebook that the upload of the video is complete. The video stays unpublished. */
 async function finish(context: VideoContext, video: Video): Promise<StepResult> {
   const answer = await post(context, finishBody(context.publication, video.session, false));
   const isDone = answer.kind === "answer" && answer.json?.success === true;
@@ -190,10 +162,8 @@ async function run(context: VideoContext, video: Video | undefined): Promise<Ste
 }
 
 /**
- * Creates the step that uploads a video to Facebook in chunks. Each answer is stored before the next call. In two phases,
- * the step also ends the upload and waits until Facebook has processed the unpublished video.
- *
- * @param videoApi The host that takes the calls with the video.
+ * Each answer is stored before the next call. In two phases, the step also ends the upload and
+ * waits until Facebook has processed the unpublished video.
  */
 export function createVideoStep(
   api: GraphApi,

@@ -9,7 +9,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { listComments, readComments } from "./list-comments.ts";
 import { isOwnComment, readComment } from "./read-comments.ts";
 
-/** Instagram answers with success when an account hides its own comment, and shows the comment all the same. */
+/**
+ * Instagram answers with success when an account hides its own comment, and shows the comment all
+ * the same.
+ */
 const OWN_COMMENT: Failure = {
   kind: "refused",
   code: "content_rejected",
@@ -36,10 +39,6 @@ function toReplyList(account: AccountAccess, commentId: string): ReplyList {
   };
 }
 
-/**
- * Instagram's comments connector (platforms reference 1.5). Whether the account was connected with Facebook Login or
- * Instagram Login decides the API host.
- */
 export function createInstagramCommentsConnector(settings: InstagramSettings): CommentsConnector {
   const apiOf = (account: AccountAccess) => apiOfAccount(settings, account);
   return {

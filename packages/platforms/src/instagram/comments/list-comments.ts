@@ -14,9 +14,8 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { FIELDS, isTopLevelOn, SINGLE_FIELDS, toComment } from "./read-comments.ts";
 
 /**
- * Lists the comments on an Instagram post. Instagram refuses media of other accounts, and it leaves comments that are
- * hidden out of the list; `readComments` still returns them. A comment that is unreadable is left out, so that the others can
- * be read.
+ * Instagram refuses media of other accounts, and leaves hidden comments out; `readComments` still
+ * returns them.
  */
 export async function listComments(
   api: GraphApi,
@@ -32,7 +31,6 @@ export async function listComments(
   return { kind: "page", comments, next: read.next };
 }
 
-/** Reads top-level comments on an Instagram post by their ids, hidden ones included. */
 export async function readComments(
   api: GraphApi,
   account: AccountAccess,

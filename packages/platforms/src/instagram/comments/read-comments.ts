@@ -7,7 +7,7 @@ import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** Maximum number of replies that are counted with a comment; for a comment with more replies the number is not known. */
+/** For a comment with more replies the number is not known. */
 const MAX_COUNTED_REPLIES = 50;
 /** Instagram gives the field `user` only on comments that the account itself wrote. */
 export const FIELDS = `id,text,timestamp,username,from,user,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
@@ -16,9 +16,7 @@ export const UNREADABLE = platformUnavailable(
   "Instagram's answer contains a comment that is unreadable",
 );
 
-/**
- * Instagram has no field for the number of replies, so the replies in its answer are counted; null when there are more.
- */
+/** Instagram has no field for the number of replies; null when there are more than it lists. */
 function countReplies(entry: unknown): number | null {
   const replies = object(entry, "replies");
   return text(object(replies, "paging"), "next") === undefined
@@ -26,7 +24,6 @@ function countReplies(entry: unknown): number | null {
     : null;
 }
 
-/** Parses a comment; undefined if it has no id or no readable time. */
 export function toComment(entry: unknown, account: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
   const createdAt = new Date(text(entry, "timestamp") ?? "");
@@ -45,24 +42,21 @@ export function toComment(entry: unknown, account: AccountAccess): PlatformComme
   };
 }
 
-/** A comment on an Instagram post. */
 interface ReadComment {
   readonly kind: "comment";
   readonly comment: PlatformComment;
 }
 
-/** Whether the account wrote the comment. The id in `from` differs between apps, so it proves nothing. */
+/** The id in `from` differs between apps, so it proves nothing. */
 export function isOwnComment(entry: unknown, { username }: AccountAccess): boolean {
   return object(entry, "user") !== undefined || text(entry, "username") === username;
 }
 
-/** Whether the comment is on this post, and not a reply to another comment. */
 export function isTopLevelOn(entry: unknown, mediaId: string): boolean {
   const isOnMedia = text(object(entry, "media"), "id") === mediaId;
   return isOnMedia && text(entry, "parent_id") === undefined;
 }
 
-/** Reads a top-level comment on an Instagram post, also when the comment is hidden. */
 export async function readComment(
   api: GraphApi,
   account: AccountAccess,

@@ -13,9 +13,8 @@ import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metr
 import { readListedMetrics } from "./listed-metrics.ts";
 
 /**
- * Metrics of Instagram posts (platforms reference 1.4). A request for a metric that one media type does not have fails
- * as a whole, so only the names that images, carousels and reels share are requested. `impressions` no longer exists:
- * Instagram replaced it by `views` (2025-04-21).
+ * A request for a metric that one media type does not have fails as a whole, so only the names that
+ * images, carousels and reels share are requested. `views` replaced `impressions` (2025-04-21).
  */
 const SOURCE: MetricsSource = {
   counters: "like_count,comments_count",
@@ -38,7 +37,6 @@ function areAllMissing(
   return !("kind" in read) && [...read.values()].every(({ kind }) => kind === "missing");
 }
 
-/** Instagram's metrics connector. Instagram's insights may be up to 48 hours old. */
 export function createInstagramMetricsConnector(settings: InstagramSettings): MetricsConnector {
   return {
     platform: "instagram",

@@ -14,15 +14,14 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /**
- * Maximum number of pages that are read of the list of an account's posts. They hold 50 posts a day for the week in
- * which metrics of a post are refreshed; older posts are not found.
+ * 50 posts a day for the week in which metrics of a post are refreshed; older posts are not found.
  */
 const MAX_PAGES = 14;
 
 const MISSING: MetricsReading = { kind: "missing" };
 /**
- * The result for a post that is not on those pages of Instagram's list of posts that were read. The error code concerns
- * only the post; a code that concerns the account would pause the metrics of all posts of the account.
+ * The code concerns only the post; one that concerns the account would pause the metrics of all its
+ * posts.
  */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
@@ -34,14 +33,9 @@ const TOO_OLD: MetricsReading = {
 interface Query {
   readonly ids: readonly string[];
   readonly source: MetricsSource;
-  /** Function that is called before each platform call, with the number of posts that the call reads; 1 by default. */
   readonly onCall: (posts?: number) => void;
 }
 
-/**
- * Reads a page of the account's posts with their insights, or without insights if Instagram refuses those of one or all
- * of these posts.
- */
 async function readPageWithInsights(
   api: GraphApi,
   account: AccountAccess,
@@ -58,7 +52,6 @@ async function readPageWithInsights(
   return page.kind === "refused" ? await readFields(counters) : page;
 }
 
-/** Returns the metrics of those requested posts that this page of the account's posts contains. */
 function pickMetrics(
   { posts }: MediaPage,
   { ids, source }: Query,
@@ -70,12 +63,14 @@ function pickMetrics(
 }
 
 /**
- * Reads the metrics of posts that Instagram does not find by their ids from the list of the account's posts.
+ * Reads the metrics of posts that Instagram does not find by their ids from the list of the
+ * account's posts.
  *
- * Since 2026-05-23, Instagram refuses some Page tokens the reading of single posts as if they did not exist (error 100/33), while
- * it still lists them with the same fields. Source: github.com/gitroomhq/postiz-app/issues/1562 and
- * github.com/geoff-maddock/events-tracker/issues/1900. Posts are missing only if a listed post can be read by id, or if the whole
- * list does not have them. What was read before a failure is kept.
+ * Since 2026-05-23, Instagram refuses some Page tokens the reading of single posts as if they did
+ * not exist (error 100/33), while it still lists them with the same fields. Source:
+ * github.com/gitroomhq/postiz-app/issues/1562 and
+ * github.com/geoff-maddock/events-tracker/issues/1900. Posts are missing only if a listed post can
+ * be read by id, or if the whole list does not have them. What was read before a failure is kept.
  */
 export async function readListedMetrics(
   api: GraphApi,

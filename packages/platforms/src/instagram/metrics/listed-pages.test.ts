@@ -16,7 +16,10 @@ beforeEach(() => {
   [pages, isListBroken] = [0, false];
 });
 
-/** Serves a list of posts that has no end, or that fails after its first page, and refuses to show single posts. */
+/**
+ * Serves a list of posts that has no end, or that fails after its first page, and refuses to show
+ * single posts.
+ */
 const server = createServer(({ url = "" }, response) => {
   const isList = url.includes("/media?");
   if (isList) pages += 1;

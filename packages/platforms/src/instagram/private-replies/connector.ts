@@ -18,9 +18,8 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMedia, readMedia } from "./media.ts";
 
 /**
- * Returns the path of the call that sends a private reply; the path names the sender. With Facebook Login the Page
- * sends the messages, and Meta refuses the id of the Instagram account; with Instagram Login the account itself sends
- * them.
+ * With Facebook Login the Page sends the messages, and Meta refuses the id of the Instagram
+ * account; with Instagram Login the account itself sends them.
  */
 function messagesPath(account: AccountAccess): string {
   const { externalId, attributes } = account;
@@ -43,16 +42,14 @@ async function readState(
 }
 
 /**
- * Allows the call that sends a private reply to be repeated after its deadline. Instagram does not say whether a
- * comment has a private reply, but it accepts only one per comment and refuses a second one as a duplicate. So a
- * repeated call cannot send a second message, even if the first one takes effect late.
+ * Instagram does not say whether a comment has a private reply, but accepts only one per comment
+ * and refuses a second one as a duplicate, so the call may be repeated after its deadline.
  */
 function judge(call: UnknownCall): Verdict {
   const remainingMs = -elapsedMs(call);
   return remainingMs > 0 ? { kind: "look_again", afterMs: remainingMs } : { kind: "repeat" };
 }
 
-/** Instagram's connector for private replies (platforms reference 1.5). */
 export function createInstagramPrivateRepliesConnector(
   settings: InstagramSettings,
 ): PrivateRepliesConnector {

@@ -18,12 +18,10 @@ function toMedia(entry: unknown): OwnedMedia | undefined {
     : { id, publishedAt, commentCount: number(entry, "comments_count") ?? null };
 }
 
-/** Posts in the list without a readable id or time are left out, so that the other posts can be read. */
 function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
   return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
 }
 
-/** Lists the account's posts with their numbers of comments, newest first. */
 export async function listMedia(
   api: GraphApi,
   account: AccountAccess,
@@ -36,7 +34,6 @@ export async function listMedia(
   return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
 }
 
-/** Reads the numbers of comments of the given posts, one call for each. Posts that do not exist are left out. */
 export async function readMedia(
   api: GraphApi,
   account: AccountAccess,

@@ -7,10 +7,8 @@ import { normalizeText } from "#src/text/normalize-text.ts";
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-/** Maximum time in milliseconds to read the link of a published Instagram post. */
 const READ_TIMEOUT_MS = 5000;
 
-/** A post of an Instagram account, as Instagram lists it. */
 export interface AccountMedia {
   readonly id: string;
   readonly caption: string;
@@ -29,7 +27,6 @@ function toAccountMedia(entry: unknown): AccountMedia {
   };
 }
 
-/** Lists an Instagram account's posts since `since`, newest first; undefined when they could not all be read. */
 export async function listAccountMedia(
   api: GraphApi,
   account: AccountAccess,
@@ -50,7 +47,8 @@ export async function listAccountMedia(
     if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
     if (!Array.isArray(answer.json?.data)) return undefined;
     const entries = list(answer.json, "data").map(toAccountMedia);
-    // A post whose time cannot be read stays in the list, because it may be the post that is searched for.
+    // A post whose time cannot be read stays in the list, because it may be the post that is
+    // searched for.
     found.push(...entries.filter(({ createdAt }) => !(createdAt < since.getTime())));
     const isOver = entries.some(({ createdAt }) => createdAt < since.getTime());
     const paging = object(answer.json, "paging");
@@ -65,7 +63,6 @@ function mediaTypeOf({ media }: Publication): string {
   return media[0]?.kind === "video" ? "VIDEO" : "IMAGE";
 }
 
-/** Returns the account's Instagram posts that have the caption and the kind of the publication. */
 export function listMatchingMedia(
   publication: Publication,
   entries: readonly AccountMedia[],
@@ -77,10 +74,7 @@ export function listMatchingMedia(
   );
 }
 
-/**
- * Reads the link of an Instagram post that was just published. Returns null when the link cannot be read in time; the
- * post counts as published anyway.
- */
+/** Null when the link cannot be read in time; the post counts as published anyway. */
 export async function findPermalink(
   api: GraphApi,
   account: AccountAccess,
@@ -98,10 +92,7 @@ export async function findPermalink(
   return answer.status === 200 ? (text(answer.json, "permalink") ?? null) : null;
 }
 
-/**
- * Reads the link of a new post from the list of the account's posts, which Instagram also shows to Page tokens that may
- * not read single posts.
- */
+/** Instagram shows the list also to Page tokens that may not read single posts. */
 async function findListedPermalink(
   api: GraphApi,
   account: AccountAccess,

@@ -23,24 +23,16 @@ import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
 import { isReadyUnread, toUnread } from "./unread-container.ts";
 
 const MAX_CHECK_MS = 60_000;
-/**
- * Waits in milliseconds before a container (Instagram's draft of a post) is created again because Instagram could not
- * use the previous one.
- */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
 /** Instagram's error code for a media container that it does not find. */
 const NOT_FOUND = 24;
 
-/** Stores the progress of the Instagram media container and runs the preparation step again. */
 function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
   return runAgain(toHandle(place, container), afterMs);
 }
 
-/**
- * Discards an Instagram media container and creates another one after a wait. When too many containers were discarded,
- * the post fails with the given error.
- */
+/** After a wait. When too many containers were discarded, the post fails with the given error. */
 function restart(
   context: ContainerContext,
   container: Container,
@@ -53,10 +45,6 @@ function restart(
   return next(context, { ...container, stage: "lost", restarts }, afterMs);
 }
 
-/**
- * Whether Instagram no longer knows one of the containers in a carousel. Instagram does not say which one, so all of
- * them are created again.
- */
 function isLostPart({ place }: ContainerContext, answer: PlatformAnswer): boolean {
   return place === "carousel" && readGraphError(answer)?.code === NOT_FOUND;
 }
@@ -114,8 +102,8 @@ function toContainer(
 }
 
 /**
- * Uploads a video to its Instagram media container. Instagram does not document how to continue an interrupted upload,
- * so another container is created after an interruption.
+ * Instagram does not document how to continue an interrupted upload, so another container is
+ * created after an interruption.
  */
 async function push(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, place, signal } = context;
@@ -145,9 +133,7 @@ async function push(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/**
- * Meanings of Graph API errors that concern only one media container. Another container for the same file may succeed.
- */
+/** Another container for the same file may succeed. */
 const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "token",
   "limit",
@@ -155,10 +141,7 @@ const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "transient",
 ]);
 
-/**
- * Decides how the preparation continues when Instagram could not process a media container: another container or a
- * failure.
- */
+/** Another container or a failure. */
 function onError(
   context: ContainerContext,
   container: Container,
@@ -171,14 +154,12 @@ function onError(
   return { kind: "refused", code: meaning as TargetErrorCode, message };
 }
 
-/** Waits for an Instagram media container that is not ready, or whose status could not be read. */
 function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
   if (Date.now() > container.patientUntil) return STILL_PROCESSING;
   const checks = container.checks + 1;
   return next(context, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
 }
 
-/** Decides how the preparation continues when Instagram does not show a container. */
 function onMissing(context: ContainerContext, container: Container): StepResult {
   const { publication, place, handles } = context;
   const misses = (container.misses ?? 0) + 1;
@@ -187,7 +168,6 @@ function onMissing(context: ContainerContext, container: Container): StepResult 
     : goOnWaiting(context, { ...container, misses });
 }
 
-/** Decides how the preparation continues when the status of a container could not be read. */
 function onUnread(
   context: ContainerContext,
   container: Container,
@@ -206,8 +186,8 @@ async function look(context: ContainerContext, container: Container): Promise<St
   if (state.kind !== "state") return onUnread(context, container, state);
   switch (state.code) {
     case "FINISHED":
-    // Instagram has already published this container in an earlier publishing call. The preparation steps run again
-    // only when repeating that call is harmless, so the container counts as ready.
+    // Published by an earlier call. The steps run again only when repeating that call is harmless,
+    // so the container counts as ready.
     case "PUBLISHED":
       return toHandle(context.place, { ...container, stage: "ready" });
     case "ERROR":
@@ -219,9 +199,6 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/**
- * Makes the next call for one Instagram media container: creates the container, uploads its video or reads its status.
- */
 export async function advanceContainer(context: ContainerContext): Promise<StepResult> {
   const container = readContainer(context.handles, context.place);
   if (container === undefined || !isUsable(container, context.handles, Date.now()))

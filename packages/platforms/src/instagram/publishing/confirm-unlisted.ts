@@ -12,7 +12,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** Instagram's list may still show a post that an earlier deletion removed, so the deletion is repeated. */
+/**
+ * Instagram's list may still show a post that an earlier deletion removed, so the deletion is
+ * repeated.
+ */
 const LISTED: DeletionOutcome = {
   kind: "retryable",
   code: "permission_missing",
@@ -31,18 +34,17 @@ function toFailure(failure: Failure | NoAnswer): Failure {
   return failure.kind === "no_answer" ? platformUnavailable(failure.message) : failure;
 }
 
-/**
- * Returns what a page of Instagram's list proves about a deleted post; undefined = the next page may contain the post.
- */
+/** Undefined = the next page may contain the post. */
 function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | undefined {
   if (posts.some((post) => text(post, "id") === id)) return LISTED;
   return after === undefined ? { kind: "deleted" } : undefined;
 }
 
 /**
- * Checks in the list of an Instagram account's posts that a post, which Instagram says it does not find, no longer exists:
- * Instagram says the same to some Page tokens about posts that exist. The post counts as deleted only if another listed post can
- * be read by its id, or if the whole list does not have it.
+ * Checks in the list of an Instagram account's posts that a post, which Instagram says it does not
+ * find, no longer exists: Instagram says the same to some Page tokens about posts that exist. The
+ * post counts as deleted only if another listed post can be read by its id, or if the whole list
+ * does not have it.
  */
 export async function confirmUnlisted(
   api: GraphApi,

@@ -10,10 +10,6 @@ import { publishContainer } from "./publish-container.ts";
 import { createLimitStep } from "./publishing-limit.ts";
 import { reconcile } from "./reconcile.ts";
 
-/**
- * Maximum number of repeated publishing calls to Instagram. Instagram publishes a container only once, so repeating the
- * call is harmless; the limit only ends an endless series of failures.
- */
 const MAX_RESENDS = 5;
 
 const NOT_DELETED: DeletionOutcome = {
@@ -23,9 +19,8 @@ const NOT_DELETED: DeletionOutcome = {
 };
 
 /**
- * Instagram's publishing connector: a post is created as an invisible media container, which is then published once.
- * Instagram fetches images from their public URL. Whether the account was connected with Facebook Login or Instagram
- * Login decides the API host, and whether videos are uploaded or fetched.
+ * A post is created as an invisible container, which is then published once. Instagram fetches
+ * images from their public URL; the account's login decides whether videos are uploaded or fetched.
  */
 export function createInstagramPublishingConnector(
   settings: InstagramSettings,

@@ -10,18 +10,13 @@ import { SETTINGS } from "../settings.ts";
 type Fields = Readonly<Record<string, string>>;
 
 /**
- * Whether the file is uploaded to Instagram. Instagram fetches images itself; it also fetches the videos of accounts
- * that were connected with Instagram Login, because resumable uploads exist only for Facebook Login. Source: Resumable
- * uploads page, 2026-03-15.
+ * Instagram fetches images itself, and videos of accounts with Instagram Login, because resumable
+ * uploads exist only for Facebook Login. Source: Resumable uploads page, 2026-03-15.
  */
 export function isUploaded(publication: Publication, { kind }: PublicationMedia): boolean {
   return kind === "video" && !usesInstagramLogin(publication);
 }
 
-/**
- * Returns the media parameters of an Instagram container: the URL of a file that Instagram fetches, or the announcement
- * of an upload, with the description of an image (Instagram takes none of a video) and the time of a video's cover.
- */
 function describeMedia(publication: Publication, media: PublicationMedia): Fields {
   if (media.kind === "image") {
     const { url, altText } = media;
@@ -45,10 +40,6 @@ function describePart(publication: Publication, media: PublicationMedia): Fields
   return { ...type, ...describeMedia(publication, media), is_carousel_item: "true" };
 }
 
-/**
- * Returns the parameters of the Instagram media container for one file, which is the whole post or a part of a
- * carousel.
- */
 export function describeFile(publication: Publication, media: PublicationMedia): Fields {
   const isSingle = publication.media.length === 1;
   return isSingle ? describeSingle(publication, media) : describePart(publication, media);
@@ -58,7 +49,6 @@ export function describeCarousel(publication: Publication, children: readonly st
   return { media_type: "CAROUSEL", children: children.join(","), caption: publication.text };
 }
 
-/** Creates an Instagram media container with `POST /{account}/media` (platforms reference 1.1). */
 export function createContainer(
   api: GraphApi,
   account: AccountAccess,
@@ -70,15 +60,13 @@ export function createContainer(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** The status of a media container as Instagram reports it. */
+/** After an error it contains the error's number. */
 export interface ContainerState {
   readonly kind: "state";
   readonly code: string;
-  /** Instagram's status text of the media container. After an error it contains the error's number. */
   readonly status: string;
 }
 
-/** Reads the status of a media container from Instagram; returns the answer itself when it contains no status. */
 export async function readState(
   api: GraphApi,
   account: AccountAccess,

@@ -6,7 +6,6 @@ import { listChildren, type ContainerPlace } from "./container-state.ts";
 
 export const NO_FILE = "the post has no file for this container";
 
-/** The position of a media container in the Instagram post, and the values with which the container is created. */
 export interface ContainerContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -15,7 +14,6 @@ export interface ContainerContext {
   readonly signal: AbortSignal;
 }
 
-/** Returns the file that the container at this position contains; undefined for the container of a whole carousel. */
 export function fileAt(
   { media }: Publication,
   place: ContainerPlace,
@@ -23,7 +21,6 @@ export function fileAt(
   return place === "carousel" ? undefined : media[place];
 }
 
-/** Returns the parameters with which the Instagram container is created. */
 export function describeContainer({
   publication,
   place,

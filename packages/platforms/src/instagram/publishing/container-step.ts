@@ -19,9 +19,9 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
 }
 
 /**
- * Creates the steps that prepare the media containers of an Instagram post: first the containers of all files, so that
- * Instagram processes them at the same time, then the wait for each file, then the carousel. A container that is lost
- * in the meantime is created again by the step that is running.
+ * First the containers of all files, so that Instagram processes them at the same time, then the
+ * wait for each file, then the carousel. A container that is lost meanwhile is created again by the
+ * running step.
  */
 export function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);
@@ -45,10 +45,7 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
   }));
 }
 
-/**
- * Ends a preparation step when its Instagram container has reached the state for which the step waits, for example
- * created or ready. Until then the step runs again, also after progress of another container of the post.
- */
+/** A step also runs again after progress of another container of the post. */
 function toProgress(
   made: StepResult,
   isOver: (handles: Handles) => boolean,

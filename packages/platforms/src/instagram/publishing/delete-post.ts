@@ -10,8 +10,8 @@ import { toInstagramFailure } from "./error-meanings.ts";
 const MEDIA_NOT_FOUND = 24;
 
 /**
- * Checks whether an Instagram post no longer exists. The Graph API gives the same error for missing and inaccessible
- * posts, sometimes by mistake, so the post counts as deleted only if it cannot be read either.
+ * The Graph API gives the same error for missing and inaccessible posts, sometimes by mistake, so
+ * the post must not be readable either.
  */
 async function confirmGone(
   api: GraphApi,
@@ -30,10 +30,7 @@ async function confirmGone(
     : toInstagramFailure(answer);
 }
 
-/**
- * Deletes an Instagram post with `DELETE /{media}` (platforms reference 1.3). This needs an account that was connected
- * with Facebook Login.
- */
+/** Needs an account that was connected with Facebook Login. */
 export async function deletePost(
   api: GraphApi,
   account: AccountAccess,

@@ -4,9 +4,8 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached } from "#src/publishing/outcome.ts";
 
-/** Errors that only Instagram returns (platforms reference 1.7), by code or subcode. */
 export const MEANINGS: GraphMeanings = {
-  // Instagram's errors about media: too large, wrong format, wrong aspect ratio, unreadable video.
+  // Too large, wrong format, wrong aspect ratio, unreadable video.
   36000: "media_rejected",
   36001: "media_rejected",
   36003: "media_rejected",
@@ -15,7 +14,7 @@ export const MEANINGS: GraphMeanings = {
   2207005: "media_rejected",
   2207009: "media_rejected",
   2207026: "media_rejected",
-  // Instagram's errors about content: caption, tags, number of parts, thumbnail offset, trial reel.
+  // Caption, tags, number of parts, thumbnail offset, trial reel.
   36004: "content_rejected",
   2207010: "content_rejected",
   2207023: "content_rejected",
@@ -24,16 +23,14 @@ export const MEANINGS: GraphMeanings = {
   2207057: "content_rejected",
   2207073: "content_rejected",
   2207081: "content_rejected",
-  // Instagram's errors for a file that it could not fetch.
   9004: "media_fetch_failed",
   2207003: "media_fetch_failed",
   2207052: "media_fetch_failed",
   2207077: "media_fetch_failed",
-  // Instagram's errors about the account: restricted as spam, restricted or inactive.
+  // Restricted as spam, restricted or inactive.
   "4/2207051": "account_action_needed",
   25: "account_action_needed",
   2207050: "account_action_needed",
-  // Errors for an Instagram media container that is not ready yet, and internal errors of Instagram.
   9007: "transient",
   [-1]: "transient",
   [-2]: "transient",
@@ -47,27 +44,18 @@ export const MEANINGS: GraphMeanings = {
 };
 
 const DAILY_LIMIT = 2_207_042;
-/**
- * Wait in milliseconds after the account reached Instagram's daily limit. The limit applies to a sliding window, so
- * publishing may be possible again at any time.
- */
 const QUOTA_WAIT_MS = 15 * 60_000;
 
-/** Returns the failure for an account that has reached Instagram's daily limit. */
 export function toQuotaFailure(message: string): Failure {
   return limitReached("platform_quota", message, QUOTA_WAIT_MS);
 }
 
-/** Returns the failure when Instagram refused a call because of the daily limit, else undefined. */
 export function findQuotaFailure(answer: PlatformAnswer): Failure | undefined {
   const error = readGraphError(answer);
   return error?.subcode === DAILY_LIMIT ? toQuotaFailure(error.message) : undefined;
 }
 
-/**
- * Maps Instagram's answer to a preparation step to a failure. A file that Instagram could not fetch may be fetched on a
- * later attempt.
- */
+/** A file that Instagram could not fetch may be fetched on a later attempt. */
 export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const quota = answer.kind === "answer" ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined) return quota;
@@ -77,7 +65,6 @@ export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
     : failure;
 }
 
-/** Returns the meaning of an Instagram container's error from the error number in its status text. */
 export function meaningOfStatus(status: string): GraphMeaning {
   const subcode = /\b2207\d{3}\b/.exec(status)?.[0] ?? "";
   return MEANINGS[subcode] ?? "transient";

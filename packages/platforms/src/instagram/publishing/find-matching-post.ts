@@ -5,10 +5,7 @@ import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listAccountMedia, listMatchingMedia } from "./account-media.ts";
 
-/**
- * Searches the account's own Instagram posts for a post with the caption and the kind of the publication. Instagram's
- * list of posts may be delayed, so it is read several times.
- */
+/** Instagram's list of posts may be delayed, so it is read several times. */
 export async function findMatchingPost(
   api: GraphApi,
   publication: Publication,

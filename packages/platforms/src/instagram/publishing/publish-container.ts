@@ -13,10 +13,6 @@ import { findFinal, wasSent } from "./container-state.ts";
 import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
-/**
- * Wait in milliseconds before the status of an Instagram media container is read again, after Instagram refused to
- * publish the container because it is not ready.
- */
 const NOT_READY_WAIT_MS = 30_000;
 
 const NOT_READY_YET: Outcome = {
@@ -28,19 +24,15 @@ const NOT_READY_YET: Outcome = {
 function toFailedOutcome(answer: PlatformAnswer, isFirstCall: boolean): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
-  // Instagram may return the error "not ready" also for a container that is already published. The outcome is therefore
-  // `pending`, and the container's status decides it later.
-  // If Instagram refuses to show this status, the first publishing call is repeated, because no earlier call can have
-  // published the container.
+  // Instagram may return the error "not ready" also for a container that is already published. The
+  // outcome is therefore `pending`, and the container's status decides it later. If Instagram
+  // refuses to show this status, the first publishing call is repeated, because no earlier call can
+  // have published the container.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
     return isFirstCall ? NOT_READY_YET : { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
 }
 
-/**
- * Publishes an Instagram media container with `POST /{account}/media_publish`. Instagram publishes a container only
- * once.
- */
 export async function publishContainer(
   api: GraphApi,
   publication: Publication,
@@ -59,8 +51,8 @@ export async function publishContainer(
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined)
     return toFailedOutcome(sent, container.isUnread === true && !wasSent(handles));
-  // The permalink must be read before the deadline of the publishing call. After the deadline, another worker
-  // determines the outcome of the call.
+  // The permalink must be read before the deadline of the publishing call. After the deadline,
+  // another worker determines the outcome of the call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
   const permalink = await findPermalink(api, publication, id, remainingMs);
   return { kind: "published", externalId: id, permalink };

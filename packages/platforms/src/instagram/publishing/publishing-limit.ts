@@ -7,10 +7,8 @@ import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
-/** Maximum age in milliseconds of an Instagram account's stored publishing limit; an older limit is read again. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** How many posts the Instagram account has published in the current window, and how many it may publish. */
 interface PublishingLimit {
   readonly used: number;
   readonly total: number;
@@ -24,9 +22,8 @@ function toLimit(json: unknown): PublishingLimit | undefined {
 }
 
 /**
- * Reads the account's publishing limit with `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a
- * reached limit, or a refused token or permission, stops the post. When the limit cannot be read, the post continues,
- * because Instagram itself refuses the publishing call at the limit.
+ * Only a reached limit, or a refused token or permission, stops the post: Instagram itself refuses
+ * the publishing call at the limit.
  */
 async function readLimit(
   api: GraphApi,
@@ -49,7 +46,6 @@ async function readLimit(
   );
 }
 
-/** Creates the step that checks Instagram's publishing limit of the account, before any container is created. */
 export function createLimitStep(api: GraphApi): PrepareStep {
   return {
     name: "publishing limit",

@@ -15,17 +15,13 @@ import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Time in milliseconds between two checks of an Instagram container's status after a publishing call. When the second
- * check still finds the container ready to be published, the publishing call had no effect.
+ * When the second check still finds the container ready to be published, the publishing call had no
+ * effect.
  */
 const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
-/**
- * Time in milliseconds after which Instagram's list of posts contains every published post. A published post that is
- * not listed by then counts as published without a link.
- */
+/** A published post that is not listed by then counts as published without a link. */
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
-/** The values that are needed to find out whether a publishing call to Instagram took effect. */
 interface ReconcileContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -34,13 +30,8 @@ interface ReconcileContext {
   readonly signal: AbortSignal;
 }
 
-/** Instagram's error code for a media container that it does not find. */
 const NOT_FOUND = 24;
 
-/**
- * Returns the account's Instagram posts that match the publication and that no other Postrider post owns; undefined
- * when the posts could not be read.
- */
 async function listMatches(
   context: ReconcileContext,
 ): Promise<readonly AccountMedia[] | undefined> {
@@ -55,8 +46,8 @@ async function listMatches(
 }
 
 /**
- * Decides the outcome of a publishing call to Instagram when the container is published. Instagram does not say which
- * post the container became, so a matching post is taken as the published post only if no second post matches.
+ * Instagram does not say which post the container became, so a matching post is taken only if no
+ * second one matches.
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
@@ -69,10 +60,7 @@ async function onPublished(context: ReconcileContext): Promise<Verdict> {
   return { kind: "present", externalId: null, permalink: null };
 }
 
-/**
- * Decides the outcome of a publishing call when Instagram could not process the container: another container is
- * created, unless Instagram would refuse it again.
- */
+/** Another container is created, unless Instagram would refuse it again. */
 function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
   return meaning === "media_rejected" || meaning === "content_rejected"
@@ -100,10 +88,7 @@ function judge(
   }
 }
 
-/**
- * Decides the outcome of a publishing call when Instagram does not find the container: the outcome stays unknown,
- * unless the account has a matching post.
- */
+/** The outcome stays unknown, unless the account has a matching post. */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = (await listMatches(context)) ?? [];
   const isOnlyMatch = match !== undefined && other === undefined;
@@ -113,9 +98,6 @@ async function onMissing(context: ReconcileContext): Promise<Verdict> {
     : repeatLook(context.call);
 }
 
-/**
- * Decides how the check of a publishing call continues when the status of the Instagram container could not be read.
- */
 function onUnread(
   context: ReconcileContext,
   answer: PlatformAnswer | NoAnswer,
@@ -124,7 +106,7 @@ function onUnread(
   if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(context);
   const failure = toGraphFailure(answer, MEANINGS);
   if (failure === undefined) return repeatLook(context.call);
-  // Instagram stated how long to wait, so this wait is not shortened by the factor `timeScale` of tests.
+  // Not shortened by the factor `timeScale` of tests.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
   return {
@@ -133,10 +115,6 @@ function onUnread(
   };
 }
 
-/**
- * Finds out whether a publishing call to Instagram took effect, by the status of the media container and the account's
- * posts.
- */
 export async function reconcile(context: ReconcileContext): Promise<Verdict> {
   const { api, publication, handles, signal } = context;
   const container = findFinal(handles, publication.media.length);

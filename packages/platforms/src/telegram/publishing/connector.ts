@@ -30,7 +30,6 @@ function toPermalink(message: JsonObject, externalId: string, messageId: number)
   return `https://t.me/${chat}${topic}/${messageId}`;
 }
 
-/** Returns the Telegram message that was sent, or all messages of an album. */
 function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
   const message = object(answer.json, "result");
   if (message !== undefined) return [message];
@@ -53,7 +52,6 @@ function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
   };
 }
 
-/** Sends a post to the chat of the account, or to the supergroup that its group has become. */
 async function publish(
   baseUrl: string,
   given: Publication,
@@ -69,9 +67,9 @@ async function publish(
 }
 
 /**
- * Telegram's publishing connector. The Bot API has no idempotency key, no list and no search, and a bot does not
- * receive its own messages. So a message is sent at most once per command, with all its media in one call, and an
- * unknown outcome stays unknown until a person decides.
+ * Telegram's publishing connector. The Bot API has no idempotency key, no list and no search, and a
+ * bot does not receive its own messages. So a message is sent at most once per command, with all
+ * its media in one call, and an unknown outcome stays unknown until a person decides.
  */
 export function createTelegramPublishingConnector({
   baseUrl,

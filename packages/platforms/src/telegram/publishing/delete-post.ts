@@ -20,16 +20,18 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
   return toFailure(answer);
 }
 
-/** The chat that a permalink without a username names; other permalinks name the username of the chat, which can change. */
+/** Other permalinks name the username of the chat, which can change. */
 const CHAT_ID = /^https:\/\/t\.me\/c\/(-?\d+)\//;
 
-/** Returns the id of the chat in which a post was sent; undefined when its permalink does not contain the id. */
 function toChatId(permalink: string | null): string | undefined {
   const [, id] = CHAT_ID.exec(permalink ?? "") ?? [];
   return id === undefined || id.startsWith("-") ? id : `-100${id}`;
 }
 
-/** The refusal of a deletion in a group that has become a supergroup, where the same ids name other messages. */
+/**
+ * The refusal of a deletion in a group that has become a supergroup, where the same ids name other
+ * messages.
+ */
 const SENT_BEFORE: DeletionOutcome = {
   kind: "refused",
   code: "permission_missing",
@@ -37,10 +39,9 @@ const SENT_BEFORE: DeletionOutcome = {
 };
 
 /**
- * Deletes a Telegram post: a single message with `deleteMessage`, and all messages of an album with one call of
- * `deleteMessages`, which skips messages that no longer exist (platforms reference 6.3). A bot that is an administrator
- * may delete messages of any age. Message ids are those of one chat, and a supergroup counts anew: the messages are deleted in the
- * chat of the permalink, never in the supergroup that this chat has become.
+ * `deleteMessages` skips messages that no longer exist. A supergroup counts message ids anew: the
+ * messages are deleted in the chat of the permalink, never in the supergroup that this chat has
+ * become.
  */
 export async function deletePost(
   baseUrl: string,

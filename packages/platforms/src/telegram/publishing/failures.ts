@@ -1,12 +1,11 @@
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
 
-/** Wait in milliseconds after a rate limit of Telegram whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 
 /**
- * Error codes for patterns in the error descriptions of Telegram's Bot API. The descriptions may change; when no
- * pattern matches, the HTTP status determines the code.
+ * Error codes for patterns in the error descriptions of Telegram's Bot API. The descriptions may
+ * change; when no pattern matches, the HTTP status determines the code.
  */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
   [
@@ -31,10 +30,7 @@ function toCode(status: number, description: string): TargetErrorCode {
   return status === 403 ? "permission_missing" : "content_rejected";
 }
 
-/**
- * Maps an answer of Telegram's Bot API with `ok: false` to a failure (platforms reference 6.7). With `ok: false` the
- * Bot API has refused the call, so no message was sent.
- */
+/** With `ok: false` the Bot API has refused the call, so no message was sent. */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));
   const code = answer.status;
@@ -58,8 +54,8 @@ export function toFailure(answer: PlatformAnswer): Failure {
 }
 
 /**
- * Returns the new id of a group that has become a supergroup; undefined when the answer is about something else. Messages
- * to the old id are refused from then on (Bot API, `ResponseParameters`).
+ * Returns the new id of a group that has become a supergroup; undefined when the answer is about
+ * something else. Messages to the old id are refused from then on (Bot API, `ResponseParameters`).
  */
 export function migratedChatId({ json }: PlatformAnswer): string | undefined {
   const id = object(json, "parameters")?.migrate_to_chat_id;

@@ -6,7 +6,6 @@ import { readSettings } from "#src/settings/read-settings.ts";
 import { toChatFields } from "#src/telegram/chat-address.ts";
 import { SETTINGS } from "../settings.ts";
 
-/** The publishing call to Telegram, which sends the whole post. */
 export interface MessageRequest {
   readonly method: string;
   readonly body: RequestBody;
@@ -21,7 +20,7 @@ const METHODS: Readonly<Record<Kind, string>> = {
   animation: "sendAnimation",
 };
 
-/** File name extensions by media type, because Telegram evaluates the name of a file as well as its bytes. */
+/** Telegram evaluates the name of a file as well as its bytes. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/jpeg": "jpg",
   "image/png": "png",
@@ -35,10 +34,7 @@ function kindOf({ kind, contentType }: PublicationMedia): Kind {
   return contentType === "image/gif" ? "animation" : "photo";
 }
 
-/**
- * Returns the size and duration of a video as parameters of the Telegram call. Telegram clients need them to show the
- * video before it is loaded and to play it while it loads.
- */
+/** Clients need them to show the video before it is loaded. */
 function videoFields(media: PublicationMedia): Fields {
   const { width, height, durationMs } = media;
   if (kindOf(media) === "photo") return {};
@@ -49,7 +45,7 @@ function videoFields(media: PublicationMedia): Fields {
   };
 }
 
-/** Returns the parse mode of the post's text; without a parse mode, Telegram shows markup as plain text. */
+/** Without a parse mode, Telegram shows markup as plain text. */
 function formatFields({ settings }: Publication): Fields {
   return readSettings(SETTINGS, settings).format === "html" ? { parse_mode: "HTML" } : {};
 }
@@ -59,7 +55,6 @@ function captionFields(publication: Publication): Fields {
   return text === "" ? {} : { caption: text, ...formatFields(publication) };
 }
 
-/** Returns the parameters that name the Telegram chat and say whether its members get the post without a sound. */
 function deliveryFields({ externalId, settings }: Publication): Fields {
   const { silent } = readSettings(SETTINGS, settings);
   return { ...toChatFields(externalId), ...(silent ? { disable_notification: true } : {}) };
@@ -88,9 +83,6 @@ function toSingle(publication: Publication, media: PublicationMedia): MessageReq
   };
 }
 
-/**
- * Creates the request for a Telegram album. Telegram shows the caption of the first file as the caption of the album.
- */
 function toAlbum(publication: Publication): MessageRequest {
   const { media } = publication;
   const entries = media.map((one, index) => ({
@@ -115,10 +107,7 @@ function toText(publication: Publication): MessageRequest {
   return { method: "sendMessage", body: jsonBody(content) };
 }
 
-/**
- * Creates the request that sends a Telegram post: a text, one file with the text as its caption, or an album (platforms
- * reference 6.1). Files are never sent as documents.
- */
+/** Files are never sent as documents. */
 export function toMessageRequest(publication: Publication): MessageRequest {
   const [first, second] = publication.media;
   if (first === undefined) return toText(publication);

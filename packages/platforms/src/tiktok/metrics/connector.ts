@@ -6,13 +6,13 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { ask, dataOf } from "../publishing/calls.ts";
 import { toStepFailure } from "../publishing/failures.ts";
 
-/** Maximum number of posts that one call of `video/query` reads (platforms reference 4.4). */
+/** TikTok's limit (`video/query`). */
 const MAX_POSTS = 20;
 
 /**
  * The call budget for metrics: a fifth of TikTok's limit of 600 calls a minute
- * (developers.tiktok.com/doc/tiktok-api-v2-rate-limit, 2026-08-04). The page does not say whether the limit is for one
- * user or the whole app, so it is assumed for the whole app.
+ * (developers.tiktok.com/doc/tiktok-api-v2-rate-limit, 2026-08-04). The page does not say whether
+ * the limit is for one user or the whole app, so it is assumed for the whole app.
  */
 const BUDGET = { scope: "app", calls: 120, windowMs: 60_000 } as const;
 
@@ -29,8 +29,8 @@ function toReading(video: unknown): MetricsReading {
 }
 
 /**
- * TikTok answers about public posts only, and gives a post its id when the post becomes public. A post that is missing in
- * the answer was therefore deleted or made private.
+ * TikTok answers about public posts only, and gives a post its id when the post becomes public. A
+ * post that is missing in the answer was therefore deleted or made private.
  */
 async function readMetrics(
   baseUrl: string,
@@ -49,7 +49,6 @@ async function readMetrics(
   );
 }
 
-/** TikTok's metrics connector. */
 export function createTiktokMetricsConnector({
   baseUrl,
 }: {

@@ -3,13 +3,11 @@ import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/pl
 import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** The account in whose name TikTok is called, and the URL of TikTok's API. */
 export interface TiktokAccess {
   readonly baseUrl: string;
   readonly account: AccountAccess;
 }
 
-/** Creates a request to TikTok's API; its body is always JSON. */
 export function toRequest(
   { baseUrl, account }: TiktokAccess,
   path: string,
@@ -26,7 +24,6 @@ export function toRequest(
   };
 }
 
-/** Makes a TikTok call that does not publish anything. */
 export async function ask(
   access: TiktokAccess,
   path: string,
@@ -36,15 +33,11 @@ export async function ask(
   return await callPlatform(toRequest(access, path, body), signal);
 }
 
-/**
- * Returns the error code in an answer of TikTok, `ok` for a success. TikTok also reports errors in answers with HTTP
- * 200.
- */
+/** TikTok also reports errors in answers with HTTP 200; `ok` for a success. */
 export function codeOf({ json }: PlatformAnswer): string | undefined {
   return text(object(json, "error"), "code");
 }
 
-/** Returns the data in a successful answer of TikTok, else undefined. */
 export function dataOf(answer: PlatformAnswer | NoAnswer): JsonObject | undefined {
   if (answer.kind !== "answer" || answer.status !== 200 || codeOf(answer) !== "ok")
     return undefined;

@@ -1,6 +1,5 @@
 import type { Handles } from "#src/publishing/handles.ts";
 
-/** How a video is divided for the upload to TikTok. */
 export interface ChunkPlan {
   readonly chunkBytes: number;
   /** The last chunk of the video also contains the bytes that do not fill a chunk of their own. */
@@ -9,18 +8,17 @@ export interface ChunkPlan {
 
 /** The ways to divide a video, which are tried one after the other. */
 export interface ChunkSizes {
-  /** Size in bytes up to which a video is first sent as one chunk. */
   readonly wholeBytes: number;
-  /** Sizes in bytes of the chunks of larger videos, in the order in which they are tried. */
   readonly chunkBytes: readonly number[];
 }
 
 const MIB = 1024 * 1024;
 
 /**
- * TikTok documents chunks of 5 to 64 MB. Since 2026-08-09 it refuses to divide videos that fit into one chunk ("The chunk
- * size is invalid"), and apps report different sizes that work for larger videos. The first size is small, because the
- * publishing call sends the last chunk and should be short. Source: post-for-me issue 327; Postiz in July 2026.
+ * TikTok documents chunks of 5 to 64 MB. Since 2026-08-09 it refuses to divide videos that fit into
+ * one chunk ("The chunk size is invalid"), and apps report different sizes that work for larger
+ * videos. The first size is small, because the publishing call sends the last chunk and should be
+ * short. Source: post-for-me issue 327; Postiz in July 2026.
  */
 export const CHUNK_SIZES: ChunkSizes = {
   wholeBytes: 64_000_000,
@@ -30,7 +28,6 @@ export const CHUNK_SIZES: ChunkSizes = {
 const NAME = "chunkPlan";
 const SIZE_REFUSED = /chunk.size/i;
 
-/** Returns the ways to divide a video of this size, in the order in which they are tried. */
 export function planChunks(
   bytes: number,
   { wholeBytes, chunkBytes }: ChunkSizes,
@@ -43,7 +40,6 @@ export function planChunks(
   }));
 }
 
-/** Returns how many ways to divide the video TikTok has refused so far. */
 export function countRefusedPlans(handles: Handles): number {
   return Number(handles[NAME] ?? 0);
 }
@@ -52,7 +48,10 @@ export function toRefusedPlans(count: number): Handles {
   return { [NAME]: String(count) };
 }
 
-/** Whether TikTok refused an upload because of the size of its chunks, so that another size may be accepted. */
+/**
+ * Whether TikTok refused an upload because of the size of its chunks, so that another size may be
+ * accepted.
+ */
 export function isSizeRefused(message: string): boolean {
   return SIZE_REFUSED.test(message);
 }

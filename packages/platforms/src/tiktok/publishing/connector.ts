@@ -16,14 +16,10 @@ import { createUploadStep } from "./upload-step.ts";
 
 export interface TiktokSettings {
   readonly baseUrl: string;
-  /** How videos are divided for the upload. Default: `CHUNK_SIZES`. */
   readonly chunkSizes?: ChunkSizes;
 }
 
-/**
- * Maximum number of times that a TikTok post is sent again. Sending it again is safe, because TikTok itself reports
- * whether an earlier publishing call can still publish anything.
- */
+/** TikTok itself reports whether an earlier call can still publish anything. */
 const MAX_RESENDS = 8;
 
 async function reconcile(
@@ -61,9 +57,10 @@ function toVisibleParts(publication: Publication, handles: Handles): readonly Me
 }
 
 /**
- * TikTok's publishing connector. A video is uploaded in chunks and posted when the last chunk has arrived, so sending
- * the last chunk is the publishing call. TikTok fetches photos itself: the init call of a photo post is the publishing
- * call, and only its answer contains the id of the publication (publish id).
+ * TikTok's publishing connector. A video is uploaded in chunks and posted when the last chunk has
+ * arrived, so sending the last chunk is the publishing call. TikTok fetches photos itself: the init
+ * call of a photo post is the publishing call, and only its answer contains the id of the
+ * publication (publish id).
  */
 export function createTiktokPublishingConnector({
   baseUrl,

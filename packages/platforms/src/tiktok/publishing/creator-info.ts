@@ -7,11 +7,7 @@ import { SETTINGS } from "../settings.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
-/**
- * What TikTok allows the owner of the account (creator) to post; read right before each post (platforms reference 4.1).
- */
 export interface CreatorInfo {
-  /** Time at which the creator info was read from TikTok, in Unix milliseconds. */
   readonly readAt: number;
   readonly privacyLevels: readonly string[];
   readonly maxSeconds: number | null;
@@ -20,7 +16,6 @@ export interface CreatorInfo {
   readonly isStitchDisabled: boolean;
 }
 
-/** Maximum age in milliseconds of TikTok's stored creator info; older info is read again. */
 const MAX_AGE_MS = 10 * 60_000;
 
 const NAME = "creator";
@@ -34,20 +29,19 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level, and none for unlisted
- * posts: a setting of the account says who sees those.
+ * TikTok has no default, and no level for unlisted posts: a setting of the account says who sees
+ * those.
  */
 export function privacyLevelOf({ privacy, settings }: Publication): string | undefined {
   if (privacy === "unlisted") return LEVELS[readSettings(SETTINGS, settings).unlistedAs];
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
-/** Whether the TikTok post is public. TikTok assigns an id to public posts only. */
+/** TikTok assigns an id to public posts only. */
 export function isPublic(publication: Publication): boolean {
   return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
 }
 
-/** Returns TikTok's stored creator info, unless it is too old. */
 export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
   const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
   if (creator === undefined) return undefined;
@@ -65,7 +59,6 @@ function toCreatorInfo(data: JsonObject): CreatorInfo {
   };
 }
 
-/** Our words for TikTok's privacy levels, in the order from the widest. */
 const AUDIENCES: readonly (readonly [level: string, audience: string])[] = [
   ["PUBLIC_TO_EVERYONE", "public"],
   ["FOLLOWER_OF_CREATOR", "followers"],
@@ -73,7 +66,6 @@ const AUDIENCES: readonly (readonly [level: string, audience: string])[] = [
   ["SELF_ONLY", "only_me"],
 ];
 
-/** Returns what TikTok offers the creator, in the words of the REST API. */
 export function toAvailable(creator: CreatorInfo): JsonObject {
   return {
     audiences: AUDIENCES.filter(([level]) => creator.privacyLevels.includes(level)).map(
@@ -86,10 +78,7 @@ export function toAvailable(creator: CreatorInfo): JsonObject {
   };
 }
 
-/**
- * Returns the failure of a post that TikTok does not allow the creator to publish; undefined when TikTok allows it. The
- * privacy of the post is never changed to make it allowed.
- */
+/** The privacy of the post is never changed to make it allowed. */
 function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
   const facts = { available: toAvailable(creator) };
   const level = privacyLevelOf(publication);
@@ -106,7 +95,6 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   return { kind: "refused", code: "media_rejected", message, facts };
 }
 
-/** Reads TikTok's creator info (platforms reference 4.1). */
 export async function fetchCreatorInfo(
   access: TiktokAccess,
   signal: AbortSignal,
@@ -116,7 +104,6 @@ export async function fetchCreatorInfo(
   return data === undefined ? toStepFailure(answer) : toCreatorInfo(data);
 }
 
-/** Reads TikTok's creator info, and checks that the creator may publish this post. */
 export async function askForCreatorInfo(
   access: TiktokAccess,
   publication: Publication,

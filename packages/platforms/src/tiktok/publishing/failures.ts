@@ -8,19 +8,17 @@ import {
 } from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
 
-/**
- * Wait in milliseconds after a rate limit of TikTok; TikTok does not say how long to wait (platforms reference 4.7).
- */
+/** TikTok does not say how long to wait. */
 const RATE_WAIT_MS = 60_000;
 /**
- * Wait in milliseconds after TikTok's daily limit. TikTok counts the posts of the last 24 hours, and does not say when
- * the oldest of them stops counting.
+ * TikTok counts the posts of the last 24 hours, and does not say when the oldest of them stops
+ * counting.
  */
 const DAILY_WAIT_MS = 3_600_000;
 
 /**
- * Wait in milliseconds after TikTok's limit of the users who may post through the app in 24 hours; TikTok does not say when
- * the first of them stops counting. Users who have posted today may go on, so the wait is one of the account.
+ * TikTok does not say when the first user stops counting. Users who have posted today may go on, so
+ * the wait is one of the account.
  */
 const USER_CAP_WAIT_MS = 2 * 3_600_000;
 
@@ -44,7 +42,7 @@ const LIMITS: Readonly<Record<string, readonly [TargetErrorCode, number]>> = {
   reached_active_user_cap: ["platform_quota", USER_CAP_WAIT_MS],
 };
 
-/** HTTP statuses that do not show whether TikTok carried out the call (platforms reference 0.2). */
+/** They do not show whether TikTok carried out the call. */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function describe(answer: PlatformAnswer, code: string): string {
@@ -53,9 +51,8 @@ function describe(answer: PlatformAnswer, code: string): string {
 }
 
 /**
- * Maps an error of TikTok's API to a failure; undefined when the error does not show whether the call took effect.
- * TikTok's own rate limiter sends an error code and refuses the call before it takes effect. A 429 without this code
- * comes from a proxy, so the outcome is not known.
+ * TikTok's own rate limiter sends an error code and refuses the call before it takes effect. A 429
+ * without this code comes from a proxy, so the outcome is not known.
  */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const code = codeOf(answer);
@@ -75,16 +72,12 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
 }
 
-/**
- * Maps TikTok's answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
- * unclear answer.
- */
+/** A step makes nothing visible, so it is retried after an unclear answer. */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return toFailure(answer) ?? platformUnavailable(`HTTP ${answer.status}`);
 }
 
-/** Why TikTok stopped processing a post without publishing it. */
 export interface Ending {
   readonly code: TargetErrorCode;
   /** Whether TikTok may accept the same content when it is sent again. */
@@ -94,8 +87,8 @@ export interface Ending {
 }
 
 /**
- * Converts TikTok's `fail_reason` to the reason and to whether it is temporary. With any `fail_reason`, the post is
- * certainly not published.
+ * Converts TikTok's `fail_reason` to the reason and to whether it is temporary. With any
+ * `fail_reason`, the post is certainly not published.
  */
 export function toEnding(reason: string): Ending {
   if (reason.endsWith("_check_failed")) return { code: "media_rejected", isTemporary: false };

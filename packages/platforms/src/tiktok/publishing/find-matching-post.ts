@@ -9,23 +9,19 @@ import { isPublic } from "./creator-info.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
 
 const MINUTE_MS = 60_000;
-/**
- * Times at which TikTok is searched for a post, in milliseconds after the publishing call. TikTok's list of posts is
- * delayed, so it is searched several times (architecture, "Reconciling").
- */
+/** TikTok's list of posts is delayed. */
 const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
 const PAGE_SIZE = 20;
 const MAX_PAGES = 50;
 /**
- * Minimum length of a listed TikTok title that may be truncated. TikTok truncates listed titles at about 150
- * characters.
+ * Minimum length of a listed TikTok title that may be truncated. TikTok truncates listed titles at
+ * about 150 characters.
  */
 const MIN_TRUNCATED_LENGTH = 100;
 const FIELDS = "id,title,video_description,create_time,share_url";
 
 interface Entry {
   readonly id: string;
-  /** The title and the description with which TikTok lists a post, without empty texts. */
   readonly texts: readonly string[];
   readonly link: string;
   readonly createdAtMs: number;
@@ -44,7 +40,7 @@ function toEntry(video: unknown): Entry {
   };
 }
 
-/** Lists the account's public TikTok posts since `since`; undefined when they could not all be read. */
+/** Undefined when they could not all be read. */
 async function listSince(
   access: TiktokAccess,
   sinceMs: number,
@@ -57,7 +53,8 @@ async function listSince(
     const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
     if (data === undefined) return undefined;
     const found = list(data, "videos").map(toEntry);
-    // A post whose time cannot be read stays in the list, because it may be the post that is searched for.
+    // A post whose time cannot be read stays in the list, because it may be the post that is
+    // searched for.
     const recent = found.filter(({ createdAtMs }) => !(createdAtMs < sinceMs));
     entries.push(...recent);
     if (data.has_more !== true || recent.length < found.length) return entries;
@@ -67,10 +64,7 @@ async function listSince(
   return undefined;
 }
 
-/**
- * Whether a post in TikTok's list is the post that is searched for. TikTok lists the title, the description, or one in
- * the field of the other.
- */
+/** TikTok lists the title, the description, or one in the field of the other. */
 function matches(publication: Publication, { texts, link }: Entry): boolean {
   const { title, text: description } = publication;
   const ours = [
@@ -90,8 +84,8 @@ function matches(publication: Publication, { texts, link }: Entry): boolean {
 }
 
 /**
- * Searches the TikTok posts that the account published since the publishing call for a post whose publish id is not
- * known. A post that TikTok does not list may still exist, so a person has to decide when none is found.
+ * Of a publication whose publish id is not known. A post that TikTok does not list may still exist,
+ * so a person has to decide when none is found.
  */
 export async function findMatchingPost(
   access: TiktokAccess,

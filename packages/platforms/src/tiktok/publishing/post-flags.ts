@@ -4,8 +4,8 @@ import { SETTINGS } from "../settings.ts";
 import type { CreatorInfo } from "./creator-info.ts";
 
 /**
- * Returns the parameters of a TikTok post that the settings of the account decide. An interaction is off if the settings
- * do not allow it, or if the creator has turned it off on TikTok.
+ * An interaction is off if the settings do not allow it, or if the creator has turned it off on
+ * TikTok.
  */
 function toCommonFlags({ settings }: Publication, { isCommentDisabled }: CreatorInfo) {
   const { allowComment, disclosure } = readSettings(SETTINGS, settings);
@@ -16,7 +16,6 @@ function toCommonFlags({ settings }: Publication, { isCommentDisabled }: Creator
   };
 }
 
-/** Returns the parameters of a TikTok video that the settings of the account decide. */
 export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
   const { allowDuet, allowStitch } = readSettings(SETTINGS, publication.settings);
   return {
@@ -26,7 +25,6 @@ export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
   };
 }
 
-/** Returns the parameters of a TikTok photo post that the settings of the account decide. */
 export function toPhotoFlags(publication: Publication, creator: CreatorInfo) {
   const { autoAddMusic } = readSettings(SETTINGS, publication.settings);
   return { ...toCommonFlags(publication, creator), auto_add_music: autoAddMusic };

@@ -11,7 +11,6 @@ export function toPermalink({ username }: AccountAccess, kind: string, postId: s
   return `https://www.tiktok.com/@${username}/${kind}/${postId}`;
 }
 
-/** Returns the stored values (handles) with which `findDetails` asks TikTok for the id of a public post. */
 export function toDetailHandles(publishId: string, kind: TiktokPostKind): Handles {
   return { publishId, kind };
 }

@@ -15,10 +15,6 @@ import {
 import { toFailure } from "./failures.ts";
 import { toPhotoFlags } from "./post-flags.ts";
 
-/**
- * Wait in milliseconds before the first status check of a TikTok photo post; TikTok needs about this long to fetch the
- * photos.
- */
 const FIRST_LOOK_MS = 1000;
 
 function toBody(publication: Publication, creator: CreatorInfo) {
@@ -47,10 +43,6 @@ function toOutcome(answer: PlatformAnswer): Outcome {
   return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
 }
 
-/**
- * Makes the init call of a TikTok photo post, which is the publishing call: TikTok then fetches and posts the photos by
- * itself.
- */
 export async function publishPhotos(
   access: TiktokAccess,
   publication: Publication,
@@ -73,7 +65,6 @@ export async function publishPhotos(
   return sent.kind === "answer" ? toOutcome(sent) : toUnanswered(sent);
 }
 
-/** Creates the step that reads what TikTok allows the creator to publish, before the photos are sent. */
 export function createCreatorStep(baseUrl: string): PrepareStep {
   return {
     name: "creator",

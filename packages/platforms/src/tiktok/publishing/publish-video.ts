@@ -6,17 +6,10 @@ import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
 import { toChunkRequest } from "./upload-step.ts";
 
-/**
- * Wait in milliseconds before the first status check of a TikTok video; TikTok needs about this long for a short video.
- */
 const FIRST_LOOK_MS = 1000;
-/**
- * Milliseconds for which no call is made for the account after TikTok answered an upload with HTTP 429. TikTok's answer
- * does not say how long to wait.
- */
+/** TikTok's answer to an upload does not say how long to wait. */
 const LIMIT_WAIT_MS = 60_000;
 
-/** Returns the last chunk of the TikTok video; undefined while an earlier chunk has not been sent. */
 export function findLastChunk(
   { media: [media] }: Publication,
   handles: Handles,
@@ -38,12 +31,12 @@ function toOutcome(status: number): Outcome {
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
-      // TikTok may or may not publish the video. The status check later asks TikTok how many bytes of the video it has.
+      // TikTok may or may not publish the video. The status check later asks TikTok how many bytes
+      // of the video it has.
       return { kind: "unknown", message };
   }
 }
 
-/** Sends the last chunk of the TikTok video, which is the publishing call. */
 export async function publishVideo(
   publication: Publication,
   handles: Handles,

@@ -14,19 +14,11 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/**
- * Time in milliseconds after a publishing call to TikTok, after which the bytes of the call can no longer arrive and
- * complete the upload.
- */
 const SETTLED_MS = 10 * MINUTE_MS;
 const MIN_WAIT_MS = 100;
-/**
- * Minimum wait in milliseconds between status checks of a TikTok post, even in tests with shortened waits. TikTok
- * allows 30 of these calls per minute and user.
- */
+/** Even in tests with shortened waits: TikTok allows 30 of these calls per minute and user. */
 const MIN_POLL_MS = 400;
 
-/** A publishing call to TikTok that belongs to a known publish id, TikTok's id of the post while it is processed. */
 export interface KnownCall {
   readonly access: TiktokAccess;
   readonly publication: Publication;
@@ -35,10 +27,7 @@ export interface KnownCall {
   readonly publishId: string;
 }
 
-/**
- * Returns the wait until the next status check while TikTok is processing a post. Status checks are frequent at first,
- * because processing usually takes seconds, and rare after an hour.
- */
+/** Frequent at first, because processing usually takes seconds, and rare after an hour. */
 function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict {
   const sinceMs = now.getTime() - calledAt.getTime();
   if (sinceMs > Math.max(MINUTE_MS, DAY_MS * timeScale))
@@ -48,10 +37,6 @@ function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict 
   return { kind: "look_again", afterMs: Math.max(MIN_POLL_MS, afterMs) };
 }
 
-/**
- * Decides how the check of a TikTok post continues when its status could not be read. A rate limit or an invalid token
- * is temporary; a refusal is permanent.
- */
 function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   const failure = answer.kind === "answer" ? toFailure(answer) : undefined;
   if (answer.kind === "answer" && failure?.kind === "refused")
@@ -66,10 +51,6 @@ function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   };
 }
 
-/**
- * Returns the result that the TikTok post is visible. TikTok has assigned the post's id already, or the id is requested
- * later.
- */
 function toPresent({ publication, publishId }: KnownCall, { postId }: PublishStatus): Verdict {
   const kind = kindOf(publication);
   if (postId !== null) {
@@ -83,9 +64,9 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
 }
 
 /**
- * Decides how to continue when TikTok does not have the whole video, so that nothing is published. The last chunk is
- * sent again to the same upload URL; TikTok publishes the video once, however often the chunk arrives. An upload URL
- * that no longer works is abandoned, but only when a chunk that is still in transit can no longer complete the video.
+ * The last chunk is sent again to the same upload URL; TikTok publishes the video once, however
+ * often the chunk arrives. A URL that no longer works is abandoned only when a chunk in transit can
+ * no longer complete the video.
  */
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {
@@ -123,10 +104,6 @@ function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): 
     : { kind: "absent", handles: anew };
 }
 
-/**
- * Finds out by TikTok's status whether a publishing call with a known publish id took effect (platforms reference 4.1
- * and 4.8).
- */
 export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): Promise<Verdict> {
   const status = await fetchStatus(known.access, known.publishId, signal);
   if (status.kind === "no_status") return onNoStatus(known, status);

@@ -1,21 +1,19 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
-/** Number of times that TikTok stopped processing this post for a temporary reason. */
 interface Endings {
   readonly count: number;
-  /** The earliest time at which the post is sent to TikTok again, in Unix milliseconds. */
   readonly restUntil: number;
 }
 
 const NAME = "endings";
 const MINUTE_MS = 60_000;
-/**
- * Pauses in milliseconds after TikTok stopped processing a post for the first, second and third time. After the fourth
- * time the post fails.
- */
+/** After the first, second and third time. After the fourth time the post fails. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
-/** Maximum number of times that a post waits for a limit of TikTok, which counts the posts of the last 24 hours. */
+/**
+ * Maximum number of times that a post waits for a limit of TikTok, which counts the posts of the
+ * last 24 hours.
+ */
 const MAX_LIMIT_PAUSES = 24;
 
 function pauseAfter(count: number, limitMs: number | undefined): number | undefined {
@@ -24,10 +22,8 @@ function pauseAfter(count: number, limitMs: number | undefined): number | undefi
 }
 
 /**
- * Returns the stored values with which every preparation step runs again after a pause, because TikTok stopped
- * processing the post. Returns undefined when this has happened too often.
- *
- * @param limitMs The pause after a limit of TikTok; without it, the pauses are those after temporary faults.
+ * Undefined when TikTok stopped processing the post too often. `limitMs` = the pause after a limit
+ * of TikTok.
  */
 export function restartAfterPause(
   handles: Handles,
@@ -54,10 +50,6 @@ function pause(handles: Handles): StepResult {
   return afterMs > 0 ? { kind: "wait", afterMs } : {};
 }
 
-/**
- * The preparation step that waits before a post is sent to TikTok again, so that the temporary reason of the failure
- * can pass.
- */
 export const retryPauseStep: PrepareStep = {
   name: "retry pause",
   isDone: (handles) => remainingMs(handles) <= 0,

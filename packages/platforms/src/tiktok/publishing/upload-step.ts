@@ -26,7 +26,6 @@ import { toVideoFlags } from "./post-flags.ts";
 import { fetchStatus } from "./publish-status.ts";
 import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
-/** Time in milliseconds for which TikTok accepts chunks of a video after the init call. */
 const UPLOAD_LIFE_MS = 3_600_000;
 
 interface VideoUpload extends TiktokAccess {
@@ -36,24 +35,19 @@ interface VideoUpload extends TiktokAccess {
   readonly signal: AbortSignal;
 }
 
-/**
- * Stores the progress of the TikTok upload. The upload step ends when only the last chunk is missing, because the
- * publishing call sends it.
- */
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
 }
 
 /**
- * Whether a video may be sent to the upload URL that TikTok returned. The URL must use HTTPS or have the origin of
- * TikTok's configured address.
+ * Whether a video may be sent to the upload URL that TikTok returned. The URL must use HTTPS or
+ * have the origin of TikTok's configured address.
  */
 function isTrusted(url: string, baseUrl: string): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === "https:" || parsed?.origin === new URL(baseUrl).origin;
 }
 
-/** Creates the request that sends a chunk of a video to TikTok; its `Content-Range` refers to the whole video. */
 export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   return {
@@ -75,10 +69,7 @@ function toPostInfo(publication: Publication, creator: CreatorInfo) {
   };
 }
 
-/**
- * Makes the init call of a TikTok video upload with the first way to divide the video that TikTok has not refused. After
- * a refusal of the chunk size, the step runs again with the next way.
- */
+/** With the first way to divide the video that TikTok has not refused. */
 async function start(
   context: VideoUpload,
   creator: CreatorInfo,
@@ -96,8 +87,8 @@ async function start(
 }
 
 /**
- * Makes the init call of a TikTok video upload. TikTok posts nothing before all bytes have arrived, so an init call
- * whose answer was lost can be repeated.
+ * TikTok posts nothing before all bytes have arrived, so an init call whose answer was lost can be
+ * repeated.
  */
 async function startWith(
   context: VideoUpload,
@@ -155,12 +146,12 @@ async function onChunk(
   }
 }
 
-/** Asks TikTok how many bytes of the video have arrived, after TikTok's answer to a chunk was lost. */
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts again.
+  // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts
+  // again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
   return advance({ ...upload, sent, stage });
 }
@@ -174,10 +165,6 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
   return isFailure(made) ? made : runAgain(made);
 }
 
-/**
- * Creates the step that does everything before the last chunk of a TikTok video: it reads the creator info, makes the
- * init call and sends the other chunks in order.
- */
 export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): PrepareStep {
   return {
     name: "upload",

@@ -6,8 +6,8 @@ import { reconcileReply, reply } from "./reply.ts";
 import { setHidden } from "./set-hidden.ts";
 
 /**
- * X's comments connector. X lists replies of the last seven days only, does not say which replies are hidden, and lets apps
- * reply only to authors who mentioned or quoted the account.
+ * X lists replies of the last seven days only, does not say which are hidden, and lets apps reply
+ * only to authors who mentioned or quoted the account.
  */
 export function createXCommentsConnector(settings: XSettings): CommentsConnector {
   const { baseUrl } = settings;

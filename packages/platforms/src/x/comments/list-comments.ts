@@ -5,12 +5,11 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { findParentId } from "../publishing/timeline.ts";
 import { COMMENT_FIELDS, isTweetId, readTweets, toComment } from "./tweets.ts";
 
-/** Minimum number of results that X's search can be asked for. */
 const MIN_RESULTS = 10;
 
 /**
- * Checks that the account wrote the post, because X's search also finds replies to posts of others. X answers 200 with an
- * `errors` list for posts that do not exist or that the account may not see.
+ * X's search also finds replies to posts of others. X answers 200 with an `errors` list for posts
+ * that the account may not see.
  */
 async function checkOwner(
   baseUrl: string,
@@ -26,9 +25,9 @@ async function checkOwner(
 }
 
 /**
- * Lists the direct replies of the last seven days to a post; X's recent search reaches no further back. Only direct
- * replies are asked for, because X charges for each result. `after` is the id of the last reply of the previous page:
- * X's ids grow with time, so a page can begin below any id.
+ * X's recent search reaches no further back. X charges for each result, so only direct replies are
+ * asked for. `after` is the id of the last reply of the previous page: ids grow with time, so a
+ * page can begin below any id.
  */
 export async function listComments(
   baseUrl: string,

@@ -5,7 +5,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { findParentId } from "../publishing/timeline.ts";
 import { COMMENT_FIELDS, isTweetId, readTweets, toComment } from "./tweets.ts";
 
-/** Reads a post and one of its replies, whatever their age, in one call. */
 export async function readComment(
   baseUrl: string,
   account: AccountAccess,

@@ -9,14 +9,13 @@ import { compareSent } from "../publishing/timeline-text.ts";
 import { readTimeline, type TimelineEntry } from "../publishing/timeline.ts";
 
 /**
- * Matches the texts with which X refuses a reply to an author who did not mention or quote the account (X changelog,
- * 2026-02-23; github.com/gptme/gptme-contrib/pull/811 quotes the first text).
+ * Matches the texts with which X refuses a reply to an author who did not mention or quote the
+ * account (X changelog, 2026-02-23; github.com/gptme/gptme-contrib/pull/811 quotes the first text).
  */
 const NOT_SUMMONED = /not been mentioned|not permitted to perform this action|restricted who can/i;
-/** Matches the mentions at the start of a reply, which X itself may add when the reply is created. */
+/** X itself may add them when the reply is created. */
 const LEADING_MENTIONS = /^(?:@\w{1,15}\s+)+/;
 
-/** Replies to a comment with `POST /2/tweets`. */
 export async function reply(
   baseUrl: string,
   account: AccountAccess,
@@ -34,19 +33,15 @@ function comparable(skeleton: string): string {
   return skeleton.replace(LEADING_MENTIONS, "");
 }
 
-/**
- * Whether a post in the account's timeline is a reply to the comment and has the text of the requested reply; links are
- * not compared.
- */
+/** Links are not compared. */
 function isSameReply({ commentId, text }: ReplyRequest, entry: TimelineEntry): boolean {
   const sent = comparable(compareSent(text).skeleton);
   return entry.repliesTo === commentId && comparable(entry.shown.skeleton) === sent;
 }
 
 /**
- * Finds out whether a reply with an unknown outcome exists, by searching the account's own timeline, which lists replies too.
- * The rules are those of publishing: only complete reads of the timeline at the scheduled times prove that the reply is
- * absent.
+ * Searches the account's own timeline, which lists replies too. Only complete reads at the
+ * scheduled times prove that the reply is absent.
  */
 export async function reconcileReply(
   { baseUrl, mayResend }: { readonly baseUrl: string; readonly mayResend: boolean },

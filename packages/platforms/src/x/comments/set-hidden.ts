@@ -16,10 +16,7 @@ function isMissing(answer: PlatformAnswer): boolean {
   );
 }
 
-/**
- * Hides a reply or shows it again with `PUT /2/tweets/{id}/hidden`. X refuses this call for replies in conversations
- * that the account did not start.
- */
+/** X refuses this call for replies in conversations that the account did not start. */
 export async function setHidden(
   baseUrl: string,
   { accessToken }: AccountAccess,

@@ -12,14 +12,9 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
 import { noteOf, readPosts } from "../read-posts.ts";
 
-/**
- * Maximum size in bytes of a page of 50 posts. A subscriber of X writes up to 25,000 characters, of which those that take 12
- * bytes in JSON count as two, and X also names the links in them.
- */
 const MAX_LIST_BYTES = maxListBytes(50, 25_000);
 const ID = /^\d{1,19}$/;
 
-/** The fields of a reply on X from which a comment is made. */
 export const COMMENT_FIELDS = {
   "tweet.fields": "author_id,created_at,entities,note_tweet,public_metrics,referenced_tweets",
   expansions: "author_id",
@@ -30,7 +25,6 @@ export function isTweetId(id: string): boolean {
   return ID.test(id);
 }
 
-/** Reads posts of X with a GET request. */
 export async function readTweets(
   baseUrl: string,
   { accessToken }: AccountAccess,
@@ -46,8 +40,8 @@ export async function readTweets(
 }
 
 /**
- * Returns the text of a post as its author wrote it: X's short links are replaced with the URLs that they lead to, links to
- * the post's own media are left out, and the three characters that X escapes are unescaped.
+ * X's short links are replaced with the URLs that they lead to, links to the post's own media are
+ * left out, and the three characters that X escapes are unescaped.
  */
 function toText(tweet: unknown): string {
   const source = noteOf(tweet) ?? tweet;
@@ -60,7 +54,6 @@ function toText(tweet: unknown): string {
   return shown.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
 }
 
-/** Converts a reply in an answer of X, whose `includes` name its author, to a comment. */
 export function toComment(
   tweet: unknown,
   answer: JsonObject,

@@ -6,12 +6,11 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
 import { readPosts } from "../read-posts.ts";
 
-/** Maximum number of posts that one call of `GET /2/tweets` reads (platforms reference 2.4). */
 const MAX_POSTS = 100;
 
 /**
- * X charges for every post that is read and allows an app 3 million posts a month (platforms reference 2.2). The call
- * budget for metrics allows 2.9 million posts in 30 days. The limit per user, 5,000 calls in 15 minutes, is far higher.
+ * X charges for every post that is read and allows an app 3 million posts a month; this budget
+ * allows 2.9 million in 30 days. The limit per user is far higher.
  */
 const BUDGET = { scope: "app", calls: 1_000, windowMs: 15 * 60_000, isPerPost: true } as const;
 
@@ -32,7 +31,6 @@ function toReading(tweet: unknown): MetricsReading {
   return { kind: "metrics", metrics };
 }
 
-/** Maps an entry of the `errors` with which X answers about single posts; the HTTP status is then 200. */
 function toError(error: unknown): MetricsReading {
   if ((text(error, "type") ?? "").endsWith("/resource-not-found")) return { kind: "missing" };
   const message = shorten(text(error, "detail") ?? text(error, "title"));
@@ -63,10 +61,7 @@ async function readMetrics(
   );
 }
 
-/**
- * X's metrics connector. It reads the public counters only: X keeps the private counters for 30 days, and Postrider
- * shows none of them.
- */
+/** Public counters only: X keeps the private ones for 30 days. */
 export function createXMetricsConnector({
   baseUrl,
 }: {

@@ -15,7 +15,8 @@ function nameOf(index: number): string {
 }
 
 /**
- * Whether X shows a description of the file. Source: POST media/metadata/create, "currently only supported for images and GIFs".
+ * Whether X shows a description of the file. Source: POST media/metadata/create, "currently only
+ * supported for images and GIFs".
  */
 export function isDescribed(media: PublicationMedia): boolean {
   return media.altText !== null && categoryOf(media) !== "tweet_video";
@@ -43,10 +44,6 @@ async function describe(
   return isDone ? { [nameOf(index)]: upload.id } : toUploadFailure(answer);
 }
 
-/**
- * Creates the step that adds the description to an uploaded file with `POST /2/media/metadata`. It makes nothing visible and can
- * be repeated; it runs again when the file was uploaded again.
- */
 export function createAltTextStep(baseUrl: string, index: number): PrepareStep {
   return {
     name: `description ${index + 1}`,

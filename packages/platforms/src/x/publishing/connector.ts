@@ -20,7 +20,7 @@ import { createUploadStep } from "./upload-step.ts";
 
 export interface XSettings {
   readonly baseUrl: string;
-  /** Whether a post may be sent to X a second time after searches proved that the first call did not create it. */
+  /** After searches proved that the first call did not create it. */
   readonly mayResend: boolean;
 }
 
@@ -66,8 +66,8 @@ function toSentPost(publication: Publication, handles: Handles): SentPost {
 }
 
 /**
- * The publishing connector of X. X API v2 has no idempotency key; an unknown outcome is resolved by reading the
- * account's own timeline.
+ * X API v2 has no idempotency key; an unknown outcome is resolved by reading the account's own
+ * timeline.
  */
 export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): PublishingConnector {
   return {

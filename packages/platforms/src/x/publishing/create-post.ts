@@ -6,7 +6,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { limitedForMs, toDailyLimit, toFailure } from "./failures.ts";
 
-/** Returns the address of a post for readers. */
 export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }
@@ -19,14 +18,14 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess): Outcome {
     toDailyLimit(answer) ?? (answer.json === undefined ? undefined : toFailure(answer));
   if (failure !== undefined) return failure;
   const message = `HTTP ${answer.status}`;
-  // X's documentation does not say whether a call answered with 429 can create a post, so the timeline is searched before a
-  // repeated call, unless X states that a limit of 24 hours or the usage cap is used up.
+  // X's documentation does not say whether a call answered with 429 can create a post, so the
+  // timeline is searched before a repeated call, unless X states that a limit of 24 hours or the
+  // usage cap is used up.
   return answer.status === 429
     ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
     : { kind: "unknown", message };
 }
 
-/** Creates a post or a reply on X with `POST /2/tweets`: the call that makes it visible. */
 export async function createPost(
   baseUrl: string,
   account: AccountAccess,

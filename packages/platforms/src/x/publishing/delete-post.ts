@@ -5,7 +5,7 @@ import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure, toLimit } from "./failures.ts";
 
-/** Whether X answered that the post does not exist. X reports this with a 404, or among the errors of a 200. */
+/** With a 404, or among the errors of a 200. */
 function isGone(answer: PlatformAnswer): boolean {
   if (answer.json === undefined) return false;
   if (answer.status === 404 || object(answer.json, "data")?.deleted === true) return true;
@@ -14,10 +14,7 @@ function isGone(answer: PlatformAnswer): boolean {
   );
 }
 
-/**
- * Deletes a post on X with `DELETE /2/tweets/{id}` (platforms reference 2.3). X does not document the answer for a post
- * that no longer exists.
- */
+/** X does not document the answer for a post that no longer exists. */
 export async function deletePost(
   baseUrl: string,
   account: AccountAccess,

@@ -6,52 +6,42 @@ import {
   type Failure,
 } from "#src/publishing/outcome.ts";
 
-/** Length of X's rate-limit window in milliseconds. */
 const WINDOW_MS = 15 * 60_000;
-/** Wait in milliseconds after the usage cap of the app, which ends with the month or when the operator raises it. */
+/** The cap ends with the month or when the operator raises it. */
 const USAGE_CAP_WAIT_MS = 6 * 3_600_000;
 
 /**
- * Matches X's validation errors about media. They are recognized by the word "media" in the error text, because no
- * other field of the error shows the cause. X does not guarantee its error texts.
+ * Matches X's validation errors about media. They are recognized by the word "media" in the error
+ * text, because no other field of the error shows the cause. X does not guarantee its error texts.
  */
 const ABOUT_MEDIA = /\bmedia\b/i;
 
 /**
- * The beginnings of the names of X's rate-limit headers: the window of 15 minutes, and the 24 hours of the user and of the
- * app (docs.x.com, rate limits, 2026-08-22).
+ * The beginnings of the names of X's rate-limit headers: the window of 15 minutes, and the 24 hours
+ * of the user and of the app (docs.x.com, rate limits, 2026-08-22).
  */
 const BUCKETS = ["x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour"] as const;
 const APP_BUCKET = "x-app-limit-24hour";
 
-/** The limits of 24 hours. */
 const DAILY_BUCKETS = ["x-user-limit-24hour", APP_BUCKET] as const;
 
-/** Returns when a limit of X ends, in Unix milliseconds, if it is used up; otherwise 0. */
 function usedUpUntil(answer: PlatformAnswer, bucket: (typeof BUCKETS)[number]): number {
   const isUsedUp = Number(header(answer, `${bucket}-remaining`) ?? 0) === 0;
   const reset = Number(header(answer, `${bucket}-reset`));
   return isUsedUp && reset > 0 ? reset * 1000 : 0;
 }
 
-/**
- * Returns the milliseconds until the last of X's limits that are used up ends, from the headers that X sends with every
- * answer.
- */
 export function limitedForMs(answer: PlatformAnswer): number {
   const until = Math.max(...BUCKETS.map((bucket) => usedUpUntil(answer, bucket)));
   if (isUsageCapped(answer)) return Math.max(USAGE_CAP_WAIT_MS, until - Date.now());
   return until > 0 ? Math.max(1000, until - Date.now()) : WINDOW_MS;
 }
 
-/** Whether the monthly spending cap or usage cap of the app at X is reached. */
 function isUsageCapped(answer: PlatformAnswer): boolean {
   return (text(answer.json, "type") ?? "").endsWith("/usage-capped");
 }
 
-/**
- * Returns the failure for HTTP 429 of X. The limits of 24 hours and the usage cap of the app stop all accounts.
- */
+/** The limits of 24 hours and the usage cap of the app stop all accounts. */
 export function toLimit(answer: PlatformAnswer, message: string): Failure {
   const retryAfterMs = limitedForMs(answer);
   const isOfApp = isUsageCapped(answer) || usedUpUntil(answer, APP_BUCKET) > Date.now();
@@ -64,9 +54,8 @@ export function toLimit(answer: PlatformAnswer, message: string): Failure {
 }
 
 /**
- * Returns the failure of a call that X refused for a limit of 24 hours or the usage cap of the app; undefined when the answer does
- * not say so. With such an answer X states itself that it took no further post, so nothing was created, and the timeline, whose
- * reading costs money, is not searched. Other answers with 429 are not that clear: after them it is searched.
+ * Undefined when the answer does not say so. With such an answer X states itself that it took no
+ * further post, so the timeline, whose reading costs money, is not searched.
  */
 export function toDailyLimit(answer: PlatformAnswer): Failure | undefined {
   if (answer.status !== 429 || answer.json === undefined) return undefined;
@@ -78,8 +67,9 @@ export function toDailyLimit(answer: PlatformAnswer): Failure | undefined {
 }
 
 /**
- * Matches X's refusals of the content of a post, where the account may still post: more than one cashtag, and a reply to a post
- * that is deleted or whose author did not mention the account (docs.x.com, 2026-02-23 and 2026-08-22).
+ * Matches X's refusals of the content of a post, where the account may still post: more than one
+ * cashtag, and a reply to a post that is deleted or whose author did not mention the account
+ * (docs.x.com, 2026-02-23 and 2026-08-22).
  */
 const ABOUT_CONTENT =
   /cashtag|reply to a (tweet|post) that is deleted or not visible|only reply to or quote posts where you are mentioned/i;
@@ -101,10 +91,6 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
   return { kind: "refused", code: "account_action_needed", message };
 }
 
-/**
- * Returns the failure of an upload to X. An upload makes nothing visible, so it is repeated after a rate limit and
- * after an unclear answer.
- */
 export function toUploadFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
   switch (answer.status) {
@@ -120,7 +106,6 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
   }
 }
 
-/** Returns the failure of a call to X that makes nothing visible and can be repeated safely. */
 export function toRepeatableFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
   if (answer.status === 429) return toLimit(answer, message);
@@ -128,10 +113,7 @@ export function toRepeatableFailure(answer: PlatformAnswer): Failure {
   return failure ?? platformUnavailable(message);
 }
 
-/**
- * Maps an error of X to a failure (platforms reference 2.7); undefined when the error does not show whether the call
- * took effect.
- */
+/** Undefined when the error does not show whether the call took effect. */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const message = describe(answer);
   switch (answer.status) {

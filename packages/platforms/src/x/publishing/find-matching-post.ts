@@ -10,18 +10,15 @@ import {
   type TimelineEntry,
 } from "./timeline.ts";
 
-/** Whether a post in X's timeline has the text and the number of files of the publication. */
 function matches({ publication }: SentPost, { mediaKeys, shown }: TimelineEntry): boolean {
   const { text, media } = publication;
-  // X may list media on X to which the text links as the media of the post, so the number of files may differ.
+  // X may list media on X to which the text links as the media of the post, so the number of files
+  // may differ.
   const hasItsMedia = mediaKeys.length === media.length || linksToMedia(text);
   return hasItsMedia && shown.skeleton === compareSent(text).skeleton;
 }
 
-/**
- * Searches X's timeline for the post of a publication when it is not known whether the post was sent and which uploads
- * it used.
- */
+/** When it is not known whether the post was sent and which uploads it used. */
 export async function findMatchingPost(
   baseUrl: string,
   sent: SentPost,

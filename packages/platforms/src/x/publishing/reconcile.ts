@@ -11,7 +11,6 @@ import {
   type TimelineEntry,
 } from "./timeline.ts";
 
-/** The posts in X's timeline: `all` of them, and `unowned`, those that are not stored as another Postrider post. */
 interface Entries {
   readonly all: readonly TimelineEntry[];
   readonly unowned: readonly TimelineEntry[];
@@ -26,9 +25,9 @@ function cannotTell(message: string): Verdict {
 }
 
 /**
- * Decides by the media keys (X's ids of uploaded files) whether a post in X's timeline is the published post. A file is
- * uploaded for one post only, so its media key identifies the post, whatever the text is. This holds even if the post in the
- * timeline is stored as another Postrider post by mistake: sending the publication again would publish it twice.
+ * A file is uploaded for one post only, so its media key identifies the post, whatever the text is,
+ * even if that post is stored as another Postrider post by mistake: sending the publication again
+ * would publish it twice.
  */
 function judgeMedia(sent: SentPost, { all, unowned }: Entries): Verdict | undefined {
   const { publication, mediaKeys } = sent;
@@ -46,8 +45,8 @@ function judgeMedia(sent: SentPost, { all, unowned }: Entries): Verdict | undefi
 }
 
 /**
- * Decides by the text whether a post in X's timeline is the published post, which was sent without media. A post with media is
- * another post, except when the text links to media on X: X may list that media as the media of the post.
+ * A post with media is another post, except when the text links to media on X, which X may list as
+ * the post's own.
  */
 function judgeText({ publication }: SentPost, { unowned }: Entries): Verdict | undefined {
   const sent = compareSent(publication.text);
@@ -62,10 +61,7 @@ function judgeText({ publication }: SentPost, { unowned }: Entries): Verdict | u
     : undefined;
 }
 
-/**
- * Finds out whether a publishing call to X took effect, by searching the account's timeline for the post. A post that
- * another Postrider post owns never matches by its text.
- */
+/** A post that another Postrider post owns never matches by its text. */
 export async function reconcile(
   baseUrl: string,
   sent: SentPost,

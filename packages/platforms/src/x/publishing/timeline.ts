@@ -7,43 +7,38 @@ import { noteOf, readPosts, referencedPosts } from "../read-posts.ts";
 import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
 
 const PAGE_SIZE = 100;
-/** Maximum number of pages that are read of a timeline: X shows at most 3,200 posts of a timeline. */
+/**
+ * Maximum number of pages that are read of a timeline: X shows at most 3,200 posts of a timeline.
+ */
 const MAX_PAGES = 32;
 
-/** A publication, and the media keys (ids) with which X's timeline lists its files. */
 export interface SentPost {
   readonly publication: Publication;
   readonly mediaKeys: readonly string[];
 }
 
-/** A post as the timeline of X lists it. */
 export interface TimelineEntry {
   readonly id: string;
   readonly mediaKeys: readonly unknown[];
   readonly shown: ComparableText;
-  /** Id of the post that this post answers; undefined for a post that is not a reply. */
   readonly repliesTo: string | undefined;
 }
 
 function toShortLinks(entities: unknown): readonly ShortLink[] {
   return list(entities, "urls").map((url) => ({
     url: text(url, "url") ?? "",
-    // In a link of a post on X, `expanded_url` is the URL as it was posted, and `unwound_url` the target of its
-    // redirects; different posted URLs may have the same target.
+    // In a link of a post on X, `expanded_url` is the URL as it was posted, and `unwound_url` the
+    // target of its redirects; different posted URLs may have the same target.
     expandedUrl: text(url, "expanded_url") ?? text(url, "unwound_url") ?? "",
     isMedia: text(url, "media_key") !== undefined,
   }));
 }
 
-/** Returns the id of the post that a post in X's answer replies to; undefined when it is not a reply. */
 export function findParentId(tweet: unknown): string | undefined {
   const parent = referencedPosts(tweet).find((one) => text(one, "type") === "replied_to");
   return text(parent, "id");
 }
 
-/**
- * Converts a post in X's answer to a timeline entry. A long post contains its whole text and its links in a note.
- */
 function toEntry(tweet: unknown): TimelineEntry {
   const source = noteOf(tweet) ?? tweet;
   return {
@@ -54,25 +49,16 @@ function toEntry(tweet: unknown): TimelineEntry {
   };
 }
 
-/** Whether Postrider can have published a post in X's timeline as a post. Replies come from comment actions only. */
 export function isPublication({ repliesTo }: TimelineEntry): boolean {
   return repliesTo === undefined;
 }
 
-/** Whether a post in X's timeline has one of the files that were uploaded for the publication. */
 export function hasMediaOf({ mediaKeys }: SentPost, entry: TimelineEntry): boolean {
   return mediaKeys.some((key) => entry.mediaKeys.includes(key));
 }
 
-type Timeline =
-  | { readonly entries: readonly TimelineEntry[] }
-  /** The result of the search for the published post when the account's timeline on X could not be read completely. */
-  | { readonly verdict: Verdict };
+type Timeline = { readonly entries: readonly TimelineEntry[] } | { readonly verdict: Verdict };
 
-/**
- * Reads all pages of the account's own posts on X since shortly before the publishing call. If they could not all be
- * read, the outcome of the call stays unknown.
- */
 export async function readTimeline(
   baseUrl: string,
   { externalId, accessToken }: AccountAccess,

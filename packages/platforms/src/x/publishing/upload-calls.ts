@@ -5,10 +5,9 @@ import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.t
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** Size in bytes of a segment of an upload to X; X accepts 1 to 5 MB. */
+/** X accepts 1 to 5 MB. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 
-/** The parameters that all upload calls to X for one file have in common. */
 export interface UploadContext {
   readonly baseUrl: string;
   readonly account: AccountAccess;
@@ -18,10 +17,6 @@ export interface UploadContext {
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/**
- * Returns X's media category of a file: images are ready after the upload; GIFs and videos are uploaded in segments and
- * processed.
- */
 export function categoryOf(media: PublicationMedia): "tweet_image" | "tweet_gif" | "tweet_video" {
   if (media.kind === "video") return "tweet_video";
   return media.contentType === "image/gif" ? "tweet_gif" : "tweet_image";
@@ -38,7 +33,6 @@ function post(
   return callPlatform(body === undefined ? call : { ...call, body }, signal);
 }
 
-/** Uploads a whole image to X with `POST /2/media/upload` (platforms reference 2.1). */
 export function sendImage(context: UploadContext): Answer {
   const { fileName, contentType } = context.media;
   const file = { name: "media", fileName, contentType, source: mediaBytes(context.media) };
@@ -56,7 +50,7 @@ export function initialize(context: UploadContext): Answer {
   return post(context, "/initialize", jsonBody(body));
 }
 
-/** Sends one segment of a file to X; sending a segment again replaces it. */
+/** Sending a segment again replaces it. */
 export function append(context: UploadContext, id: string, index: number): Answer {
   const { media } = context;
   const start = index * SEGMENT_BYTES;

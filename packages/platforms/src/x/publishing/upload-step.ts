@@ -21,7 +21,7 @@ import {
 } from "./upload-calls.ts";
 import { isAlive, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
-/** Lifetime in milliseconds of uploaded media on X when X's answer does not state it. */
+/** When X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;
 const MIN_CHECK_MS = 1000;
 const MAX_CHECK_MS = 60_000;
@@ -33,7 +33,6 @@ interface FileUpload extends UploadContext {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Returns the data in X's answer to an upload call, or the failure of the call when the answer contains no data. */
 function toData(answer: PlatformAnswer | NoAnswer): { readonly data: Data } | Failure {
   const data = answer.kind === "answer" ? object(answer.json, "data") : undefined;
   const isDone = answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
@@ -44,17 +43,16 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toUploadFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Returns X's answer if it says that X no longer knows the media id or refuses it; X reports both with HTTP 400. */
+/** X reports an unknown and a refused media id with HTTP 400. */
 function findLoss(answer: PlatformAnswer | NoAnswer): PlatformAnswer | undefined {
   return answer.kind === "answer" && [400, 404, 410].includes(answer.status) ? answer : undefined;
 }
 
-/** Stores the progress of the file's upload to X and runs the upload step again. */
 function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** Starts a file's upload to X again after X has lost it. A second loss counts as an error in the file. */
+/** A second loss counts as an error in the file. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };
@@ -94,8 +92,8 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
 async function finish(file: FileUpload, before: Upload): Promise<StepResult> {
   const upload = { ...before, patientUntil: Date.now() + MAX_PROCESSING_MS };
   const answer = await finalize(file, upload.id);
-  // X may refuse `finalize` because an earlier call, whose answer was lost, has already completed the upload. The
-  // status of the upload then decides.
+  // X may refuse `finalize` because an earlier call, whose answer was lost, has already completed
+  // the upload. The status of the upload then decides.
   const isKnown = findLoss(answer) === undefined;
   return isKnown ? follow(file, upload, answer) : await look(file, upload);
 }
@@ -106,7 +104,6 @@ async function look(file: FileUpload, upload: Upload): Promise<StepResult> {
   return loss === undefined ? follow(file, upload, answer) : restart(file.index, upload, loss);
 }
 
-/** Continues after X's answer about its processing of an uploaded file: waits, ends the step or fails. */
 function follow(
   { index }: FileUpload,
   before: Upload,
@@ -143,8 +140,8 @@ async function run(file: FileUpload, upload: Upload | undefined): Promise<StepRe
 }
 
 /**
- * Creates the step that uploads one file of the post to X. Each answer of X is stored before the next call, so that a
- * crash repeats at most one call. A file that X would delete too soon for the post is uploaded again.
+ * Each answer is stored before the next call, so that a crash repeats at most one call. A file that
+ * X would delete too soon for the post is uploaded again.
  */
 export function createUploadStep(baseUrl: string, index: number): PrepareStep {
   return {

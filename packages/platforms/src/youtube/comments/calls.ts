@@ -5,21 +5,14 @@ import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toStepFailure } from "../publishing/failures.ts";
 
-/** The result of a read-only call to YouTube's API. */
 export type YoutubeRead =
   | { readonly kind: "result"; readonly json: JsonObject }
-  /** `reason` is the reason in YouTube's error; empty when the answer contains none. */
   | { readonly kind: "failed"; readonly reason: string; readonly failure: Failure };
 
-/** Maximum number of comments on a page that is requested. */
 export const PAGE_SIZE = 50;
-/**
- * Maximum size in bytes of a page of comments. YouTube repeats the text of a comment in two fields, and accepts 10,000
- * characters.
- */
+/** YouTube repeats the text of a comment in two fields, and accepts 10,000 characters. */
 const MAX_LIST_BYTES = maxListBytes(PAGE_SIZE, 2 * 10_000);
 
-/** Reads a list of YouTube's API, such as `commentThreads`. */
 export async function readYoutube(
   baseUrl: string,
   { accessToken }: AccountAccess,

@@ -5,17 +5,12 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { PAGE_SIZE, readYoutube } from "./calls.ts";
 import { toThreadComment } from "./threads.ts";
 
-/** YouTube's separate lists of published comments and of comments that the owner has hidden (held for review). */
 export const STATUSES = ["published", "heldForReview"] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** A position in one of YouTube's lists: the token of a page; null for the first page, undefined after the last page. */
+/** Null for the first page, undefined after the last page. */
 export type PageToken = string | null | undefined;
 
-/**
- * Reads one of YouTube's comment lists of a video, newest first, page by page. It remembers the page that contains the next
- * comment to take.
- */
 export class CommentFeed {
   readonly #status: Status;
   readonly #read: (query: Readonly<Record<string, string>>) => ReturnType<typeof readYoutube>;
@@ -24,7 +19,7 @@ export class CommentFeed {
   #token: PageToken;
   #nextToken: PageToken;
 
-  /** @param isSeen Returns whether the given comment was on an earlier page that Postrider returned. */
+  /** `isSeen` = on an earlier page that Postrider returned. */
   constructor(
     { baseUrl, account, videoId }: FeedSource,
     { status, token }: { readonly status: Status; readonly token: PageToken },
@@ -43,7 +38,6 @@ export class CommentFeed {
       );
   }
 
-  /** Reads pages until there is a comment to take or the list ends; returns the failure, if any. */
   async fill(): Promise<Failure | "comments_disabled" | undefined> {
     while (this.#comments.length === 0 && this.#nextToken !== undefined) {
       const token = this.#nextToken;
@@ -65,8 +59,8 @@ export class CommentFeed {
   }
 
   /**
-   * A thread is also in the list of hidden comments when only a reply to its published comment is hidden; such a thread is
-   * left out, because the list of published comments contains it.
+   * A thread is also in the list of hidden comments when only a reply to its published comment is
+   * hidden; such a thread is left out, because the list of published comments contains it.
    */
   #toComments(items: readonly unknown[]): readonly PlatformComment[] {
     const isHidden = this.#status === "heldForReview";
@@ -77,7 +71,6 @@ export class CommentFeed {
       .filter((comment) => !this.#isSeen(comment));
   }
 
-  /** The newest comment of this list that Postrider has not returned yet; undefined at the end of the list. */
   get head(): PlatformComment | undefined {
     return this.#comments[0];
   }
@@ -86,13 +79,11 @@ export class CommentFeed {
     this.#comments = this.#comments.slice(1);
   }
 
-  /** The page that contains the next comment to take. */
   get position(): PageToken {
     return this.#comments.length > 0 ? this.#token : this.#nextToken;
   }
 }
 
-/** The video whose comments are read, and the account that reads them. */
 export interface FeedSource {
   readonly baseUrl: string;
   readonly account: AccountAccess;

@@ -6,8 +6,8 @@ import { reply } from "./reply.ts";
 import { setHidden } from "./set-hidden.ts";
 
 /**
- * YouTube's comments connector. Reading a page of comments costs three units of the daily quota, a reply or a change of the
- * moderation status 50 (platforms reference 5.2).
+ * Reading a page of comments costs three units of the daily quota, a reply or a change of the
+ * moderation status 50.
  */
 export function createYoutubeCommentsConnector({
   baseUrl,

@@ -2,9 +2,10 @@ import type { PlatformComment } from "#src/comments/connector.ts";
 import type { PageToken, Status } from "./comment-feed.ts";
 
 /**
- * A position in the merged lists of YouTube comments: the pages to continue with, and the last comment that was returned.
- * YouTube states times in seconds, so the ids of all returned comments of that second are kept too. A comment that was
- * written meanwhile and moves the pages then neither hides nor repeats another comment.
+ * A position in the merged lists of YouTube comments: the pages to continue with, and the last
+ * comment that was returned. YouTube states times in seconds, so the ids of all returned comments
+ * of that second are kept too. A comment that was written meanwhile and moves the pages then
+ * neither hides nor repeats another comment.
  */
 export interface FeedCursor {
   readonly tokens: Readonly<Partial<Record<Status, string | null>>>;
@@ -27,7 +28,6 @@ export function wasReturned({ time, ids }: FeedCursor, comment: PlatformComment)
   return at > time || (at === time && ids.includes(comment.id));
 }
 
-/** Returns the cursor after a page; undefined when both lists have ended. */
 export function toCursor(
   before: FeedCursor,
   page: readonly PlatformComment[],

@@ -10,7 +10,7 @@ import { readYoutube } from "./calls.ts";
 import { CommentFeed, type FeedSource } from "./comment-feed.ts";
 import { parseCursor, toCursor, wasReturned } from "./cursor.ts";
 
-/** Checks that the video belongs to the account's channel, because YouTube shows comments on every public video. */
+/** YouTube shows comments on every public video. */
 async function checkOwner(
   { baseUrl, account, videoId }: FeedSource,
   signal: AbortSignal,
@@ -29,7 +29,6 @@ function findNewest(feeds: readonly CommentFeed[]): CommentFeed | undefined {
   return newest?.head === undefined ? undefined : newest;
 }
 
-/** Takes the newest comments of both lists until the page is full. */
 async function takeComments(
   feeds: readonly CommentFeed[],
   limit: number,
@@ -49,8 +48,8 @@ async function takeComments(
 }
 
 /**
- * Lists the comments on a video, newest first. YouTube has one list of published comments and one of hidden comments; both
- * are merged by time. A video whose comments are turned off has none.
+ * YouTube's lists of published and of hidden comments are merged by time. A video whose comments
+ * are turned off has none.
  */
 export async function listComments(
   source: FeedSource,

@@ -7,17 +7,16 @@ import { toThreadComment, toVideoComment, type VideoComment } from "./threads.ts
 
 const NOT_FOUND: ReadonlySet<string> = new Set(["commentThreadNotFound", "commentNotFound"]);
 
-/** The two resources that contain a top-level comment. Only a thread states the number of replies. */
+/** Only a thread states the number of replies. */
 const RESOURCES = [
   { path: "commentThreads", parse: toThreadComment },
-  // YouTube does not document whether the thread of a hidden comment can be read by its id, so the comment itself is read
-  // when its thread is not found. The comment names the channel, but not always the video.
+  // YouTube does not document whether the thread of a hidden comment can be read by its id, so the
+  // comment itself is read when its thread is not found. The comment names the channel, but not
+  // always the video.
   { path: "comments", parse: (resource: unknown) => toVideoComment(resource, null) },
 ] as const;
 
-/**
- * Reads a top-level comment. With the comment, YouTube states the channel of the video, which must be the account's.
- */
+/** YouTube states the channel of the video, which must be the account's. */
 export async function readComment(
   baseUrl: string,
   account: AccountAccess,

@@ -9,14 +9,13 @@ import { PAGE_SIZE, readYoutube } from "./calls.ts";
 import { toCommentPermalink } from "./reply.ts";
 
 /**
- * Maximum number of pages that one search for a reply reads, enough for 2,000 replies to one comment. If the comment
- * has more replies, the search decides nothing and is repeated later.
+ * Enough for 2,000 replies to one comment. If the comment has more, the search decides nothing and
+ * is repeated later.
  */
 const MAX_PAGES = 40;
 
 /**
- * Reads all replies to a comment. YouTube does not document their order, so only the whole list can prove that a reply is
- * absent.
+ * YouTube does not document their order, so only the whole list can prove that a reply is absent.
  */
 async function readReplies(
   baseUrl: string,
@@ -49,9 +48,6 @@ async function readReplies(
   return { verdict: repeatLook(call) };
 }
 
-/**
- * Whether the account wrote a reply with the text of the request since shortly before the call that sends the reply.
- */
 function isSameReply(
   resource: unknown,
   { externalId }: AccountAccess,
@@ -66,7 +62,6 @@ function isSameReply(
   return isOwn && !isOlder && normalizeText(shown) === normalizeText(request.text);
 }
 
-/** Finds out whether a reply with an unknown outcome exists, by reading the replies to the comment. */
 export async function reconcileReply(
   baseUrl: string,
   account: AccountAccess,

@@ -9,7 +9,10 @@ import { limitedForMs, reasonOf, toFailure } from "../publishing/failures.ts";
 
 type Refusal = Extract<Failure, { kind: "refused" }>;
 
-/** Reasons for which YouTube refuses a reply and whose HTTP status would be misleading (comments.insert, read 2026-11-23). */
+/**
+ * Reasons for which YouTube refuses a reply and whose HTTP status would be misleading
+ * (comments.insert, read 2026-11-23).
+ */
 const REFUSALS: ReadonlyMap<string, Refusal> = new Map([
   [
     "parentCommentNotFound",
@@ -50,7 +53,6 @@ function toOutcome(answer: PlatformAnswer, { mediaId }: ReplyRequest): Outcome {
   return toFailure(answer) ?? { kind: "unknown", message };
 }
 
-/** Replies to a comment with `comments.insert`. */
 export async function reply(
   baseUrl: string,
   { accessToken }: AccountAccess,

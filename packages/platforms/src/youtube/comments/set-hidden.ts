@@ -5,10 +5,7 @@ import type { Failure, Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toStepFailure } from "../publishing/failures.ts";
 
-/**
- * Hides a comment or shows it again with `comments.setModerationStatus`. The status `heldForReview` hides it, because the
- * status `rejected` cannot be undone (platforms reference 5.5).
- */
+/** `heldForReview` hides a comment, because `rejected` cannot be undone. */
 export async function setHidden(
   baseUrl: string,
   { accessToken }: AccountAccess,

@@ -1,10 +1,8 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
 import { number, object, text } from "#src/http/platform-answer.ts";
 
-/** A top-level comment with the video and the channel that it belongs to. */
 export interface VideoComment {
   readonly videoId: string | undefined;
-  /** The channel of the video. */
   readonly channelId: string | undefined;
   readonly comment: PlatformComment;
 }
@@ -17,10 +15,9 @@ function toAuthor(snippet: unknown): Pick<PlatformComment, "authorId" | "authorU
 }
 
 /**
- * Parses a comment of YouTube. YouTube states the moderation status only in lists, to the owner of the video, and not when
- * a comment is read by its id (developers.google.com/youtube/v3/docs/comments, read 2026-11-23).
- *
- * @param replyCount Number of replies; null when it is not known.
+ * YouTube states the moderation status only in lists, to the owner of the video
+ * (developers.google.com/youtube/v3/docs/comments, read 2026-11-23). `replyCount` is null when it
+ * is not known.
  */
 export function toVideoComment(
   resource: unknown,
@@ -31,7 +28,8 @@ export function toVideoComment(
   const createdAt = new Date(text(snippet, "publishedAt") ?? "");
   const status = text(snippet, "moderationStatus");
   if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
-  // Only comments on videos of the account's channel are read, so the channel of the video is the account.
+  // Only comments on videos of the account's channel are read, so the channel of the video is the
+  // account.
   const channelId = text(snippet, "channelId");
   const author = toAuthor(snippet);
   const comment = {
@@ -47,7 +45,6 @@ export function toVideoComment(
   return { videoId: text(snippet, "videoId"), channelId, comment };
 }
 
-/** Parses a thread of YouTube: a top-level comment with the number of its replies. */
 export function toThreadComment(thread: unknown): VideoComment | undefined {
   const snippet = object(thread, "snippet");
   const found = toVideoComment(

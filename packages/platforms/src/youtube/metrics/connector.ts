@@ -7,16 +7,19 @@ import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toStepFailure } from "../publishing/failures.ts";
 
-/** Maximum number of videos that one call of `videos.list` reads (platforms reference 5.4). */
+/** YouTube's limit (`videos.list`). */
 const MAX_POSTS = 50;
 
 /**
- * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota page, 2026-09-11).
- * The call budget for metrics allows at most 2,400 units a day.
+ * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota
+ * page, 2026-09-11). The call budget for metrics allows at most 2,400 units a day.
  */
 const BUDGET = { scope: "app", calls: 100, windowMs: 3_600_000 } as const;
 
-/** Returns a counter, which YouTube sends as text; null when the owner hides it or has turned off comments. */
+/**
+ * Returns a counter, which YouTube sends as text; null when the owner hides it or has turned off
+ * comments.
+ */
 function countOf(statistics: unknown, name: string): number | null {
   const value = text(statistics, name) ?? "";
   return /^\d+$/.test(value) ? Number(value) : null;
@@ -32,7 +35,6 @@ function toReading(video: unknown): MetricsReading {
   return { kind: "metrics", metrics };
 }
 
-/** YouTube leaves videos out of its answer that do not exist; the owner also sees private ones. */
 async function readMetrics(
   baseUrl: string,
   { accessToken }: AccountAccess,
@@ -51,7 +53,6 @@ async function readMetrics(
   );
 }
 
-/** YouTube's metrics connector. */
 export function createYoutubeMetricsConnector({
   baseUrl,
 }: {

@@ -13,15 +13,13 @@ interface Place {
 
 type Answer = PlatformAnswer | NoAnswer;
 
-/** Returns the handles with which `addToPlaylist` adds the video to the playlist after it is published. */
 export function toPlaylistHandles(videoId: string, playlistId: string): Handles {
   return { videoId, playlistId };
 }
 
 /**
- * Decides what follows when YouTube refuses to add a video to a playlist. After a definite refusal the video stays
- * published without the playlist, and the post says why. Any other failure may be temporary, for example because YouTube
- * does not list a new video yet.
+ * After a definite refusal the video stays published without the playlist, and the post says why.
+ * Any other failure may be temporary, for example because YouTube does not list a new video yet.
  */
 function toConsequence(answer: Answer, { playlistId }: Place): Details {
   if (answer.kind === "no_answer") return { kind: "not_yet" };
@@ -35,7 +33,9 @@ function toConsequence(answer: Answer, { playlistId }: Place): Details {
   return { kind: "never", caveat: { code, message } };
 }
 
-/** Asks whether the playlist has the video, because YouTube adds a video as often as it is asked to. */
+/**
+ * Asks whether the playlist has the video, because YouTube adds a video as often as it is asked to.
+ */
 function findItem(
   baseUrl: string,
   { accessToken }: AccountAccess,
@@ -60,8 +60,8 @@ function insertItem(
 }
 
 /**
- * Adds a published video to a playlist of the channel, unless the playlist has it. Two processes that do this at the same
- * moment can add it twice; the video itself exists once.
+ * Unless the playlist has it. Two processes that do this at the same moment can add the video
+ * twice; the video itself exists once.
  */
 export async function addToPlaylist(
   baseUrl: string,

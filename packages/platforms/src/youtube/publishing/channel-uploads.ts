@@ -8,10 +8,6 @@ import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 const MAX_PAGES = 20;
 
-/**
- * Why the uploads of the YouTube channel could not be read: `refused` = YouTube refused permanently, `unreadable` = a
- * temporary failure.
- */
 interface Unread {
   readonly failure: "refused" | "unreadable";
 }
@@ -29,8 +25,8 @@ function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSig
     const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // YouTube has no uploads playlist for a channel without uploads, so the error `playlistNotFound` means that the
-    // channel has no videos.
+    // YouTube has no uploads playlist for a channel without uploads, so the error
+    // `playlistNotFound` means that the channel has no videos.
     if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
     const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
     return { failure: isRefused ? "refused" : "unreadable" };
@@ -49,7 +45,6 @@ function publishedAt(item: unknown): number {
   return Date.parse(text(object(item, "snippet"), "publishedAt") ?? "");
 }
 
-/** Reads the items of the channel's uploads playlist since `since`; the playlist begins with the newest item. */
 async function readItems(
   read: Read,
   playlistId: string,
@@ -66,7 +61,8 @@ async function readItems(
     });
     if ("failure" in answer) return answer;
     const items = list(answer.json, "items");
-    // A video whose time cannot be read stays in the list, because it may be the video that is searched for.
+    // A video whose time cannot be read stays in the list, because it may be the video that is
+    // searched for.
     found.push(...items.filter((item) => !(publishedAt(item) < since)));
     pageToken = text(answer.json, "nextPageToken");
     if (pageToken === undefined || items.some((item) => publishedAt(item) < since)) return found;
@@ -87,10 +83,6 @@ function toVideos(item: unknown): readonly UploadedVideo[] {
   return id === undefined ? [] : [toUploadedVideo(id, item)];
 }
 
-/**
- * Lists the YouTube channel's videos since `since` that have the title and description of the publication, including
- * private videos.
- */
 export async function listMatchingUploads(
   baseUrl: string,
   publication: Publication,

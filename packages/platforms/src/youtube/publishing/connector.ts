@@ -15,13 +15,10 @@ import { readUpload, restOf } from "./upload-state.ts";
 import { createUploadStep } from "./upload-step.ts";
 import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
-/** Size in bytes of a part of a YouTube upload: a multiple of 256 KiB. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
 export interface YoutubeSettings {
-  /** URL of the host of YouTube's API and of the uploads. */
   readonly baseUrl: string;
-  /** Size in bytes of all parts of a YouTube upload except the last; default 8 MiB. */
   readonly chunkBytes?: number;
 }
 
@@ -29,10 +26,7 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
   return { kind: "published", ...toPublished(publication, video) };
 }
 
-/**
- * Maps YouTube's refusal of a publishing call to an outcome. After HTTP 429 the outcome is unknown: the video may
- * exist, and a later call reads the state of the upload session.
- */
+/** After HTTP 429 the video may exist, and a later call reads the state of the upload session. */
 function toRefusal(answer: PlatformAnswer): Outcome {
   const message = `HTTP ${answer.status}`;
   if (answer.status === 429)
@@ -55,8 +49,8 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
 }
 
 /**
- * Maps a publishing call to YouTube that got no answer to an outcome. A video exists only when its last byte has
- * arrived (platforms reference 5.8), so a call that was interrupted earlier created no video.
+ * A video exists only when its last byte has arrived, so a call that was interrupted earlier
+ * created no video.
  */
 function toUnansweredOutcome(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
   if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
@@ -78,9 +72,9 @@ async function publish(
 }
 
 /**
- * YouTube's publishing connector: it uses a resumable upload, whose session works as the idempotency key. The
- * publishing call sends the last part of the video; sending it again to the same session returns the same video.
- * YouTube may process the video for hours; the connector does not wait for that.
+ * A resumable upload, whose session works as the idempotency key: sending the last part again
+ * returns the same video. YouTube may process the video for hours; the connector does not wait for
+ * that.
  */
 export function createYoutubePublishingConnector({
   baseUrl,

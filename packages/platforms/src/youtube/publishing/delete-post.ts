@@ -4,7 +4,6 @@ import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toFailure } from "./failures.ts";
 
-/** Deletes a YouTube video with `DELETE /videos?id=` (platforms reference 5.3). */
 export async function deletePost(
   baseUrl: string,
   { accessToken }: AccountAccess,

@@ -17,16 +17,15 @@ import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 
 const HOUR_MS = 3_600_000;
 /**
- * Wait in milliseconds after a YouTube channel reached its daily limit; YouTube does not document when the limit is
- * reset.
+ * Wait in milliseconds after a YouTube channel reached its daily limit; YouTube does not document
+ * when the limit is reset.
  */
 const CHANNEL_CAP_WAIT_MS = 6 * HOUR_MS;
-/** Wait in milliseconds after a rate limit of YouTube whose answer does not say how long to wait. */
-const RATE_WAIT_MS = 60_000;
 /**
- * Milliseconds that are added to the wait for YouTube's daily quota, because Google's counters are not exact to the
- * second.
+ * Wait in milliseconds after a rate limit of YouTube whose answer does not say how long to wait.
  */
+const RATE_WAIT_MS = 60_000;
+/** Google's counters are not exact to the second. */
 const RESET_MARGIN_MS = 60_000;
 
 const DAILY_QUOTA_REASONS: ReadonlySet<string> = new Set(["quotaExceeded", "dailyLimitExceeded"]);
@@ -36,12 +35,16 @@ const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "uploadRateLimitExceeded",
 ]);
 
-/** How Google names a limit per day: in the text of an error, and as the name of the limit in its details. */
+/**
+ * How Google names a limit per day: in the text of an error, and as the name of the limit in its
+ * details.
+ */
 const PER_DAY = /per ?day/i;
 
 /**
- * Whether a daily limit of the Google project refused the call. The limit of uploads answers HTTP 429 with the reason of a
- * short rate limit; only the name of the limit tells them apart (answers in public repositories, 2026-05-28).
+ * Whether a daily limit of the Google project refused the call. The limit of uploads answers HTTP
+ * 429 with the reason of a short rate limit; only the name of the limit tells them apart (answers
+ * in public repositories, 2026-05-28).
  */
 function isDailyQuota({ json }: PlatformAnswer, reason: string, message: string): boolean {
   if (DAILY_QUOTA_REASONS.has(reason)) return true;
@@ -73,7 +76,6 @@ const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [415, "media_rejected"],
 ]);
 
-/** Returns the reason in an error of Google's APIs, for example `quotaExceeded`. */
 export function reasonOf(answer: PlatformAnswer): string {
   const [first] = list(object(answer.json, "error"), "errors");
   return text(first, "reason") ?? "";
@@ -85,9 +87,6 @@ function describe(answer: PlatformAnswer, reason: string): string {
   return shorten(message.replaceAll(/<[^<>]*>/g, "")) || shorten(reason) || `HTTP ${answer.status}`;
 }
 
-/**
- * Returns the wait in milliseconds after a rate limit of YouTube: the time in the `retry-after` header, or a default.
- */
 export function limitedForMs(answer: PlatformAnswer): number {
   const seconds = Number(header(answer, "retry-after"));
   return seconds > 0 ? seconds * 1000 : RATE_WAIT_MS;
@@ -105,10 +104,7 @@ function toLimit(answer: PlatformAnswer, reason: string, message: string): Failu
   return undefined;
 }
 
-/**
- * Maps an error of Google's APIs to a failure (platforms reference 5.7); undefined when the error does not show whether
- * the call took effect.
- */
+/** Undefined when the error does not show whether the call took effect. */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   if (object(answer.json, "error") === undefined || answer.status >= 500) return undefined;
   const reason = reasonOf(answer);
@@ -120,10 +116,6 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return answer.status === 401 ? { kind: "token_refused", message } : undefined;
 }
 
-/**
- * Maps YouTube's answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
- * unclear answer.
- */
 export function toStepFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer, reasonOf(answer));
   return toFailure(answer) ?? platformUnavailable(message);

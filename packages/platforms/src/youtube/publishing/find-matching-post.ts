@@ -4,8 +4,8 @@ import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
 /**
- * Creates the function that searches for a published YouTube video after a database restore. Either the restored upload
- * session or a later session that the restored data lacks may have completed the video.
+ * After a restore, the restored upload session or a later one that the restored data lacks may have
+ * completed the video.
  */
 export function createFindMatchingPost(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {

@@ -16,10 +16,14 @@ function timeOfDayMs(now: Date): number {
   return (((hour ?? 0) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000 + (now.getTime() % 1000);
 }
 
-/** Returns the milliseconds until the next midnight in California, when Google resets its daily quotas. */
+/**
+ * Returns the milliseconds until the next midnight in California, when Google resets its daily
+ * quotas.
+ */
 export function msUntilPacificMidnight(now: Date): number {
   const guessMs = DAY_MS - timeOfDayMs(now);
-  // On a day on which the clocks change, the first estimate of midnight is wrong by one hour and is corrected.
+  // On a day on which the clocks change, the first estimate of midnight is wrong by one hour and is
+  // corrected.
   const offMs = timeOfDayMs(new Date(now.getTime() + guessMs));
   return offMs > DAY_MS / 2 ? guessMs + (DAY_MS - offMs) : guessMs - offMs;
 }

@@ -5,8 +5,7 @@ import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
 /**
- * Creates the function that finds out by the state of the upload session whether a publishing call to YouTube took
- * effect. A session that has ended may have created a video, so the channel's uploads are then searched.
+ * A session that has ended may have created a video, so the channel's uploads are then searched.
  */
 export function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
@@ -22,7 +21,8 @@ export function createReconcile(baseUrl: string): FindPublication {
         if (!upload.isOffered) return { kind: "absent" };
         const since = upload.startedAt - CLOCK_TOLERANCE_MS;
         const found = await searchUploads(baseUrl, publication, since, call, signal);
-        // YouTube may list an uploaded video late. A list without the video therefore leaves the outcome unknown.
+        // YouTube may list an uploaded video late. A list without the video therefore leaves the
+        // outcome unknown.
         return found.kind === "absent"
           ? { kind: "cannot_tell", message: "the upload session has ended and no video was found" }
           : found;

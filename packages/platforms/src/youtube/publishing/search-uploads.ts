@@ -9,17 +9,15 @@ import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Times at which YouTube is searched for a video, in milliseconds after the publishing call. YouTube's list of uploads
- * is delayed, so a video counts as absent only after complete searches at all these times found nothing.
+ * YouTube's list of uploads is delayed, so only complete searches at all these times prove that the
+ * video is absent.
  */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
 
-/** Returns the result of a search that found the YouTube video. */
 export function toVerdict(publication: Publication, video: UploadedVideo): Verdict {
   return { kind: "present", ...toPublished(publication, video) };
 }
 
-/** Reads the state of a YouTube upload session; undefined when YouTube's answer does not contain the state. */
 export async function readSession(
   publication: Publication,
   upload: Upload,
@@ -31,10 +29,7 @@ export async function readSession(
   return answer.kind === "answer" ? toSessionState(answer) : undefined;
 }
 
-/**
- * Searches the YouTube channel's uploads for the video of the publication. The video counts as found when exactly one
- * upload matches that no other Postrider post owns.
- */
+/** Found when exactly one upload matches that no other Postrider post owns. */
 export async function searchUploads(
   baseUrl: string,
   publication: Publication,

@@ -13,7 +13,6 @@ type Answer = Promise<PlatformAnswer | NoAnswer>;
 
 const LICENSES = { youtube: "youtube", creative_commons: "creativeCommon" } as const;
 
-/** Returns YouTube's video resource: everything that describes the video, without its bytes. */
 function toVideo({ title, text: description, tags, privacy, settings }: Publication) {
   const { categoryId, madeForKids, license } = readSettings(SETTINGS, settings);
   return {
@@ -31,7 +30,6 @@ function toVideo({ title, text: description, tags, privacy, settings }: Publicat
   };
 }
 
-/** Starts a YouTube upload session (platforms reference 5.1), which creates no video yet. */
 export function beginSession(
   baseUrl: string,
   publication: Publication,
@@ -56,10 +54,7 @@ export function beginSession(
   );
 }
 
-/**
- * Returns the URI of the YouTube upload session in the answer that started the session; undefined when the access token
- * must not be sent to this URI.
- */
+/** Undefined when the access token must not be sent to this URI. */
 export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | undefined {
   const location = header(answer, "location") ?? "";
   const parsed = URL.parse(location);
@@ -67,15 +62,11 @@ export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | 
   return isTrusted ? location : undefined;
 }
 
-/**
- * Returns the secrets in the URI of a YouTube upload session: the URI itself and the id in it, which each authorize an
- * upload.
- */
+/** The URI and the id in it each authorize an upload. */
 function secretsOf(uri: string): readonly string[] {
   return [uri, ...new URL(uri).searchParams.values()];
 }
 
-/** Creates the request that sends a part of the video to a YouTube upload session. */
 export function toPut(account: AccountAccess, uri: string, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   const range = `bytes ${start}-${start + length - 1}/${media.bytes}`;
@@ -88,7 +79,6 @@ export function toPut(account: AccountAccess, uri: string, part: MediaPart): Pla
   };
 }
 
-/** Reads from a YouTube upload session how many bytes it has received. */
 export function askSession(
   account: AccountAccess,
   uri: string,
@@ -99,11 +89,9 @@ export function askSession(
   return callPlatform({ method: "PUT", url: uri, headers, secrets: secretsOf(uri) }, signal);
 }
 
-/** The state of a YouTube upload session. */
 export type SessionState =
   | { readonly kind: "complete"; readonly video: UploadedVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
-  /** YouTube no longer knows the upload session. */
   | { readonly kind: "gone" };
 
 function storedOf(answer: PlatformAnswer): number {
@@ -116,7 +104,6 @@ function videoOf({ json }: PlatformAnswer): UploadedVideo | undefined {
   return id === undefined ? undefined : toUploadedVideo(id, json);
 }
 
-/** Returns the state of the YouTube upload session in an answer; undefined when the answer does not contain it. */
 export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
   const video = videoOf(answer);
   switch (answer.status) {

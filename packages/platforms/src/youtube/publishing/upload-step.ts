@@ -15,7 +15,6 @@ import { readUpload, toHandles, type Upload } from "./upload-state.ts";
 
 export interface UploadOptions {
   readonly baseUrl: string;
-  /** Size in bytes of all parts of a YouTube upload except the last: a multiple of 256 KiB. */
   readonly chunkBytes: number;
 }
 
@@ -23,21 +22,18 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toStepFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Stores the progress of the video's upload to YouTube and runs the upload step again. */
 function next(upload: Upload): StepWait {
   return runAgain(toHandles(upload));
 }
 
 /**
- * Uploads all parts of a YouTube video except the last, which the publishing call sends. Each answer of YouTube is
- * stored before the next call. YouTube may have received more than the stored progress says, so every attempt begins by
- * reading the state of the upload session. This also finds a video that an earlier call created although the answer was
- * lost.
+ * Each answer is stored before the next call. YouTube may have received more than the stored
+ * progress says, so every attempt begins by reading the state of the session, which also finds a
+ * video that an earlier call created although the answer was lost.
  */
 class UploadStep implements PrepareStep {
   readonly name = "upload";
   readonly #options: UploadOptions;
-  /** Whether this attempt has read the state of the YouTube upload session. */
   #isCurrent = false;
   #hasStarted = false;
 
@@ -128,8 +124,8 @@ class UploadStep implements PrepareStep {
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
       case "gone":
-        // The YouTube upload session may have created a video before it ended. The upload is not started again, because
-        // that could publish the video twice.
+        // The session may have created a video before it ended. Starting again could publish the
+        // video twice.
         if (upload.isOffered)
           return {
             kind: "refused",

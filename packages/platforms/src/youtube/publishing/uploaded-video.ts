@@ -5,14 +5,11 @@ import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "../settings.ts";
 import { toPlaylistHandles } from "./add-to-playlist.ts";
 
-/** A YouTube video that an upload created. */
 export interface UploadedVideo {
   readonly id: string;
-  /** The privacy of the YouTube video; absent when YouTube does not state it. */
   readonly privacy?: string;
 }
 
-/** Converts the id of a YouTube video and the API resource that states its privacy to our form of a video. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };
@@ -22,8 +19,8 @@ export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
 const MAX_SHORT_MS = 180_000;
 
 /**
- * Whether YouTube shows a video as a Short: the video is not wider than high and at most three minutes long. YouTube's
- * API does not say whether a video is a Short.
+ * Whether YouTube shows a video as a Short: the video is not wider than high and at most three
+ * minutes long. YouTube's API does not say whether a video is a Short.
  */
 function isShort({ media: [video] }: Publication): boolean {
   if (video === undefined) return false;
@@ -32,7 +29,6 @@ function isShort({ media: [video] }: Publication): boolean {
   return width <= height && durationMs <= MAX_SHORT_MS;
 }
 
-/** Returns the external id of a YouTube video and its permalink. */
 function toIds(
   publication: Publication,
   { id }: UploadedVideo,
@@ -42,10 +38,9 @@ function toIds(
 }
 
 /**
- * Returns the ids with which a YouTube video counts as published. YouTube locks every upload of an API project that it
- * has not audited as private (platforms reference 5.2). The video then exists, and uploading it again would only make
- * another locked video and spend quota, so it counts as published with a caveat. If the settings of the account name a
- * playlist, the video is added to it later.
+ * YouTube locks every upload of an API project that it has not audited as private. Uploading the
+ * video again would only make another locked one and spend quota, so it counts as published with a
+ * caveat.
  */
 export function toPublished(
   publication: Publication,

@@ -1,15 +1,23 @@
-import type { EventHandler } from "@postrider/shared/bus/consumer";
-import { onAccountConnected } from "./on-account-connected.ts";
-import { onDeletionUpdated } from "./on-deletion-updated.ts";
-import { onTargetUpdated } from "./on-target-updated.ts";
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import {
+  DeletionUpdatedSchema,
+  TargetUpdatedSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { type EventHandler, handleEvents } from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
+import { deleteTargetMetrics, insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
+import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 
 /**
- * Consumer group of the engagement part of the delivery service. It handles topics independently of publishing and webhooks.
+ * Consumer group of the engagement part of the delivery service. It handles topics independently of
+ * publishing and webhooks.
  */
 export const ENGAGEMENT_GROUP = "delivery.engagement";
 
 /**
  * Creates the handlers of the bus events that engagement needs, by topic.
+ *
  * @param platforms The platforms that have metrics.
  */
 export function createEngagementHandlers(
@@ -19,4 +27,40 @@ export function createEngagementHandlers(
     "accounts.events.v1": [onAccountConnected],
     "delivery.events.v1": [onTargetUpdated(platforms), onDeletionUpdated],
   };
+}
+
+/**
+ * Resumes the scheduled refreshes of metrics and the polls for comments at once when an account is
+ * connected again.
+ */
+const onAccountConnected = handleEvents(AccountConnectedSchema, async (tx, events) => {
+  await resumeAccounts(
+    tx,
+    events.map(({ message }) => message),
+  );
+});
+
+/** Deletes the metrics of targets that were deleted from their platforms, with their history. */
+const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
+  const deleted = events.filter(({ message }) => message.status === "deleted");
+  if (deleted.length === 0) return;
+  await deleteTargetMetrics(
+    tx,
+    deleted.map(({ message }) => message.targetId),
+  );
+});
+
+/**
+ * Creates the handler that schedules the refreshes of metrics for published targets.
+ *
+ * @param platforms The platforms that have metrics.
+ */
+function onTargetUpdated(platforms: readonly string[]): EventHandler {
+  return handleEvents(TargetUpdatedSchema, async (tx, events) => {
+    const published = events.filter(({ message }) => message.status === "published");
+    if (published.length === 0) return;
+    const targetIds = published.map(({ message }) => message.targetId);
+    await insertPublishedTargets(tx, { targetIds, platforms, endMs: METRICS_END_MS });
+    failpoint("delivery.in-metrics-consumer");
+  });
 }

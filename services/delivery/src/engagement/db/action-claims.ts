@@ -1,6 +1,8 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { releaseCalls } from "#src/calls/table.ts";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
+import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
@@ -95,21 +97,21 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: one with an open
- * call that a search of the platform could not tell apart from the call of `a`, or an earlier one that hides or shows the comment.
+ * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on its comment: one with an open
+ * call that a search of the platform could not tell apart from the call of `t`, or an earlier one that hides or shows the comment.
  */
 function isBehind(sql: ISql) {
   return sql`
     (exists (
       select 1
       from comment_actions e
-      where e.account_id = a.account_id
-      and e.comment_id = a.comment_id
-      and e.call_key = a.call_key
-      and e.id <> a.id
+      where e.account_id = t.account_id
+      and e.comment_id = t.comment_id
+      and e.call_key = t.call_key
+      and e.id <> t.id
       and e.status in ('calling', 'unknown', 'reconciling')
     )
-    or ${isBehindVisibility(sql, sql`a.external_account_id`)})`;
+    or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
 }
 
 /**
@@ -125,16 +127,16 @@ function firstReady(sql: ISql) {
       from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
         as of(status, calls)
       cross join lateral (
-        select a.id, a.wake_at
-        from comment_actions a
+        select t.id, t.wake_at
+        from comment_actions t
         cross join deployment d
-        where a.account_id = s.account_id
-        and a.status = of.status
-        and a.status in ('queued', 'working', 'unknown', 'reconciling')
-        and a.wake_at <= now()
+        where t.account_id = s.account_id
+        and t.status = of.status
+        and t.status in ('queued', 'working', 'unknown', 'reconciling')
+        and t.wake_at <= now()
         and not ${isDoubtful(sql)}
         and not (of.calls and ${isBehind(sql)})
-        order by a.wake_at
+        order by t.wake_at
         limit s.free
       ) as f
       where s.may_call or not of.calls
@@ -168,21 +170,21 @@ async function claimOf(
     ),
     heads as (${firstReady(tx)}),
     taken as (
-      select a.id
+      select t.id
       from heads h
-      join comment_actions a on a.id = h.id
-      where a.status in ('queued', 'working', 'unknown', 'reconciling')
-      and a.wake_at <= now()
-      for update of a skip locked
+      join comment_actions t on t.id = h.id
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      for update of t skip locked
     )
-    update comment_actions a
-    set status = case when a.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+    update comment_actions t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = a.crash_count + case when a.status in ('working', 'reconciling') then 1 else 0 end,
-      fence = a.fence + 1,
+      crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
+      fence = t.fence + 1,
       lease_owner = ${owner}
     from taken k
-    where a.id = k.id
+    where t.id = k.id
     returning ${actionColumns(tx)}, now() as claimed_at`;
 }
 
@@ -203,40 +205,10 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/** A platform call whose worker did not report its outcome before the deadline of the call. */
-export interface LostCall {
-  readonly id: string;
-  readonly callNumber: number;
-  readonly cause: CommentAction["cause"];
-}
-
-/** Lists calls whose deadline has passed, although their outcome is not recorded. */
-export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
-  return await sql<LostCall[]>`
-    select id, call_number, cause
-    from comment_actions
-    where status in ('working', 'calling', 'reconciling')
-    and status = 'calling'
-    and wake_at <= now()
-    order by wake_at
-    limit ${limit}`;
-}
-
 /** Releases an action, unless another worker has claimed it. It can be claimed again after `delayMs`. */
-export async function releaseAction(
-  sql: Sql,
-  { id, fence }: HeldAction,
-  delayMs: number,
-): Promise<void> {
+export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx`
-      update comment_actions
-      set status = case status when 'reconciling' then 'unknown' else 'queued' end,
-        wake_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
-        lease_owner = null
-      where id = ${id}
-      and fence = ${fence}
-      and status in ('working', 'reconciling')`;
-    await wakeQueues(tx, [id]);
+    await releaseCalls(tx, ACTION_TABLE, [action], delayMs);
+    await wakeQueues(tx, [action.id]);
   });
 }

@@ -1,6 +1,6 @@
-import { isUniqueViolation, type ISql, type TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
-import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /** Locks actions. `now` is the database's time after the locks were granted. */
@@ -12,95 +12,13 @@ export async function lockActions(
   const [calls, now] = await Promise.all([
     tx<CommentAction[]>`
       select ${actionColumns(tx)}
-      from comment_actions a
-      where a.id in ${tx(ids)}
-      order by a.id
-      for update of a`,
+      from comment_actions t
+      where t.id in ${tx(ids)}
+      order by t.id
+      for update of t`,
     readClock(tx),
   ]);
   return { calls, now };
-}
-
-function toRow(action: CommentAction) {
-  return {
-    id: action.id,
-    status: action.status,
-    wake_at: action.wakeAt.toISOString(),
-    crash_count: action.crashCount,
-    retry_count: action.retryCount,
-    first_unknown_at: action.firstUnknownAt?.toISOString() ?? null,
-    unknown_count: action.unknownCount,
-    open_unknowns: action.openUnknowns,
-    resend_count: action.resendCount,
-    looks: action.looks,
-    is_limited: action.isLimited,
-    is_restored: action.isRestored,
-    call_until: action.callUntil?.toISOString() ?? null,
-    version: action.version,
-    external_id: action.externalId,
-    further_ids: action.furtherIds,
-    error_code: action.errorCode,
-    error_message: action.errorMessage,
-    finished_at: action.finishedAt?.toISOString() ?? null,
-  };
-}
-
-/** Writes the new states of locked actions. */
-export async function updateActions(
-  tx: TransactionSql,
-  actions: readonly CommentAction[],
-): Promise<void> {
-  await tx`
-    update comment_actions a
-    set status = k.status,
-      wake_at = k.wake_at,
-      crash_count = k.crash_count,
-      retry_count = k.retry_count,
-      first_unknown_at = k.first_unknown_at,
-      unknown_count = k.unknown_count,
-      open_unknowns = k.open_unknowns,
-      resend_count = k.resend_count,
-      looks = k.looks,
-      is_limited = k.is_limited,
-      is_restored = k.is_restored,
-      call_until = k.call_until,
-      version = k.version,
-      external_id = k.external_id,
-      further_ids = k.further_ids,
-      error_code = k.error_code,
-      error_message = k.error_message,
-      finished_at = k.finished_at
-    from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as k(
-      id uuid, status text, wake_at timestamptz, crash_count int, retry_count int, first_unknown_at timestamptz,
-      unknown_count int, open_unknowns int, resend_count int, looks int, is_limited boolean, is_restored boolean,
-      call_until timestamptz, version bigint, external_id text, further_ids text[], error_code text, error_message text, finished_at timestamptz
-    )
-    where a.id = k.id`;
-}
-
-/**
- * Records the account of the platform of an action whose platform is about to be searched, because an earlier release or a
- * restore left the action without it. From then on, no call on the comment that a search could not tell apart can begin.
- *
- * @returns `busy` if such a call is open already, of another workspace. `lost` if another worker has claimed the action.
- */
-export async function recordExternalAccount(
-  sql: ISql,
-  { id, fence }: HeldAction,
-  externalAccountId: string,
-): Promise<"recorded" | "busy" | "lost"> {
-  try {
-    const { count } = await sql`
-      update comment_actions
-      set external_account_id = ${externalAccountId}
-      where id = ${id}
-      and fence = ${fence}
-      and status = 'reconciling'`;
-    return count === 0 ? "lost" : "recorded";
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return "busy";
-  }
 }
 
 /**

@@ -13,8 +13,8 @@ export interface PolledAccount extends AccountRef {
   readonly fence: number;
   readonly failures: number;
   /**
-   * The platform's cursor with which the next poll continues the list of older media; null = the next poll starts at the newest
-   * of them.
+   * The platform's cursor with which the next poll continues the list of older media; null = the
+   * next poll starts at the newest of them.
    */
   readonly mediaCursor: string | null;
   /** When the account was claimed, in microseconds, as Postgres writes a time. */
@@ -26,14 +26,16 @@ export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /** Whether the platform has limited the account, which no process polls before `waitMs` is over. */
+  /**
+   * Whether the platform has limited the account, which no process polls before `waitMs` is over.
+   */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
 
 /**
- * Locks the row of an account, and returns the time of the database after that. While a transaction holds the lock, no other one
- * stores runs of the account or changes the status of its rules.
+ * Locks the row of an account, and returns the time of the database after that. While a transaction
+ * holds the lock, no other one stores runs of the account or changes the status of its rules.
  */
 export async function lockAccount(
   tx: TransactionSql,
@@ -55,8 +57,8 @@ export async function lockAccount(
 }
 
 /**
- * Makes an account with an active automation rule due for a poll now, or as soon as its platform no longer limits it, and
- * resets its failures. If a poll is in progress, another one follows it.
+ * Makes an account with an active automation rule due for a poll now, or as soon as its platform no
+ * longer limits it, and resets its failures. If a poll is in progress, another one follows it.
  */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
@@ -67,8 +69,8 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
 }
 
 /**
- * Takes the leases of accounts of a platform that are due to be polled and that no process polls. The accounts that
- * have waited for longest come first.
+ * Takes the leases of accounts of a platform that are due to be polled and that no process polls.
+ * The accounts that have waited for longest come first.
  */
 export async function claimAccounts(
   sql: ISql,
@@ -78,8 +80,8 @@ export async function claimAccounts(
     leaseMs,
   }: { readonly platform: string; readonly limit: number; readonly leaseMs: number },
 ): Promise<readonly (PolledAccount & { readonly latenessMs: number })[]> {
-  // An account that another transaction has locked is skipped, so that processes never wait for each other. The conditions are
-  // checked again under the lock.
+  // An account that another transaction has locked is skipped, so that processes never wait for
+  // each other. The conditions are checked again under the lock.
   return await sql<(PolledAccount & { latenessMs: number })[]>`
     with due as materialized (
       select account_id, poll_at
@@ -104,7 +106,9 @@ export async function claimAccounts(
 
 /**
  * Locks the row of an account and renews the lease of its poll.
- * @returns The database's time after the lock was granted; undefined if another process has taken the lease.
+ *
+ * @returns The database's time after the lock was granted; undefined if another process has taken
+ *   the lease.
  */
 export async function keepLease(
   tx: TransactionSql,
@@ -120,12 +124,10 @@ export async function keepLease(
   return row?.now;
 }
 
-/** Number of units that the account may still use of its call budget; most platform calls use one. */
 export interface TakenCalls {
   /** Whether the units were used. If not, the calls must not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
-  /** Milliseconds until the account may use a unit again. */
   readonly unitWaitMs: number;
 }
 
@@ -172,14 +174,18 @@ export async function takeCalls(
   return row;
 }
 
-/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active automation rule. */
+/**
+ * Ends the lease of a poll and stores when the account is polled next: not at all if it has no
+ * active automation rule.
+ */
 export async function releaseAccount(
   tx: TransactionSql,
   { accountId, fence, claimedAt }: PolledAccount,
   { waitMs, failures, error, isLimited, mediaCursor }: PollEnd,
 ): Promise<void> {
-  // The account is locked first, which an activation of an automation rule does too. So this transaction sees the active rule,
-  // or the activation waits and afterwards makes the account due for a poll itself.
+  // The account is locked first, which an activation of an automation rule does too. So this
+  // transaction sees the active rule, or the activation waits and afterwards makes the account due
+  // for a poll itself.
   await tx`
     select 1
     from automation_accounts
@@ -187,8 +193,8 @@ export async function releaseAccount(
     for no key update`;
   const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
   const heldUntil = isLimited ? next : tx`a.held_until`;
-  // If `poll_at` is later than the claim, an automation rule was activated during the poll and the account must be polled
-  // again.
+  // If `poll_at` is later than the claim, an automation rule was activated during the poll and the
+  // account must be polled again.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',

@@ -16,7 +16,10 @@ interface AutomationCounts {
   readonly failing: Readonly<Record<string, number>>;
 }
 
-/** Counts the waiting runs of automation rules, and the accounts that are due to be polled or whose polls fail. */
+/**
+ * Counts the waiting runs of automation rules, and the accounts that are due to be polled or whose
+ * polls fail.
+ */
 export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
   const [row] = await sql<AutomationCounts[]>`
     with waiting as materialized (

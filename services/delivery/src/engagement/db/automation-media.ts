@@ -1,7 +1,10 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 
-/** Returns the stored states of media of an account: how far their comments were read, and when they are read again. */
+/**
+ * Returns the stored states of media of an account: how far their comments were read, and when they
+ * are read again.
+ */
 export async function listWatchedMedia(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -21,8 +24,8 @@ export async function upsertWatchedMedia(
   { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },
   media: WatchedMedia,
 ): Promise<void> {
-  // Only the holder of the account's lease writes the rows of its media, so a row does not change between read and
-  // write.
+  // Only the holder of the account's lease writes the rows of its media, so a row does not change
+  // between read and write.
   await tx`
     insert into automation_media (
       account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at,

@@ -24,7 +24,10 @@ export async function insertRule(tx: TransactionSql, rule: AutomationRule): Prom
     )`;
 }
 
-/** Stores a changed automation rule. If the rule is no longer active, a job later marks its waiting runs as skipped. */
+/**
+ * Stores a changed automation rule. If the rule is no longer active, a job later marks its waiting
+ * runs as skipped.
+ */
 export async function updateRule(
   tx: TransactionSql,
   rule: AutomationRule,
@@ -61,8 +64,8 @@ export async function findRule(
 }
 
 /**
- * Lists the automation rules that are not revoked, newest first, and one beyond the page, which shows that another page
- * follows.
+ * Lists the automation rules that are not revoked, newest first, and one beyond the page, which
+ * shows that another page follows.
  */
 export async function listRules(
   sql: ISql,
@@ -80,8 +83,8 @@ export async function listRules(
 }
 
 /**
- * Counts the automation rules of a workspace that are not revoked. Other transactions wait to count them until this one ends,
- * so that two of them cannot both create the last allowed rule.
+ * Counts the automation rules of a workspace that are not revoked. Other transactions wait to count
+ * them until this one ends, so that two of them cannot both create the last allowed rule.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`automation_rules ${workspaceId}`}, 0))`;
@@ -93,7 +96,9 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
   return row?.count ?? 0;
 }
 
-/** Lists the active automation rules of an account, and the rules with the given ids, oldest first. */
+/**
+ * Lists the active automation rules of an account, and the rules with the given ids, oldest first.
+ */
 export async function listRulesOfAccount(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -112,13 +117,16 @@ export async function listRulesOfAccount(
 export interface StoppedRule {
   readonly id: string;
   /**
-   * When the automation rule was stopped, in microseconds, as Postgres writes a time. Waiting runs from before this time are
-   * skipped.
+   * When the automation rule was stopped, in microseconds, as Postgres writes a time. Waiting runs
+   * from before this time are skipped.
    */
   readonly skipBefore: string;
 }
 
-/** Lists a page of the automation rules whose waiting runs must be skipped, beginning with the rule that was stopped first. */
+/**
+ * Lists a page of the automation rules whose waiting runs must be skipped, beginning with the rule
+ * that was stopped first.
+ */
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },
@@ -132,7 +140,10 @@ export async function listStoppedRules(
     limit ${limit}`;
 }
 
-/** Records that no run of a stopped automation rule waits any more. A rule that was stopped again since then is not changed. */
+/**
+ * Records that no run of a stopped automation rule waits any more. A rule that was stopped again
+ * since then is not changed.
+ */
 export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
   await sql`
     update automation_rules

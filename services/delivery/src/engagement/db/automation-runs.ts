@@ -80,8 +80,8 @@ async function appendEnds(
 }
 
 /**
- * Ends runs of automation rules and stores the events about that. A run that has ended already changes only if its private
- * reply turns out to have been sent.
+ * Ends runs of automation rules and stores the events about that. A run that has ended already
+ * changes only if its private reply turns out to have been sent.
  */
 export async function endRuns(
   tx: TransactionSql,
@@ -89,8 +89,8 @@ export async function endRuns(
 ): Promise<void> {
   if (ends.length === 0) return;
   const rows = ends.map(({ runId, status, reason }) => ({ run_id: runId, status, reason }));
-  // Runs are locked in the order of their ids, so that two transactions cannot deadlock. The conditions are checked under the
-  // lock.
+  // Runs are locked in the order of their ids, so that two transactions cannot deadlock. The
+  // conditions are checked under the lock.
   const changed = await tx<AutomationRun[]>`
     with ends as materialized (
       select r.id, e.status, e.reason
@@ -140,7 +140,8 @@ interface RunPage {
 }
 
 /**
- * Lists runs of automation rules of a workspace, newest first, and one beyond the page, which shows that another page follows.
+ * Lists runs of automation rules of a workspace, newest first, and one beyond the page, which shows
+ * that another page follows.
  */
 export async function listRunPage(
   sql: ISql,
@@ -167,7 +168,10 @@ export function runPage(
     limit ${limit + 1}`;
 }
 
-/** Lists runs of automation rules by their ids; runs of other workspaces than the given ones are missing. */
+/**
+ * Lists runs of automation rules by their ids; runs of other workspaces than the given ones are
+ * missing.
+ */
 export async function listRunsByIds(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

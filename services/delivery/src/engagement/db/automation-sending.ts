@@ -1,9 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Stores whether the settings of this process allow private replies of automation rules. Returns since when they are allowed,
- * or null if they are not. Blocking and allowing them again sets a new time, so that comments written in between are never
- * answered.
+ * Stores whether the settings of this process allow private replies of automation rules. Returns
+ * since when they are allowed, or null if they are not. Blocking and allowing them again sets a new
+ * time, so that comments written in between are never answered.
  */
 export async function storeSending(sql: ISql, isEnabled: boolean): Promise<Date | null> {
   if (!isEnabled) {

@@ -15,9 +15,9 @@ export interface StoredResult extends BackfillResult {
 }
 
 /**
- * Stores the results for a page of past comments, numbered after those of the earlier pages. Returns how many were stored, by
- * outcome. A comment that an earlier page contained too, because newer comments have moved the page limits, is left out. Call
- * it while the backfill job is locked.
+ * Stores the results for a page of past comments, numbered after those of the earlier pages.
+ * Returns how many were stored, by outcome. A comment that an earlier page contained too, because
+ * newer comments have moved the page limits, is left out. Call it while the backfill job is locked.
  */
 export async function insertResults(
   tx: TransactionSql,
@@ -60,7 +60,10 @@ export async function insertResults(
   };
 }
 
-/** Lists results of a backfill job, newest comment first, and one beyond the page, which shows that another page follows. */
+/**
+ * Lists results of a backfill job, newest comment first, and one beyond the page, which shows that
+ * another page follows.
+ */
 export async function listResults(
   sql: ISql,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },

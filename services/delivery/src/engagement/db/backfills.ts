@@ -2,7 +2,10 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/** A job that shows page by page what an automation rule would do with past comments. It never sends anything. */
+/**
+ * A job that shows page by page what an automation rule would do with past comments. It never sends
+ * anything.
+ */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -12,34 +15,36 @@ export interface BackfillRow {
   readonly status: BackfillStatus;
   /** Number of pages of past comments whose results are stored. */
   readonly pages: number;
-  /** The platform's cursor of the next page; null on the last page. */
   readonly pageCursor: string | null;
   readonly prepared: number;
   readonly skipped: number;
   readonly unmatched: number;
+  /** Approximate size of the results in bytes. */
+  readonly bytes: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * A backfill job whose page of past comments was not stored in time has the status `ready` again, so that the page can be
- * requested again.
+ * A backfill job whose page of past comments was not stored in time has the status `ready` again,
+ * so that the page can be requested again.
  */
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, account_id, rule_id, media_id,
     case when status = 'preparing' and preparing_until <= now() then 'ready' else status end as status,
-    pages, page_cursor, prepared, skipped, unmatched, created_at, updated_at`;
+    pages, page_cursor, prepared, skipped, unmatched, bytes, created_at, updated_at`;
 }
 
 export async function insertBackfill(tx: TransactionSql, job: BackfillRow): Promise<void> {
   await tx`
     insert into backfills (
       id, workspace_id, account_id, rule_id, media_id, status, pages, page_cursor, prepared, skipped, unmatched,
-      created_at, updated_at
+      bytes, created_at, updated_at
     ) values (
       ${job.id}, ${job.workspaceId}, ${job.accountId}, ${job.ruleId}, ${job.mediaId}, ${job.status}, ${job.pages},
-      ${job.pageCursor}, ${job.prepared}, ${job.skipped}, ${job.unmatched}, ${job.createdAt}, ${job.updatedAt}
+      ${job.pageCursor}, ${job.prepared}, ${job.skipped}, ${job.unmatched}, ${job.bytes}, ${job.createdAt},
+      ${job.updatedAt}
     )`;
 }
 
@@ -71,7 +76,10 @@ export async function lockBackfill(
   return row;
 }
 
-/** Lists backfill jobs, newest first, and one beyond the page, which shows that another page follows. */
+/**
+ * Lists backfill jobs, newest first, and one beyond the page, which shows that another page
+ * follows.
+ */
 export async function listBackfillPage(
   sql: ISql,
   workspaceId: string,
@@ -89,7 +97,8 @@ export async function listBackfillPage(
 type JobRef = Pick<BackfillRow, "id" | "workspaceId">;
 
 /**
- * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not stored can be prepared again.
+ * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not
+ * stored can be prepared again.
  */
 export async function setBackfillStatus(
   tx: TransactionSql,
@@ -109,7 +118,6 @@ export async function setBackfillStatus(
   return row;
 }
 
-/** Numbers of a backfill job's results by outcome. */
 export interface OutcomeCounts {
   readonly prepared: number;
   readonly skipped: number;
@@ -124,10 +132,12 @@ export async function addBackfillPage(
     status,
     pageCursor,
     counts,
+    bytes,
   }: {
     readonly status: BackfillStatus;
     readonly pageCursor: string | null;
     readonly counts: OutcomeCounts;
+    readonly bytes: number;
   },
 ): Promise<BackfillRow> {
   const [row] = await tx<BackfillRow[]>`
@@ -139,10 +149,49 @@ export async function addBackfillPage(
       prepared = prepared + ${counts.prepared},
       skipped = skipped + ${counts.skipped},
       unmatched = unmatched + ${counts.unmatched},
+      bytes = bytes + ${bytes},
       updated_at = now()
     where id = ${id}
     and workspace_id = ${workspaceId}
     returning ${columns(tx)}`;
   if (row === undefined) throw new Error("the preparation job is missing");
   return row;
+}
+
+/**
+ * Maximum number of backfill jobs of a workspace, and of bytes of their results; the oldest jobs
+ * give way to newer ones.
+ */
+export const BACKFILL_LIMITS = { jobs: 100, bytes: 100_000_000 };
+
+/**
+ * Deletes the oldest backfill jobs of a workspace beyond the limits with their results, except the
+ * job with the id `keptId`.
+ */
+export async function deleteOldBackfills(
+  tx: TransactionSql,
+  { workspaceId, keptId }: { readonly workspaceId: string; readonly keptId: string },
+  { jobs, bytes } = BACKFILL_LIMITS,
+): Promise<void> {
+  // A job to which another request is adding a page is locked, and left to the next request.
+  const old = await tx<{ id: string }[]>`
+    select id
+    from backfills
+    where workspace_id = ${workspaceId}
+    and id in (
+      select id
+      from (
+        select id, row_number() over newest as place, sum(bytes) over newest as total
+        from backfills
+        where workspace_id = ${workspaceId}
+        window newest as (order by id desc)
+      ) as job
+      where place > ${jobs} or total > ${bytes}
+    )
+    and id <> ${keptId}
+    for update skip locked`;
+  const ids = old.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await tx`delete from backfill_results where backfill_id = any(${ids}::uuid[])`;
+  await tx`delete from backfills where id = any(${ids}::uuid[])`;
 }

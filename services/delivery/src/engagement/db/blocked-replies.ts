@@ -2,9 +2,10 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
 /**
- * Ends waiting private replies and returns them: all of them if the operator does not allow private replies, otherwise
- * those that were stored before private replies were last allowed. A private reply whose call may have reached the
- * platform is not ended. A worker would refuse the calls anyway; this function ends the private replies sooner.
+ * Ends waiting private replies and returns them: all of them if the operator does not allow private
+ * replies, otherwise those that were stored before private replies were last allowed. A private
+ * reply whose call may have reached the platform is not ended. A worker would refuse the calls
+ * anyway; this function ends the private replies sooner.
  */
 export async function endBlocked(
   tx: TransactionSql,

@@ -20,14 +20,14 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly sendBefore: Date | null;
 }
 
-/** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `a`. */
+/** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `t`. */
 export function actionColumns(sql: ISql) {
   return sql`
-    a.id, a.workspace_id, a.account_id, a.platform, a.media_id, a.comment_id, a.type, a.text, a.run_id,
-    a.send_before, a.status, a.wake_at, a.fence, a.crash_count, a.retry_count, a.call_number, a.called_at,
-    a.call_until, a.first_unknown_at, a.unknown_count, a.open_unknowns, a.resend_count, a.looks, a.is_limited,
-    a.is_restored, a.version,
-    a.external_account_id, a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
+    t.id, t.workspace_id, t.account_id, t.platform, t.media_id, t.comment_id, t.type, t.text, t.run_id,
+    t.send_before, t.status, t.wake_at, t.fence, t.crash_count, t.retry_count, t.call_number, t.called_at,
+    t.call_until, t.first_unknown_at, t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited,
+    t.is_restored, t.version,
+    t.external_account_id, t.external_id, t.further_ids, t.error_code, t.error_message, t.cause, t.created_at, t.finished_at`;
 }
 
 function toRow(action: ActionRow) {
@@ -99,9 +99,9 @@ export async function listManualActions(
   const rows = refs.map(({ workspaceId, id }) => ({ workspace_id: workspaceId, id }));
   return await sql<CommentAction[]>`
     select ${actionColumns(sql)}
-    from comment_actions a
-    where a.type <> 'private_reply'
-    and (a.id, a.workspace_id) in (
+    from comment_actions t
+    where t.type <> 'private_reply'
+    and (t.id, t.workspace_id) in (
       select id, workspace_id
       from jsonb_to_recordset(${sql.json(rows)}) as r(id uuid, workspace_id uuid)
     )`;

@@ -8,8 +8,8 @@ interface MediaRef {
 }
 
 /**
- * SQL condition: the comment of action `a` is older, or newer, than a position in the list of comments. True if there is no
- * position.
+ * SQL condition: the comment of action `a` is older, or newer, than a position in the list of
+ * comments. True if there is no position.
  */
 function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older" | "newer") {
   if (position === undefined) return sql`true`;
@@ -21,8 +21,8 @@ function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older
 }
 
 /**
- * Lists the comments of a piece of media that Postrider hid and has not unhidden, newest first. Only comments between the two
- * positions of `range` are returned.
+ * Lists the comments of a piece of media that Postrider hid and has not unhidden, newest first.
+ * Only comments between the two positions of `range` are returned.
  */
 export async function listHiddenComments(
   sql: ISql,

@@ -4,19 +4,21 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 
 export interface MetricsClaim {
   readonly platform: string;
-  /** Maximum number of accounts per claim; for each account, one call for metrics is made. */
   readonly maxAccounts: number;
   /** Maximum number of targets of an account whose metrics one call requests. */
   readonly maxTargets: number;
   /**
-   * No more accounts are claimed when those already claimed have this number of targets with due metrics together. The last
-   * account may exceed it.
+   * No more accounts are claimed when those already claimed have this number of targets with due
+   * metrics together. The last account may exceed it.
    */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
   /** Duration in milliseconds of the lease with which this process claims the accounts. */
   readonly leaseMs: number;
-  /** Targets whose metrics become due within this time are refreshed together with those whose metrics are due. */
+  /**
+   * Targets whose metrics become due within this time are refreshed together with those whose
+   * metrics are due.
+   */
   readonly aheadMs: number;
   /** Age of a post from which its metrics are no longer refreshed, even if they are due. */
   readonly endMs: number;
@@ -24,7 +26,10 @@ export interface MetricsClaim {
 
 /** A target whose account this process has claimed for a call for metrics. */
 export interface ClaimedTarget extends AskedTarget {
-  /** Whether the post became too old while the refresh of its metrics was due, so that they are not refreshed. */
+  /**
+   * Whether the post became too old while the refresh of its metrics was due, so that they are not
+   * refreshed.
+   */
   readonly isExpired: boolean;
 }
 
@@ -33,8 +38,8 @@ export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
   /**
-   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so
-   * that no target is due yet.
+   * The targets of the account whose metrics are due. Empty if the stored due time of the account
+   * was too early, so that no target is due yet.
    */
   readonly targets: readonly ClaimedTarget[];
 }
@@ -47,8 +52,8 @@ type ClaimRow = ClaimedTarget & {
 };
 
 /**
- * Creates the rows of `metrics_apps`, one per platform. They store the rate limits and the call budgets that all
- * accounts of our app share.
+ * Creates the rows of `metrics_apps`, one per platform. They store the rate limits and the call
+ * budgets that all accounts of our app share.
  */
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
@@ -63,7 +68,8 @@ function milliseconds(sql: ISql, ms: number) {
 }
 
 /**
- * SQL: the number of calls that the call budget of our app allows now; no row if the platform has a budget per account.
+ * SQL: the number of calls that the call budget of our app allows now; no row if the platform has a
+ * budget per account.
  */
 function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
   // The lock makes the claims of all processes use the call budget of our app one after the other.
@@ -81,10 +87,14 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
     for no key update`;
 }
 
-/** SQL: the accounts with due metrics whose own budget allows a call, those that have waited for longest first. */
+/**
+ * SQL: the accounts with due metrics whose own budget allows a call, those that have waited for
+ * longest first.
+ */
 function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
-  // An account that another process is claiming is skipped. The conditions are checked again under the lock.
+  // An account that another process is claiming is skipped. The conditions are checked again under
+  // the lock.
   return sql`
     select account_id, workspace_id, wake_at
     from metrics_accounts
@@ -98,8 +108,9 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
 }
 
 /**
- * Claims accounts of a platform with due metrics, and the targets whose metrics one call per account requests. The same
- * statement charges the calls to the budget, so that all processes together do not exceed it.
+ * Claims accounts of a platform with due metrics, and the targets whose metrics one call per
+ * account requests. The same statement charges the calls to the budget, so that all processes
+ * together do not exceed it.
  */
 export async function claimDueTargets(
   sql: ISql,
@@ -134,8 +145,8 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
 }
 
 /**
- * SQL: the targets whose metrics are requested in the calls for the claimed accounts, those that have been due for longest
- * first.
+ * SQL: the targets whose metrics are requested in the calls for the claimed accounts, those that
+ * have been due for longest first.
  */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
@@ -155,8 +166,8 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
 }
 
 /**
- * SQL: leaves out the accounts that this claim does not need, because the accounts whose metrics are due earlier have enough
- * targets.
+ * SQL: leaves out the accounts that this claim does not need, because the accounts whose metrics
+ * are due earlier have enough targets.
  */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`

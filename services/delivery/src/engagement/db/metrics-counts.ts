@@ -1,6 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Maximum number of targets with due metrics that are counted. */
 const MAX_COUNT = 100_000;
 
 /** State of the metrics schedule of a platform. */
@@ -14,13 +13,15 @@ export interface MetricsCounts {
   /** Whether the platform limits all accounts of our app at the moment. */
   readonly isAppLimited: boolean;
   /**
-   * Milliseconds without a call after which the call budget would be full again: the budget of the app, or of the account that
-   * has used the most of its own.
+   * Milliseconds without a call after which the call budget would be full again: the budget of the
+   * app, or of the account that has used the most of its own.
    */
   readonly usedMs: number;
 }
 
-/** Counts the targets of the given platforms whose metrics are due, and the limits that delay them. */
+/**
+ * Counts the targets of the given platforms whose metrics are due, and the limits that delay them.
+ */
 export async function countMetrics(
   sql: ISql,
   platforms: readonly string[],

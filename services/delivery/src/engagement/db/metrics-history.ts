@@ -1,9 +1,10 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Returns SQL for the rows of the metrics history of the targets in `due`, and whether each row is superfluous. All rows of the
- * last 48 hours are kept; from older ones, the last of each 6 hours; after 7 days, the last of each day; after 90 days, the
- * last of each 30 days; after 400 days, none.
+ * Returns SQL for the rows of the metrics history of the targets in `due`, and whether each row is
+ * superfluous. All rows of the last 48 hours are kept; from older ones, the last of each 6 hours;
+ * after 7 days, the last of each day; after 90 days, the last of each 30 days; after 400 days,
+ * none.
  */
 function rankedHistory(sql: ISql) {
   return sql`
@@ -26,11 +27,12 @@ function rankedHistory(sql: ISql) {
 }
 
 /**
- * Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number of these targets.
+ * Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number
+ * of these targets.
  */
 export async function thinHistories(sql: ISql, limit: number): Promise<number> {
-  // A target whose metrics another process is refreshing, or whose metrics history another process is thinning out, is
-  // left out; a later page contains it.
+  // A target whose metrics another process is refreshing, or whose metrics history another process
+  // is thinning out, is left out; a later page contains it.
   const [row] = await sql<{ count: number }[]>`
     with due as materialized (
       select target_id

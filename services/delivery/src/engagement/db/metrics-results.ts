@@ -3,7 +3,9 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
 
-/** Locks accounts in the order of their ids, as every transaction that locks several accounts does. */
+/**
+ * Locks accounts in the order of their ids, as every transaction that locks several accounts does.
+ */
 export async function lockMetricsAccounts(
   tx: TransactionSql,
   accountIds: readonly string[],
@@ -32,10 +34,15 @@ export interface StoredReading {
   readonly metrics: PostMetrics;
 }
 
-/** Age in milliseconds from which the metrics history of a target is thinned out: younger rows are all kept. */
+/**
+ * Age in milliseconds from which the metrics history of a target is thinned out: younger rows are
+ * all kept.
+ */
 const HISTORY_WHOLE_MS = 48 * 3_600_000;
 
-/** Stores metrics that are newer than the stored ones, each with a row of history, and returns them. */
+/**
+ * Stores metrics that are newer than the stored ones, each with a row of history, and returns them.
+ */
 export async function storeReadings(
   tx: TransactionSql,
   readings: readonly NewReading[],
@@ -95,13 +102,16 @@ export interface TargetEnd {
   /** Whether a user requested the refresh of the metrics. */
   readonly isByHand: boolean;
   /**
-   * Whether the platform answered about the post. If so, a user can request the next refresh of its metrics only after a
-   * minimum time.
+   * Whether the platform answered about the post. If so, a user can request the next refresh of its
+   * metrics only after a minimum time.
    */
   readonly isAnswered: boolean;
 }
 
-/** Stores when the metrics of targets are refreshed next, and ends the refreshes that users requested. */
+/**
+ * Stores when the metrics of targets are refreshed next, and ends the refreshes that users
+ * requested.
+ */
 export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
   const rows = ends.map((end) => ({
     target_id: end.targetId,
@@ -113,8 +123,8 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     is_by_hand: end.isByHand,
     is_answered: end.isAnswered,
   }));
-  // Targets for which the platform returned no id are never passed in, so the metrics of every scheduled target can be
-  // refreshed.
+  // Targets for which the platform returned no id are never passed in, so the metrics of every
+  // scheduled target can be refreshed.
   await tx`
     update target_metrics as t
     set due_at = case
@@ -139,22 +149,30 @@ export interface AccountEnd {
   readonly platform: string;
   readonly bucket: Bucket;
   /**
-   * Whether the call was a scheduled one, for which this process has claimed the account, and not one that a user requested.
+   * Whether the call was a scheduled one, for which this process has claimed the account, and not
+   * one that a user requested.
    */
   readonly isScheduled: boolean;
   /** When the call for metrics began. */
   readonly askedAt: Date;
-  /** Milliseconds for which the account gets no scheduled call, unless it was connected again since the call began. */
+  /**
+   * Milliseconds for which the account gets no scheduled call, unless it was connected again since
+   * the call began.
+   */
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
   readonly limitedForMs: number;
-  /** Units of the call budget that were used beyond those that a claim has charged: all of a call by hand. */
+  /**
+   * Units of the call budget that were used beyond those that a claim has charged: all of a call by
+   * hand.
+   */
   readonly furtherUnits: number;
 }
 
 /**
- * Ends the calls for metrics: sets when the metrics of each account are due next, and applies pauses, rate limits and budgets.
- * The accounts must be locked, so that no target is added meanwhile.
+ * Ends the calls for metrics: sets when the metrics of each account are due next, and applies
+ * pauses, rate limits and budgets. The accounts must be locked, so that no target is added
+ * meanwhile.
  */
 export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = ends.map(({ bucket, ...end }) => ({
@@ -196,7 +214,10 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
     where a.account_id = r.account_id`;
 }
 
-/** Delays all calls to platforms that limited our whole app, and charges further units to the app's budget. */
+/**
+ * Delays all calls to platforms that limited our whole app, and charges further units to the app's
+ * budget.
+ */
 export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

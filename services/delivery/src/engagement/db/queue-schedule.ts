@@ -1,6 +1,9 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** How long claims skip an account whose ready actions all wait for something with no known end, for example another action. */
+/**
+ * How long claims skip an account whose ready actions all wait for something with no known end, for
+ * example another action.
+ */
 const RECHECK_SECONDS = 1;
 /** How long claims skip an account that an operator has paused. */
 const PAUSED_RECHECK_SECONDS = 10;
@@ -13,7 +16,10 @@ export function isPaused(sql: ISql) {
       or (kind = 'workspace' and key = q.workspace_id::text))`;
 }
 
-/** SQL subquery: until when the platform limits the polls of queue `q`'s account, which limits its actions too. */
+/**
+ * SQL subquery: until when the platform limits the polls of queue `q`'s account, which limits its
+ * actions too.
+ */
 export function heldUntil(sql: ISql) {
   return sql`
     (
@@ -24,8 +30,9 @@ export function heldUntil(sql: ISql) {
 }
 
 /**
- * SQL condition: no rate limit that the platform returned to an action forbids a poll of the account (a row of
- * `automation_accounts`) now. A platform's rate limit holds for the whole account.
+ * SQL condition: no rate limit that the platform returned to an action forbids a poll of the
+ * account (a row of `automation_accounts`) now. A platform's rate limit holds for the whole
+ * account.
  */
 export function isUnheld(sql: ISql) {
   return sql`
@@ -37,7 +44,10 @@ export function isUnheld(sql: ISql) {
     )`;
 }
 
-/** SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there is none. */
+/**
+ * SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there
+ * is none.
+ */
 function firstWake(sql: ISql, statuses: readonly string[]) {
   return sql`
     (
@@ -56,8 +66,9 @@ function firstWake(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * SQL expression: when a claim looks for actions in this queue again, if its next action is ready at `wakeAt` (null = it has
- * none). For actions that are ready but were not claimed, it is `recheckSeconds` from now.
+ * SQL expression: when a claim looks for actions in this queue again, if its next action is ready
+ * at `wakeAt` (null = it has none). For actions that are ready but were not claimed, it is
+ * `recheckSeconds` from now.
  */
 function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
   return sql`

@@ -2,14 +2,15 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
 /**
- * Maximum wait of an account, in milliseconds, that counts as a lease: a process has claimed the account for one call.
- * A longer wait is a pause.
+ * Maximum wait of an account, in milliseconds, that counts as a lease: a process has claimed the
+ * account for one call. A longer wait is a pause.
  */
 const MAX_LEASE_MS = 90_000;
 
 /**
- * Ends the pauses that accounts have because the platform refused access, and keeps calls that began before from pausing them
- * again. Leases, budgets and rate limits stay. Failed polls for comments are repeated now, or after the poll in progress.
+ * Ends the pauses that accounts have because the platform refused access, and keeps calls that
+ * began before from pausing them again. Leases, budgets and rate limits stay. Failed polls for
+ * comments are repeated now, or after the poll in progress.
  */
 export async function resumeAccounts(
   tx: TransactionSql,

@@ -8,16 +8,16 @@ import { actionColumns } from "./comment-actions.ts";
  */
 const CODE = "duplicate_detected";
 
-/** SQL assignments that end action `a` before its platform call; a worker that has claimed it can no longer begin the call. */
+/** SQL assignments that end action `t` before its platform call; a worker that has claimed it can no longer begin the call. */
 function end(sql: ISql) {
   return sql`
     status = 'failed',
     error_code = ${CODE},
     error_message = '',
     finished_at = now(),
-    fence = a.fence + 1,
+    fence = t.fence + 1,
     lease_owner = null,
-    version = a.version + 1`;
+    version = t.version + 1`;
 }
 
 /**
@@ -43,10 +43,10 @@ export async function replaceWaiting(
       order by id
       for update
     )
-    update comment_actions a
+    update comment_actions t
     set ${end(tx)}
     from open o
-    where a.id = o.id
+    where t.id = o.id
     and o.status in ('queued', 'working')
     returning ${actionColumns(tx)}`;
 }
@@ -61,19 +61,19 @@ export async function replaceRequeued(
 ): Promise<readonly CommentAction[]> {
   if (ids.length === 0) return [];
   return await tx<CommentAction[]>`
-    update comment_actions a
+    update comment_actions t
     set ${end(tx)}
-    where a.id in ${tx(ids)}
-    and a.type in ('hide', 'unhide')
-    and a.status = 'queued'
+    where t.id in ${tx(ids)}
+    and t.type in ('hide', 'unhide')
+    and t.status = 'queued'
     and exists (
       select 1
       from comment_actions later
-      where later.account_id = a.account_id
-      and later.comment_id = a.comment_id
+      where later.account_id = t.account_id
+      and later.comment_id = t.comment_id
       and later.type in ('hide', 'unhide')
       and later.status in ('queued', 'working')
-      and (later.created_at, later.id) > (a.created_at, a.id)
+      and (later.created_at, later.id) > (t.created_at, t.id)
     )
     returning ${actionColumns(tx)}`;
 }

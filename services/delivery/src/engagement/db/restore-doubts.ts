@@ -19,7 +19,7 @@ const MESSAGE =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether action `a` was carried out, and the platform has not been
+ * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and the platform has not been
  * searched since then. The table `deployment` has the alias `d`. An action that hides or shows a comment is uncertain only if
  * it was requested before the restore, because the restore may have lost a later request with the opposite effect. Repeating a
  * newer one does no harm.
@@ -28,25 +28,25 @@ export function isDoubtful(sql: ISql) {
   return sql`
     (d.restored_at is not null
       and case
-        when a.type in ('hide', 'unhide') then a.created_at < d.restored_at
-        else a.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
-          and (a.doubted_at is null or a.doubted_at < d.restored_at)
+        when t.type in ('hide', 'unhide') then t.created_at < d.restored_at
+        else t.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
+          and (t.doubted_at is null or t.doubted_at < d.restored_at)
       end)`;
 }
 
 /**
  * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
- * action `a`, has or may have an open call.
+ * action `t`, has or may have an open call.
  */
 function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (
       select 1
       from comment_actions e
-      where e.account_id = a.account_id
-      and e.comment_id = a.comment_id
-      and e.call_key = a.call_key
-      and e.id <> a.id
+      where e.account_id = t.account_id
+      and e.comment_id = t.comment_id
+      and e.call_key = t.call_key
+      and e.id <> t.id
       and e.status in ('calling', 'unknown', 'reconciling')
     )`;
 }
@@ -57,12 +57,12 @@ function isBehindOpenCall(sql: ISql) {
  */
 function readyDoubtful(sql: ISql, isThorough: boolean) {
   return sql`
-    select distinct on (a.account_id, a.comment_id, a.call_key) a.id
-    from comment_actions a
+    select distinct on (t.account_id, t.comment_id, t.call_key) t.id
+    from comment_actions t
     cross join deployment d
-    where a.status in ('queued', 'working', 'unknown', 'reconciling')
-    and a.wake_at <= now()
-    and a.type in ('reply', 'private_reply')
+    where t.status in ('queued', 'working', 'unknown', 'reconciling')
+    and t.wake_at <= now()
+    and t.type in ('reply', 'private_reply')
     and ${isDoubtful(sql)}
     and not ${isBehindOpenCall(sql)}
     -- Postgres evaluates this once, before it reads an action.
@@ -71,7 +71,7 @@ function readyDoubtful(sql: ISql, isThorough: boolean) {
         and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
       from deployment r
     )
-    order by a.account_id, a.comment_id, a.call_key, a.id
+    order by t.account_id, t.comment_id, t.call_key, t.id
     limit ${BATCH}`;
 }
 
@@ -87,41 +87,41 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
   await sql`
     with doubtful as (${readyDoubtful(sql, isThorough)}),
     locked as (
-      select a.id
+      select t.id
       from doubtful k
-      join comment_actions a on a.id = k.id
-      where a.status in ('queued', 'working', 'unknown', 'reconciling')
-      for update of a skip locked
+      join comment_actions t on t.id = k.id
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      for update of t skip locked
     )
-    update comment_actions a
+    update comment_actions t
     set status = 'unknown',
       wake_at = greatest(now(), d.restored_at + ${callMs} * interval '1 millisecond'),
       doubted_at = d.restored_at,
-      fence = a.fence + 1,
+      fence = t.fence + 1,
       lease_owner = null,
       -- Actions of several workspaces on one account of the platform may be uncertain at a time, because none of them has an open
       -- call. Before its search, an action records the account again.
       external_account_id = null,
       -- The recorded outcome of an earlier call does not decide whether the action was carried out.
-      call_number = a.call_number + 1,
-      call_until = greatest(a.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
-      first_unknown_at = least(a.first_unknown_at, case
-        when a.created_at < d.restored_at and a.open_unknowns = 0 and d.data_until is not null
-          then greatest(a.created_at, d.data_until)
-        when a.created_at < d.restored_at then a.created_at
+      call_number = t.call_number + 1,
+      call_until = greatest(t.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
+      first_unknown_at = least(t.first_unknown_at, case
+        when t.created_at < d.restored_at and t.open_unknowns = 0 and d.data_until is not null
+          then greatest(t.created_at, d.data_until)
+        when t.created_at < d.restored_at then t.created_at
         else coalesce(d.data_until, d.restored_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour')
       end),
       -- If the data contains no call of the action, sending it after proved absence does not count as a resend.
-      is_limited = a.is_limited or a.open_unknowns = 0,
+      is_limited = t.is_limited or t.open_unknowns = 0,
       is_restored = true,
-      unknown_count = a.unknown_count + 1,
-      open_unknowns = a.open_unknowns + 1,
+      unknown_count = t.unknown_count + 1,
+      open_unknowns = t.open_unknowns + 1,
       looks = 0,
       error_code = 'outcome_unknown',
       error_message = ${MESSAGE},
-      version = a.version + 1
+      version = t.version + 1
     from locked k, deployment d
-    where a.id = k.id`;
+    where t.id = k.id`;
 }
 
 /**
@@ -131,27 +131,27 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`
     with old as materialized (
-      select a.id
-      from comment_actions a
+      select t.id
+      from comment_actions t
       cross join deployment d
-      where a.type in ('hide', 'unhide')
-      and a.status in ('queued', 'working')
-      and a.created_at < d.restored_at
+      where t.type in ('hide', 'unhide')
+      and t.status in ('queued', 'working')
+      and t.created_at < d.restored_at
       -- Postgres evaluates this once, before it reads an action.
       and (select r.restored_at is not null from deployment r)
-      order by a.id
+      order by t.id
       limit ${BATCH}
-      for update of a skip locked
+      for update of t skip locked
     )
-    update comment_actions a
+    update comment_actions t
     set status = 'failed',
       error_code = 'outcome_unknown',
       error_message = ${MESSAGE},
       finished_at = now(),
-      fence = a.fence + 1,
+      fence = t.fence + 1,
       lease_owner = null,
-      version = a.version + 1
+      version = t.version + 1
     from old
-    where a.id = old.id
+    where t.id = old.id
     returning ${actionColumns(tx)}`;
 }

@@ -1,21 +1,15 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Age of a post in milliseconds at the first scheduled refresh of its metrics. */
 const FIRST_REFRESH_MS = 3_600_000;
 
 export interface InsertOptions {
   readonly targetIds: readonly string[];
-  /** The platforms that have metrics. Targets on other platforms are left out. */
   readonly platforms: readonly string[];
   /** Age of a post in milliseconds after which no refresh of its metrics is scheduled any more. */
   readonly endMs: number;
 }
 
-/**
- * Returns SQL for those of the given targets that are published and not deleted since. Only the table of publishing records
- * when a target was published, and with which id.
- */
 function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOptions) {
   return sql`
     select target_id, workspace_id, post_id, account_id, platform, external_id, published_at,
@@ -41,15 +35,17 @@ function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOpti
 }
 
 /**
- * Makes a row for each of the given targets that is published and has none, and stores the ids that platforms returned after
- * the publication. Accounts are written before targets, as in every transaction that writes both, which prevents deadlocks.
+ * Makes a row for each of the given targets that is published and has none, and stores the ids that
+ * platforms returned after the publication. Accounts are written before targets, as in every
+ * transaction that writes both, which prevents deadlocks.
  */
 export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
 ): Promise<void> {
-  // The due time for the metrics of an existing account only becomes earlier. The statement waits for a transaction that is
-  // recording results of the account. Targets that have a schedule already are left out.
+  // The due time for the metrics of an existing account only becomes earlier. The statement waits
+  // for a transaction that is recording results of the account. Targets that have a schedule
+  // already are left out.
   await tx`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)
     select distinct on (account_id) account_id, workspace_id, platform, due_at
@@ -64,8 +60,8 @@ export async function insertPublishedTargets(
     on conflict (account_id) do update
     set due_at = excluded.due_at
     where metrics_accounts.due_at > excluded.due_at`;
-  // A repeated event changes nothing, except that a row which lacks the id that the platform gave the post gets this id, and the
-  // time of its first refresh.
+  // A repeated event changes nothing, except that a row which lacks the id that the platform gave
+  // the post gets this id, and the time of its first refresh.
   await tx`
     insert into target_metrics (
       target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
@@ -80,7 +76,10 @@ export async function insertPublishedTargets(
     and excluded.external_id is not null`;
 }
 
-/** Locks the rows of targets in the order of their ids, as every transaction that locks several targets does. */
+/**
+ * Locks the rows of targets in the order of their ids, as every transaction that locks several
+ * targets does.
+ */
 export async function lockTargets(tx: TransactionSql, targetIds: readonly string[]): Promise<void> {
   await tx`
     select target_id
@@ -90,7 +89,9 @@ export async function lockTargets(tx: TransactionSql, targetIds: readonly string
     for no key update`;
 }
 
-/** Deletes the metrics of targets whose posts were deleted from their platforms, with their history. */
+/**
+ * Deletes the metrics of targets whose posts were deleted from their platforms, with their history.
+ */
 export async function deleteTargetMetrics(
   tx: TransactionSql,
   targetIds: readonly string[],
@@ -109,11 +110,9 @@ export interface TargetsOfPost {
   readonly workspaceId: string;
   readonly postId: string;
   readonly targetIds: readonly string[];
-  /** The platforms that have metrics. */
   readonly platforms: readonly string[];
 }
 
-/** The newest metrics of a target. */
 export interface StoredMetrics {
   readonly targetId: string;
   readonly metrics: PostMetrics;
@@ -150,7 +149,10 @@ export interface AskedTarget {
   readonly missingCount: number;
 }
 
-/** Returns the columns that an `AskedTarget` needs, for a query in which `target_metrics` has the alias `t`. */
+/**
+ * Returns the columns that an `AskedTarget` needs, for a query in which `target_metrics` has the
+ * alias `t`.
+ */
 export function askedColumns(sql: ISql) {
   return sql`
     t.target_id, t.workspace_id, t.account_id, t.platform, t.external_id, now() as asked_at,
@@ -158,18 +160,19 @@ export function askedColumns(sql: ISql) {
 }
 
 /**
- * Claims those of the targets whose metrics may be refreshed now at the request of a user, and returns them. Left out are
- * targets that another request is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and
- * targets whose id the platform has not returned.
+ * Claims those of the targets whose metrics may be refreshed now at the request of a user, and
+ * returns them. Left out are targets that another request is refreshing or refreshed less than
+ * `deferMs` ago, targets of rate limited accounts, and targets whose id the platform has not
+ * returned.
  */
 export async function claimByHand(
   sql: ISql,
   targets: TargetsOfPost,
   times: { readonly deferMs: number; readonly leaseMs: number },
 ): Promise<readonly AskedTarget[]> {
-  // Of two simultaneous requests to refresh the metrics of a target, the second waits for the row, checks the conditions again
-  // and leaves the target out. The rows are locked in the order of their ids, which prevents a deadlock with a transaction that
-  // records answers.
+  // Of two simultaneous requests to refresh the metrics of a target, the second waits for the row,
+  // checks the conditions again and leaves the target out. The rows are locked in the order of
+  // their ids, which prevents a deadlock with a transaction that records answers.
   return await sql<AskedTarget[]>`
     with claimed as materialized (${askableTargets(sql, targets, times.deferMs)})
     update target_metrics as t

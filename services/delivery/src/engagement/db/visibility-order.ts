@@ -1,7 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * SQL condition: action `a` hides or shows a comment and has to wait for an earlier one: one that waits for its call, or one whose
+ * SQL condition: action `t` hides or shows a comment and has to wait for an earlier one: one that waits for its call, or one whose
  * call may still arrive at the platform, whether it has ended or not. The database's time of the requests counts, because ids come
  * from the clocks of several processes.
  *
@@ -10,14 +10,14 @@ import type { ISql } from "@postrider/shared/postgres";
  */
 export function isBehindVisibility(sql: ISql, externalAccountId: ReturnType<ISql>) {
   return sql`
-    (a.type in ('hide', 'unhide') and exists (
+    (t.type in ('hide', 'unhide') and exists (
       select 1
       from comment_actions e
-      where e.platform = a.platform
-      and e.comment_id = a.comment_id
+      where e.platform = t.platform
+      and e.comment_id = t.comment_id
       and e.type in ('hide', 'unhide')
-      and (e.created_at, e.id) < (a.created_at, a.id)
-      and (e.account_id = a.account_id or e.external_account_id = ${externalAccountId})
-      and (e.call_until > now() or e.status in ('queued', 'working') and e.account_id = a.account_id)
+      and (e.created_at, e.id) < (t.created_at, t.id)
+      and (e.account_id = t.account_id or e.external_account_id = ${externalAccountId})
+      and (e.call_until > now() or e.status in ('queued', 'working') and e.account_id = t.account_id)
     ))`;
 }

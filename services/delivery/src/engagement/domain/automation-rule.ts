@@ -9,14 +9,17 @@ export interface AutomationRule extends RuleWords {
   readonly accountId: string;
   readonly platform: string;
   readonly name: string;
-  /** The platform's ids of the media whose comments the automation rule reads; null = all media of the account. */
+  /**
+   * The platform's ids of the media whose comments the automation rule reads; null = all media of
+   * the account.
+   */
   readonly mediaIds: readonly string[] | null;
   /** Text of the private reply that the automation rule sends. */
   readonly message: string;
   readonly status: RuleStatus;
   /**
-   * When the automation rule last became active; comments that were written before are ignored. Null before the first
-   * activation.
+   * When the automation rule last became active; comments that were written before are ignored.
+   * Null before the first activation.
    */
   readonly activatedAt: Date | null;
   readonly createdAt: Date;
@@ -36,7 +39,6 @@ export type ChangedRule =
   | { readonly kind: "unchanged" }
   | { readonly kind: "invalid_transition" };
 
-/** The statuses to which an automation rule can change, by the status that it has. */
 const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
   draft: ["active", "revoked"],
   active: ["paused", "revoked"],
@@ -45,8 +47,9 @@ const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
 };
 
 /**
- * Returns the automation rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other
- * change. A rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
+ * Returns the automation rule after a change. Setting the current status again changes nothing. A
+ * revoked rule accepts no other change. A rule that becomes active gets a new activation time, so
+ * that comments written during a pause are not answered.
  *
  * @param now A time at which no other transaction is storing runs of the account.
  */
@@ -63,14 +66,13 @@ export function changeRule(known: AutomationRule, change: RuleChange, now: Date)
   };
 }
 
-/** Whether an automation rule reads the comments on a piece of media. */
 export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boolean {
   return mediaIds === null || mediaIds.includes(mediaId);
 }
 
 /**
- * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a comment from the same second as
- * an activation counts as written after it.
+ * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a
+ * comment from the same second as an activation counts as written after it.
  */
 export function toSecond(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 1000) * 1000);

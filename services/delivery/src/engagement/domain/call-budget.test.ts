@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { toBucket, type Bucket } from "./call-budget.ts";
 
 /**
- * Simulates calls. Each call is made after a pause of `pauseMs`, or later, as soon as the budget allows it. Returns for
- * each used unit the instant of its call. `share` is the part of `unitsPerCall` that a call uses.
+ * Simulates calls. Each call is made after a pause of `pauseMs`, or later, as soon as the budget
+ * allows it. Returns for each used unit the instant of its call. `share` is the part of
+ * `unitsPerCall` that a call uses.
  */
 function useUnits(
   { intervalMs, burst, unitsPerCall }: Bucket,

@@ -1,11 +1,12 @@
 import type { CallBudget, MetricsConnector } from "@postrider/platforms/metrics/connector";
 
-/** A call budget as the database stores it: up to `burst` units at once, and one unit per interval afterwards. */
+/**
+ * A call budget as the database stores it: up to `burst` units at once, and one unit per interval
+ * afterwards.
+ */
 export interface Bucket {
   readonly scope: CallBudget["scope"];
-  /** Whether a call uses one unit for each post that it asks for. If not, each call uses one unit. */
   readonly isPerPost: boolean;
-  /** Maximum number of units of the call budget that one call uses. */
   readonly unitsPerCall: number;
   readonly intervalMs: number;
   readonly burst: number;
@@ -15,8 +16,8 @@ export interface Bucket {
 const BURST_SHARE = 0.1;
 
 /**
- * Converts the platform's limit per time window so that no window has more units than it allows: at most `burst` units at the
- * beginning of the window, and one at the end of each interval within it.
+ * Converts the platform's limit per time window so that no window has more units than it allows: at
+ * most `burst` units at the beginning of the window, and one at the end of each interval within it.
  */
 export function toBucket({
   budget,

@@ -3,13 +3,13 @@ import { oldestActivationOf, readsMedia, type AutomationRule } from "./automatio
 import { hasNewCount, isReadDue, newMedia, type WatchedMedia } from "./media-watch.ts";
 
 /**
- * Maximum number of media per poll whose comments are read for the first time although the media are from before the automation
- * rule's activation.
+ * Maximum number of media per poll whose comments are read for the first time although the media
+ * are from before the automation rule's activation.
  */
 const MAX_FIRST = 10;
 /**
- * Maximum number of known media per poll whose comments are read although the platform reports the same number of comments as
- * before.
+ * Maximum number of known media per poll whose comments are read although the platform reports the
+ * same number of comments as before.
  */
 const MAX_UNCHANGED = 5;
 
@@ -20,8 +20,9 @@ export interface MediaRead {
 }
 
 /**
- * Returns the media whose comments are to be read: first those whose number of comments has changed or whose read has not
- * ended, newest first, then some media that were never read, then some whose last read is long ago.
+ * Returns the media whose comments are to be read: first those whose number of comments has changed
+ * or whose read has not ended, newest first, then some media that were never read, then some whose
+ * last read is long ago.
  *
  * @param known What is stored about media that were read before.
  */

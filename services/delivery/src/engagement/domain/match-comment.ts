@@ -3,17 +3,22 @@ import { foldText } from "./fold-text.ts";
 import { WordAutomaton } from "./word-automaton.ts";
 
 /**
- * A letter, digit, mark or connector of a script that puts spaces between words. Han, Kana, Hangul, Thai and their like
- * are left out, because there a word begins and ends without a visible boundary ("링크주세요").
+ * A letter, digit, mark or connector of a script that puts spaces between words. Han, Kana, Hangul,
+ * Thai and their like are left out, because there a word begins and ends without a visible boundary
+ * ("링크주세요").
  */
 const WORD_CHARACTER =
   /[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]/v;
 
-/** What is known of each character of the Basic Multilingual Plane: 0 = not asked yet, 1 = not a word character, 2 = is one. */
+/**
+ * What is known of each character of the Basic Multilingual Plane: 0 = not asked yet, 1 = not a
+ * word character, 2 = is one.
+ */
 const KNOWN = new Uint8Array(0x1_00_00);
 
 /**
- * Whether the character of which the UTF-16 unit at `index` is a part is a word character. False outside of the text.
+ * Whether the character of which the UTF-16 unit at `index` is a part is a word character. False
+ * outside of the text.
  */
 function isWordAt(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
@@ -32,17 +37,22 @@ function isAstralWordAt(text: string, index: number): boolean {
   return code !== undefined && WORD_CHARACTER.test(String.fromCodePoint(code));
 }
 
-/** How many keywords a comment needs: one of them, all of them, or its whole text equals one of them. */
+/**
+ * How many keywords a comment needs: one of them, all of them, or its whole text equals one of
+ * them.
+ */
 export type MatchMode = "any" | "all" | "exact";
 
-/** The words of an automation rule. */
 export interface RuleWords {
   readonly keywords: readonly string[];
   readonly match: MatchMode;
   readonly excludeKeywords: readonly string[];
 }
 
-/** The result of matching a comment. `excluded`: the comment has the keywords and also a word that excludes it. */
+/**
+ * The result of matching a comment. `excluded`: the comment has the keywords and also a word that
+ * excludes it.
+ */
 export type CommentMatch = "match" | "excluded" | "no_match";
 
 /** Matches comments with the words of several automation rules at once. */
@@ -54,13 +64,17 @@ export interface CommentMatcher {
 }
 
 /**
- * Number of characters of a comment's decomposed text that are compared with keywords; what follows is not read. The longest
- * comment of a platform with automations has 8,000 characters (Facebook), of which Hangul decomposes each into three. The limit
- * bounds the time for texts of characters like U+FDFA, which decomposes into 18.
+ * Number of characters of a comment's decomposed text that are compared with keywords; what follows
+ * is not read. The longest comment of a platform with automations has 8,000 characters (Facebook),
+ * of which Hangul decomposes each into three. The limit bounds the time for texts of characters
+ * like U+FDFA, which decomposes into 18.
  */
 const MAX_DECOMPOSED_LENGTH = 32_768;
 const PIECE_LENGTH = 256;
-/** Number of characters at the end of a shortened text that could differ from those of the whole text. */
+/**
+ * Number of characters at the end of a shortened text that could differ from those of the whole
+ * text.
+ */
 const UNSAFE_LENGTH = 64;
 
 interface FoldedComment {
@@ -89,17 +103,22 @@ interface Rule {
   readonly match: MatchMode;
   /** The folded keywords of a rule with the mode `exact`. */
   readonly wholes: ReadonlySet<string>;
-  /** The numbers of the words in the automaton; undefined for a word that is empty after folding, which no comment contains. */
+  /**
+   * The numbers of the words in the automaton; undefined for a word that is empty after folding,
+   * which no comment contains.
+   */
   readonly keywords: readonly (number | undefined)[];
   readonly excluded: readonly (number | undefined)[];
 }
 
 /**
- * Builds a matcher of comments for automation rules. Words are compared regardless of case and of the width of characters. A
- * keyword is found as a whole word: where it begins or ends with a letter of a script that separates words, no such letter may
- * stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
+ * Builds a matcher of comments for automation rules. Words are compared regardless of case and of
+ * the width of characters. A keyword is found as a whole word: where it begins or ends with a
+ * letter of a script that separates words, no such letter may stand beside it. Next to Han, Kana or
+ * Hangul it is found inside longer text.
  *
- * The generator pauses regularly, so that the caller can let other work run: 100 rules have up to 10,000 words.
+ * The generator pauses regularly, so that the caller can let other work run: 100 rules have up to
+ * 10,000 words.
  */
 export function* buildCommentMatcher(
   rules: readonly RuleWords[],
@@ -135,7 +154,6 @@ export function* buildCommentMatcher(
   };
 }
 
-/** Returns the matcher of a few rules at once. */
 export function createCommentMatcher(rules: readonly RuleWords[]): CommentMatcher {
   const building = buildCommentMatcher(rules);
   for (;;) {
@@ -159,7 +177,6 @@ function matchRule(
   return excluded.some(has) ? "excluded" : "match";
 }
 
-/** Returns the numbers of the words that a comment contains as whole words. */
 function findWords(
   { text, isCut }: FoldedComment,
   automaton: WordAutomaton,
@@ -167,7 +184,8 @@ function findWords(
 ): ReadonlySet<number> {
   const found = new Set<number>();
   automaton.visitEnds(text, (state, end) => {
-    // All words that end here end with the same character, so none of them ends a word if a word character follows.
+    // All words that end here end with the same character, so none of them ends a word if a word
+    // character follows.
     const isFollowed = end === text.length ? isCut : isWordAt(text, end);
     if (isFollowed && isWordAt(text, end - 1)) return;
     for (const id of automaton.wordsOf(state)) {

@@ -2,26 +2,33 @@ import type { OwnedMedia } from "@postrider/platforms/private-replies/connector"
 
 const MINUTE_MS = 60_000;
 /**
- * Wait before the comments on media are read again although their number has not changed. It doubles after each read
- * that finds no new comment.
+ * Wait before the comments on media are read again although their number has not changed. It
+ * doubles after each read that finds no new comment.
  */
 const FIRST_QUIET_MS = 5 * MINUTE_MS;
 const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
-/** Maximum wait before comments are read again on media for which the platform reports no number of comments. */
+/**
+ * Maximum wait before comments are read again on media for which the platform reports no number of
+ * comments.
+ */
 const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
 const MAX_FAILURE_MS = 30 * MINUTE_MS;
-/** Number of failures in a row after which a read of comments starts again at the newest comment. */
+/**
+ * Number of failures in a row after which a read of comments starts again at the newest comment.
+ */
 const MAX_SAME_CURSOR = 3;
 /**
- * How far before the newest known comment a read of comments goes back: comments that were written at the same time can become
- * visible in another order.
+ * How far before the newest known comment a read of comments goes back: comments that were written
+ * at the same time can become visible in another order.
  */
 const OVERLAP_MS = 30_000;
 
 /** A piece of media, and how far its comments were read. */
 export interface WatchedMedia {
   readonly mediaId: string;
-  /** Number of comments that the platform reported before the last read; null if it reports none. */
+  /**
+   * Number of comments that the platform reported before the last read; null if it reports none.
+   */
   readonly commentCount: number | null;
   /** Time of the newest comment that was read; null before the first read has ended. */
   readonly readUntil: Date | null;
@@ -33,14 +40,18 @@ export interface WatchedMedia {
   readonly quietReads: number;
   /** When the comments on the media are read again even if their number has not changed. */
   readonly readAt: Date;
-  /** Number of reads in a row that failed, and why the last one failed. After a failure, media are not read before `readAt`. */
+  /**
+   * Number of reads in a row that failed, and why the last one failed. After a failure, media are
+   * not read before `readAt`.
+   */
   readonly failures: number;
   readonly lastError: string | null;
 }
 
 /**
- * Returns the first state to store about a newly found piece of media: its comments are to be read. If the media are from
- * before the rule's activation, most of their comments are older too, so they are read after media with new comments.
+ * Returns the first state to store about a newly found piece of media: its comments are to be read.
+ * If the media are from before the rule's activation, most of their comments are older too, so they
+ * are read after media with new comments.
  */
 export function newMedia(
   { id, publishedAt, commentCount }: OwnedMedia,
@@ -60,9 +71,9 @@ export function newMedia(
 }
 
 /**
- * Whether the comments on media are to be read: their number has changed, an earlier read has not ended, or they have not been
- * read for long. If one comment was deleted and one is new, the number is unchanged. After a failure, media wait whatever their
- * number of comments.
+ * Whether the comments on media are to be read: their number has changed, an earlier read has not
+ * ended, or they have not been read for long. If one comment was deleted and one is new, the number
+ * is unchanged. After a failure, media wait whatever their number of comments.
  */
 export function isReadDue(known: WatchedMedia, seen: OwnedMedia, now: Date): boolean {
   if (known.failures > 0) return known.readAt <= now;
@@ -75,15 +86,14 @@ export function hasNewCount(known: WatchedMedia, { commentCount }: OwnedMedia): 
 }
 
 /**
- * Returns how far back the comments on media are read: to the last known comment, but not beyond the activation of the oldest
- * active rule.
+ * Returns how far back the comments on media are read: to the last known comment, but not beyond
+ * the activation of the oldest active rule.
  */
 export function readFloor({ readUntil }: WatchedMedia, oldestActivation: Date): Date {
   const known = (readUntil?.getTime() ?? 0) - OVERLAP_MS;
   return new Date(Math.max(known, oldestActivation.getTime()));
 }
 
-/** The page of comments that a read has just returned. */
 export interface ReadPage {
   /** Times of the comments on the page, newest first. */
   readonly times: readonly Date[];
@@ -123,9 +133,9 @@ export function afterPage(
 }
 
 /**
- * Returns the state to store about a piece of media whose comments could not be read: it waits longer after each failure. A
- * read that the platform refused after its first page, or that failed several times, starts again at the newest comment,
- * because its cursor may be useless.
+ * Returns the state to store about a piece of media whose comments could not be read: it waits
+ * longer after each failure. A read that the platform refused after its first page, or that failed
+ * several times, starts again at the newest comment, because its cursor may be useless.
  */
 export function afterFailure(
   known: WatchedMedia,
@@ -168,8 +178,8 @@ function quietMs(
 }
 
 /**
- * Returns the wait before an account is polled again after polls that failed: the poll interval, doubled with each failure, or
- * longer if the platform asked for it.
+ * Returns the wait before an account is polled again after polls that failed: the poll interval,
+ * doubled with each failure, or longer if the platform asked for it.
  */
 export function failureWaitMs(
   failures: number,

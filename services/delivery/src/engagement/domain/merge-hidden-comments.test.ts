@@ -34,7 +34,10 @@ const comments = fc
       .toSorted(compareNewestFirst),
   );
 
-/** A platform that leaves hidden comments out of its pages; its cursor is the number of comments on earlier pages. */
+/**
+ * A platform that leaves hidden comments out of its pages; its cursor is the number of comments on
+ * earlier pages.
+ */
 function readPage(all: readonly Comment[], after: string | undefined, limit: number) {
   const visible = all.filter(({ hidden }) => !hidden);
   const end = Number(after ?? 0) + limit;

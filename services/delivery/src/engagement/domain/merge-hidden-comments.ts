@@ -10,7 +10,10 @@ export interface ListState {
   readonly after: string | undefined;
   /** The last comment on the previous page; undefined for the first page. */
   readonly before: CommentPosition | undefined;
-  /** Whether earlier pages of the list already contained a part of the platform's page that is read next. */
+  /**
+   * Whether earlier pages of the list already contained a part of the platform's page that is read
+   * next.
+   */
   readonly isResumed: boolean;
 }
 
@@ -31,15 +34,14 @@ export function parseState(text: string): ListState {
   return { after: after ?? undefined, before, isResumed };
 }
 
-/** A page of comments as a platform returns it, without hidden comments. */
 interface VisiblePage<C extends CommentPosition> {
   readonly comments: readonly C[];
   readonly next: string | undefined;
 }
 
 /**
- * The two positions between which hidden comments belong to a page of the list, both excluded. An undefined position does not
- * limit the range.
+ * The two positions between which hidden comments belong to a page of the list, both excluded. An
+ * undefined position does not limit the range.
  */
 export interface HiddenRange {
   readonly before: CommentPosition | undefined;
@@ -53,7 +55,10 @@ export function compareNewestFirst(a: CommentPosition, b: CommentPosition): numb
   return a.id < b.id ? 1 : -1;
 }
 
-/** Returns the comments of the platform's page that belong to the next page of the list, newest first. */
+/**
+ * Returns the comments of the platform's page that belong to the next page of the list, newest
+ * first.
+ */
 export function selectVisible<C extends CommentPosition>(
   { comments }: VisiblePage<C>,
   { before, isResumed }: ListState,
@@ -63,7 +68,6 @@ export function selectVisible<C extends CommentPosition>(
   return comments.filter(isNew).toSorted(compareNewestFirst);
 }
 
-/** Returns the range of the hidden comments that belong between the comments of the page. */
 export function rangeOfHidden<C extends CommentPosition>(
   { comments, next }: VisiblePage<C>,
   { before }: ListState,
@@ -80,8 +84,8 @@ export interface MergedPage<C, H> {
 }
 
 /**
- * Puts the hidden comments between the visible ones and cuts the page off after `limit` comments. Over all pages of the list,
- * no comment is missing or returned twice.
+ * Puts the hidden comments between the visible ones and cuts the page off after `limit` comments.
+ * Over all pages of the list, no comment is missing or returned twice.
  *
  * @param hidden The newest hidden comments of the range, at least `limit + 1` if there are more.
  */

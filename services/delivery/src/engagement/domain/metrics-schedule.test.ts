@@ -4,7 +4,10 @@ import { METRICS_END_MS, planNextRefresh } from "./metrics-schedule.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Returns the ages of a post in hours at which its metrics are refreshed, if each refresh is made exactly when it is due. */
+/**
+ * Returns the ages of a post in hours at which its metrics are refreshed, if each refresh is made
+ * exactly when it is due.
+ */
 function listAges(): number[] {
   const ages: number[] = [];
   for (let ageMs: number | null = HOUR_MS; ageMs !== null;) {

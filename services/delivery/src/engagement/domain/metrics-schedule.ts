@@ -1,14 +1,20 @@
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Age of a post in milliseconds after which its metrics are no longer refreshed without a request. */
+/**
+ * Age of a post in milliseconds after which its metrics are no longer refreshed without a request.
+ */
 export const METRICS_END_MS = 7 * 24 * HOUR_MS;
 
-/** How long in milliseconds no call for metrics is made for an account that the user must connect again. */
+/**
+ * How long in milliseconds no call for metrics is made for an account that the user must connect
+ * again.
+ */
 export const RECONNECT_PAUSE_MS = 6 * HOUR_MS;
 
 /**
- * Waits between two scheduled refreshes of metrics in milliseconds; each wait applies until the post has a certain age.
+ * Waits between two scheduled refreshes of metrics in milliseconds; each wait applies until the
+ * post has a certain age.
  */
 const INTERVALS = [
   { untilAgeMs: 6 * HOUR_MS, intervalMs: HOUR_MS },
@@ -17,10 +23,12 @@ const INTERVALS = [
 ] as const;
 
 const FIRST_RETRY_MS = 10 * MINUTE_MS;
-/** Number of answers in a row that the platform does not have the post; from this number on, the post counts as deleted. */
+/**
+ * Number of answers in a row that the platform does not have the post; from this number on, the
+ * post counts as deleted.
+ */
 const MISSING_LIMIT = 2;
 
-/** The state of a published target's metrics schedule. */
 export interface ScheduleState {
   /** Milliseconds since the target was published. */
   readonly ageMs: number;
@@ -31,19 +39,22 @@ export interface ScheduleState {
 }
 
 /**
- * What a refresh learned about the post: `read` = its metrics, `missing` = it is not on the platform, `failed` = nothing, and
- * the next try may succeed, `refused` = nothing, and the next try will probably be refused too.
+ * What a refresh learned about the post: `read` = its metrics, `missing` = it is not on the
+ * platform, `failed` = nothing, and the next try may succeed, `refused` = nothing, and the next try
+ * will probably be refused too.
  */
 export type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
-  /** Milliseconds until the next scheduled refresh of the target's metrics; null when no refresh is scheduled any more. */
+  /**
+   * Milliseconds until the next scheduled refresh of the target's metrics; null when no refresh is
+   * scheduled any more.
+   */
   readonly dueInMs: number | null;
   readonly failureCount: number;
   readonly missingCount: number;
 }
 
-/** Returns when the metrics of a published target are refreshed next, after a refresh has ended. */
 export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefresh {
   switch (end) {
     case "read":
@@ -64,11 +75,15 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
   }
 }
 
-/** Returns the milliseconds until the metrics of a post of the given age are refreshed next; null when the post is too old. */
+/**
+ * Returns the milliseconds until the metrics of a post of the given age are refreshed next; null
+ * when the post is too old.
+ */
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;
-  // The last refresh of a post's metrics is made when the post reaches the maximum age, unless one was made just before.
+  // The last refresh of a post's metrics is made when the post reaches the maximum age, unless one
+  // was made just before.
   if (step === undefined || leftMs < HOUR_MS) return null;
   return Math.min(step.intervalMs, leftMs);
 }

@@ -21,7 +21,10 @@ interface BackfillContext {
   readonly answeredIds: ReadonlySet<string>;
 }
 
-/** Returns what an automation rule would do with each of these past comments, newest first and without duplicates. */
+/**
+ * Returns what an automation rule would do with each of these past comments, newest first and
+ * without duplicates.
+ */
 export function planBackfill(
   rule: AutomationRule,
   comments: readonly PlatformComment[],

@@ -11,7 +11,10 @@ export type RunReason =
   | "platform_refused"
   | "outcome_unknown";
 
-/** What happens to a comment under an automation rule: `send` = a private reply is sent, and the run ends with it. */
+/**
+ * What happens to a comment under an automation rule: `send` = a private reply is sent, and the run
+ * ends with it.
+ */
 export type RunPlan =
   | { readonly kind: "send"; readonly sendBefore: Date }
   | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
@@ -40,29 +43,32 @@ export interface PlanContext {
   readonly knownRuns: ReadonlySet<string>;
 }
 
-/** How long before the platform's latest time for private replies the last call may start, in milliseconds. */
+/**
+ * How long before the platform's latest time for private replies the last call may start, in
+ * milliseconds.
+ */
 const MARGIN_MS = 60_000;
 
 /**
- * Returns the instant after which no private reply to a comment is sent. The margin covers the duration of a call and the
- * difference to the platform's clock.
+ * Returns the instant after which no private reply to a comment is sent. The margin covers the
+ * duration of a call and the difference to the platform's clock.
  */
 export function answerableUntil(createdAt: Date, windowMs: number): Date {
   return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
 }
 
-/** Returns the key of the only run that an automation rule can have for a comment. */
 export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
 }
 
-/** Returns the result of matching a comment's text with an automation rule. */
 export type RuleMatcher = (rule: AutomationRule, text: string) => CommentMatch;
 
 /**
- * Plans the runs for the comments on a page. Of several automation rules that match a comment, the first in the list sends.
+ * Plans the runs for the comments on a page. Of several automation rules that match a comment, the
+ * first in the list sends.
  *
- * @param rules The rules of the account that are active, or were active when the page was read, oldest first.
+ * @param rules The rules of the account that are active, or were active when the page was read,
+ *   oldest first.
  */
 export function planRuns(
   rules: readonly AutomationRule[],

@@ -6,7 +6,6 @@ export type RefreshOutcome =
   | { readonly kind: "read"; readonly metrics: PostMetrics }
   /** The post is no longer on the platform. */
   | { readonly kind: "missing" }
-  /** The platform answered with a rate limit. */
   | { readonly kind: "limited" }
   | { readonly kind: "no_answer" }
   /** The platform refused the request, and would refuse it again. */
@@ -32,7 +31,9 @@ export type CountedAs = keyof RefreshCounts;
 
 /**
  * Returns the counter to which an outcome is added.
- * @param isStored Whether the counters that were read are the newest ones; false if newer ones were stored before.
+ *
+ * @param isStored Whether the counters that were read are the newest ones; false if newer ones were
+ *   stored before.
  */
 export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs {
   switch (kind) {
@@ -71,8 +72,8 @@ export function countRefreshes(
 }
 
 /**
- * Returns what an outcome means for the metrics schedule of the target; undefined if the metrics stay due, because the account
- * or the whole app waits.
+ * Returns what an outcome means for the metrics schedule of the target; undefined if the metrics
+ * stay due, because the account or the whole app waits.
  */
 export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
   switch (kind) {

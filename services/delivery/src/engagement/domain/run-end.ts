@@ -9,8 +9,8 @@ export interface RunEnd {
 }
 
 /**
- * With which status and reason the run of an automation rule ends if its private reply was not sent and the platform did not
- * refuse it.
+ * With which status and reason the run of an automation rule ends if its private reply was not sent
+ * and the platform did not refuse it.
  */
 const ENDS: Readonly<Partial<Record<CallErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
@@ -20,7 +20,6 @@ const ENDS: Readonly<Partial<Record<CallErrorCode, RunEnd>>> = {
   outcome_unknown: { status: "failed", reason: "outcome_unknown" },
 };
 
-/** Returns how a run of an automation rule ends when its private reply has ended. */
 export function endOfRun({ result }: Pick<EndedPrivateReply, "result">): RunEnd {
   if (result.kind === "sent") return { status: "sent", reason: null };
   return ENDS[result.code] ?? { status: "failed", reason: "platform_refused" };

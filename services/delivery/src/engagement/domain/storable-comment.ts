@@ -1,6 +1,9 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/** Returns the text with a replacement character for each character that Postgres cannot store: NUL and unpaired surrogates. */
+/**
+ * Returns the text with a replacement character for each character that Postgres cannot store: NUL
+ * and unpaired surrogates.
+ */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }

@@ -40,7 +40,10 @@ function matchOneByOne(rule: RuleWords, text: string): CommentMatch {
   return rule.excludeKeywords.some(has) ? "excluded" : "match";
 }
 
-/** Texts of few characters, so that words occur inside each other, beside word boundaries, and across them. */
+/**
+ * Texts of few characters, so that words occur inside each other, beside word boundaries, and
+ * across them.
+ */
 const tangled = fc.string({
   unit: fc.constantFrom(
     "a",

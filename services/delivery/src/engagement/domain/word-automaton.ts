@@ -1,13 +1,13 @@
 const NONE = -1;
 const ROOT = 0;
-/** Number of characters of words after which the construction of an automaton pauses. It takes about 10 ms. */
 const CHARACTERS_PER_STEP = 20_000;
 
 /**
- * Finds all occurrences of many words in a text in one pass, as Aho and Corasick described it in 1975: each state stands for
- * the longest beginning of a word with which the text read so far ends.
+ * Finds all occurrences of many words in a text in one pass, as Aho and Corasick described it in
+ * 1975: each state stands for the longest beginning of a word with which the text read so far ends.
  *
- * The states are typed arrays with one hash table of all edges, about 30 bytes per character of the words.
+ * The states are typed arrays with one hash table of all edges, about 30 bytes per character of the
+ * words.
  */
 export class WordAutomaton {
   /** Number of states: one for each different beginning of a word. */
@@ -33,12 +33,13 @@ export class WordAutomaton {
   }
 
   /**
-   * Builds the automaton of the words, which are different and not empty. The generator pauses regularly, so that the caller
-   * can let other work run.
+   * Builds the automaton of the words, which are different and not empty. The generator pauses
+   * regularly, so that the caller can let other work run.
    */
   static *build(words: readonly string[]): Generator<undefined, WordAutomaton> {
     const automaton = new WordAutomaton(words.reduce((sum, { length }) => sum + length, 1));
-    // All words grow by one character at a time, because the fallback of a new state leads to a state of a shorter text.
+    // All words grow by one character at a time, because the fallback of a new state leads to a
+    // state of a shorter text.
     let growing = words.map((word, id) => ({ word, id, state: ROOT }));
     let steps = 0;
     for (let length = 1; growing.length > 0; length++) {
@@ -53,7 +54,10 @@ export class WordAutomaton {
     return automaton;
   }
 
-  /** Calls `visit` for each position of the text at which words end, with the state from which `wordsOf` lists them. */
+  /**
+   * Calls `visit` for each position of the text at which words end, with the state from which
+   * `wordsOf` lists them.
+   */
   visitEnds(text: string, visit: (state: number, end: number) => void): void {
     let state = ROOT;
     for (let index = 0; index < text.length; index++) {
@@ -62,7 +66,10 @@ export class WordAutomaton {
     }
   }
 
-  /** Lists the words that end at a position for which `visitEnds` has given the state, the longest first. */
+  /**
+   * Lists the words that end at a position for which `visitEnds` has given the state, the longest
+   * first.
+   */
   *wordsOf(state: number): Generator<number> {
     for (let at = state; at !== NONE; at = this.#shorter[at] ?? NONE) {
       const word = this.#words[at] ?? NONE;
@@ -93,7 +100,10 @@ export class WordAutomaton {
     return added;
   }
 
-  /** The place of an edge in the hash table. No edge leads to the root, so a 0 there means that the automaton has no such edge. */
+  /**
+   * The place of an edge in the hash table. No edge leads to the root, so a 0 there means that the
+   * automaton has no such edge.
+   */
   #slotOf(state: number, unit: number): number {
     const mask = this.#edges.length - 1;
     let hash = Math.imul(state, 0x9e_37_79_b1) ^ Math.imul(unit + 1, 0x85_eb_ca_6b);

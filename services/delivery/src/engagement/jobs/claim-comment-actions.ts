@@ -1,12 +1,15 @@
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
+import { CallMarker } from "#src/calls/call-marker.ts";
+import { listLostCalls } from "#src/calls/marks.ts";
+import { settleWithin } from "#src/calls/worker.ts";
 import {
   claimActions,
   findNextActionMs,
-  listLostCalls,
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
@@ -102,6 +105,7 @@ class Claims {
     this.#platforms = [...new Set([...Object.keys(comments), ...Object.keys(privateReplies)])];
     this.#context = {
       deps: options,
+      marker: new CallMarker(options.sql, ACTION_TABLE, ({ id, fence }) => `${id}/${fence}`),
       recorder: createActionRecorder(options),
       stopping: this.#stopping.signal,
     };
@@ -158,7 +162,7 @@ class Claims {
     if (now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
     const { sql, settings } = this.#options;
-    const lost = await listLostCalls(sql, MAX_LOSSES);
+    const lost = await listLostCalls(sql, ACTION_TABLE, MAX_LOSSES);
     await Promise.all(
       lost.map(({ cause, ...call }) =>
         inWorkContext([{ cause }], () =>
@@ -178,13 +182,7 @@ class Claims {
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;
-    await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
+    await settleWithin(this.#batches, waitMs);
     await this.#context.recorder.drain();
   }
-}
-
-async function onAbort(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
 }

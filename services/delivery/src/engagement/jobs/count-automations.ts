@@ -13,7 +13,10 @@ const EVERY_MS = 15_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
-/** Counts once the waiting runs of automation rules and the accounts that are due for a poll, and sets the gauges. */
+/**
+ * Counts once the waiting runs of automation rules and the accounts that are due for a poll, and
+ * sets the gauges.
+ */
 export async function measureAutomations({
   sql,
   connectors,
@@ -28,8 +31,8 @@ export async function measureAutomations({
 }
 
 /**
- * Counts the waiting runs of automation rules and the accounts that are due for a poll, in the whole installation,
- * until it is disposed of.
+ * Counts the waiting runs of automation rules and the accounts that are due for a poll, in the
+ * whole installation, until it is disposed of.
  */
 export function startCountAutomations(deps: Deps): Loop {
   return startLoop({

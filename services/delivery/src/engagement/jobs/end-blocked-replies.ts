@@ -4,12 +4,14 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
 const EVERY_MS = 1_000;
-/** Maximum number of private replies that one transaction ends. */
 const PAGE_SIZE = 500;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
 
-/** Ends a page of the waiting private replies that the operator does not allow, and returns whether there may be more. */
+/**
+ * Ends a page of the waiting private replies that the operator does not allow, and returns whether
+ * there may be more.
+ */
 export async function endBlockedReplies({
   sql,
   guard,
@@ -26,8 +28,8 @@ export async function endBlockedReplies({
 }
 
 /**
- * Starts the job that ends waiting private replies when the operator has blocked sending. They are not sent when sending is enabled
- * again, even if the job has not run in between.
+ * Starts the job that ends waiting private replies when the operator has blocked sending. They are
+ * not sent when sending is enabled again, even if the job has not run in between.
  */
 export function startEndBlockedReplies(deps: Deps): Loop {
   return startLoop({

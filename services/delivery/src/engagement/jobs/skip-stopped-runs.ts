@@ -9,7 +9,6 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
 const EVERY_MS = 1_000;
-/** Maximum number of stopped automation rules that are listed at a time. */
 const MAX_RULES = 100;
 /** Maximum number of runs of automation rules that one transaction marks as skipped. */
 const PAGE_SIZE = 500;
@@ -17,14 +16,15 @@ const PAGE_SIZE = 500;
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
 
 /**
- * Skips a page of the waiting runs of each automation rule that was paused or revoked, and returns whether there may be more.
+ * Skips a page of the waiting runs of each automation rule that was paused or revoked, and returns
+ * whether there may be more.
  */
 export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
   let hasMore = false;
   let rules: readonly StoppedRule[] = [];
   do {
-    // Automation rules whose runs wait for the outcome of a private reply stay in the list, so every pass reads the whole list,
-    // page by page.
+    // Automation rules whose runs wait for the outcome of a private reply stay in the list, so
+    // every pass reads the whole list, page by page.
     rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
     for (const rule of rules) {
       const count = await skipPage(deps, rule);
@@ -49,8 +49,8 @@ async function skipPage(
 }
 
 /**
- * Starts the job that marks the waiting runs of paused and revoked automation rules as skipped. Nothing is sent for them after
- * the rule was stopped, even before the job has run.
+ * Starts the job that marks the waiting runs of paused and revoked automation rules as skipped.
+ * Nothing is sent for them after the rule was stopped, even before the job has run.
  */
 export function startSkipStoppedRuns(deps: Deps): Loop {
   return startLoop({

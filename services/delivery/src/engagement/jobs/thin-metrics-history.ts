@@ -3,10 +3,6 @@ import { thinHistories } from "#src/engagement/db/metrics-history.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 
 const EVERY_MS = 60_000;
-/**
- * Maximum number of targets whose metrics history one SQL statement thins out. A target has at most a few hundred rows of
- * history.
- */
 const PAGE_TARGETS = 200;
 
 /** Deletes rows of the metrics history as they age, until it is disposed of. */

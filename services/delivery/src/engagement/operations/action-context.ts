@@ -1,4 +1,6 @@
 import type { Clocks } from "@postrider/platforms/http/send-once";
+import type { CallMarker } from "#src/calls/call-marker.ts";
+import type { ActionReason } from "#src/engagement/db/action-table.ts";
 import type { ActionRecorder } from "./action-recorder.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
@@ -15,6 +17,7 @@ export interface ActionDeps extends Pick<
 /** Dependencies that all workers of comment actions in the process share. */
 export interface ActionContext {
   readonly deps: ActionDeps;
+  readonly marker: CallMarker<{ readonly id: string }, ActionReason>;
   readonly recorder: ActionRecorder;
   /** Signal that is aborted when the process stops: no platform call begins after that. */
   readonly stopping: AbortSignal;

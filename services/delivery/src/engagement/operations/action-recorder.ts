@@ -3,8 +3,10 @@ import { withoutPlatformText } from "#src/calls/call-event.ts";
 import { isFinal } from "#src/calls/call.ts";
 import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
+import { writeCalls } from "#src/calls/table.ts";
 import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
-import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
+import { lockActions } from "#src/engagement/db/action-states.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { replaceRequeued } from "#src/engagement/db/replaced-actions.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import {
@@ -79,7 +81,7 @@ async function decideAndWrite(
   const changes = made.flatMap((decision) => decision.changes);
   if (changes.length === 0) return { decisions, ended: [], repeated: [] };
   const changed = new Map(changes.map(({ call }) => [call.id, call]));
-  await updateActions(tx, [...changed.values()]);
+  await writeCalls(tx, ACTION_TABLE, [...changed.values()]);
   const replaced = await replaceRequeued(tx, [...changed.keys()]);
   const ended = [...listEnded(locked.calls, changed), ...replaced];
   await appendEnds(tx, ended);

@@ -8,13 +8,22 @@ import { CommentSchema } from "@postrider/contracts/engagement/v1/comment_servic
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { insertResults, type BackfillResult } from "#src/engagement/db/backfill-results.ts";
-import { addBackfillPage, type BackfillRow } from "#src/engagement/db/backfills.ts";
+import {
+  addBackfillPage,
+  BACKFILL_LIMITS,
+  deleteOldBackfills,
+  type BackfillRow,
+  type BackfillStatus,
+} from "#src/engagement/db/backfills.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import type { PastPage } from "./read-past-comments.ts";
 import { toComment } from "./to-comment.ts";
 
-/** Returns a new backfill job with the counts of its first page of past comments, which has been read already. */
+/**
+ * Returns a new backfill job with the counts of its first page of past comments, which has been
+ * read already.
+ */
 export function createJob(
   { id: ruleId, workspaceId, accountId }: AutomationRule,
   mediaId: string,
@@ -34,14 +43,16 @@ export function createJob(
     prepared: count("prepared"),
     skipped: count("skipped"),
     unmatched: count("no_match"),
+    bytes: sizeOf(toResults(items)),
     createdAt: readAt,
     updatedAt: readAt,
   };
 }
 
 /**
- * Stores a page of past comments with its results. Call it while the backfill job is locked. A job that was paused in
- * the meantime stays paused, unless this was its last page.
+ * Stores a page of past comments with its results. Call it while the backfill job is locked. A job
+ * that was paused in the meantime stays paused, unless this was its last page. A job whose results
+ * take too much space fails, and keeps them.
  */
 export async function storePage(
   tx: TransactionSql,
@@ -50,13 +61,32 @@ export async function storePage(
 ): Promise<BackfillRow> {
   const { id, workspaceId, prepared, skipped, unmatched } = job;
   const from = prepared + skipped + unmatched;
-  const counts = await insertResults(tx, { id, workspaceId, from }, toResults(items));
-  const more = job.status === "paused" ? "paused" : "ready";
+  const results = toResults(items);
+  const bytes = sizeOf(results);
+  const counts = await insertResults(tx, { id, workspaceId, from }, results);
+  await deleteOldBackfills(tx, { workspaceId, keptId: id });
   return await addBackfillPage(tx, job, {
-    status: next === undefined ? "completed" : more,
+    status: next === undefined ? "completed" : statusForMore(job, bytes),
     pageCursor: next ?? null,
     counts,
+    bytes,
   });
+}
+
+/** Returns the status of a backfill job with further pages, after a page of `bytes` bytes. */
+function statusForMore(job: BackfillRow, bytes: number): BackfillStatus {
+  if (job.bytes + bytes > BACKFILL_LIMITS.bytes) return "failed";
+  return job.status === "paused" ? "paused" : "ready";
+}
+
+/**
+ * Approximate size in bytes of a row of `backfill_results` with its index entries, without the
+ * comment.
+ */
+const ROW_BYTES = 200;
+
+function sizeOf(results: readonly BackfillResult[]): number {
+  return results.reduce((sum, { comment }) => sum + ROW_BYTES + comment.length, 0);
 }
 
 export function toResults(items: readonly PlannedItem[]): readonly BackfillResult[] {

@@ -3,7 +3,10 @@ import { endRuns } from "#src/engagement/db/automation-runs.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 import { endOfRun } from "#src/engagement/domain/run-end.ts";
 
-/** Ends the runs of automation rules whose private replies have ended, in the transaction that records these ends. */
+/**
+ * Ends the runs of automation rules whose private replies have ended, in the transaction that
+ * records these ends.
+ */
 export async function finishRuns(
   tx: TransactionSql,
   ended: readonly EndedPrivateReply[],

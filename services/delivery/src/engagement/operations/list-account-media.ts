@@ -7,15 +7,17 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { PollCalls } from "./poll-calls.ts";
 import { toPollFailure } from "./poll-failure.ts";
 
-/** Maximum number of media that one platform call reads. */
 const MEDIA_PER_CALL = 50;
 /**
- * Number of units of the account's call budget that a poll keeps for reading comments: it lists older media only while more
- * units are left.
+ * Number of units of the account's call budget that a poll keeps for reading comments: it lists
+ * older media only while more units are left.
  */
 const KEPT_UNITS = 20;
 
-/** The media of an account whose comments a poll may read, and where the next poll continues the list. */
+/**
+ * The media of an account whose comments a poll may read, and where the next poll continues the
+ * list.
+ */
 export interface ListedMedia {
   readonly kind: "listed";
   readonly media: readonly OwnedMedia[];
@@ -23,9 +25,9 @@ export interface ListedMedia {
 }
 
 /**
- * Lists the media whose numbers of comments a poll compares: the newest media of the account and, while the call budget
- * of the account allows it, the next part of the older media. If every automation rule names its media, only the named
- * media are listed.
+ * Lists the media whose numbers of comments a poll compares: the newest media of the account and,
+ * while the call budget of the account allows it, the next part of the older media. If every
+ * automation rule names its media, only the named media are listed.
  */
 export async function listAccountMedia(
   calls: PollCalls,
@@ -46,7 +48,10 @@ interface Turn {
   readonly mediaCursor: string | null;
 }
 
-/** Adds the next part of the older media to the newest ones, if there are older ones and the call budget allows it. */
+/**
+ * Adds the next part of the older media to the newest ones, if there are older ones and the call
+ * budget allows it.
+ */
 async function addOlder(
   calls: PollCalls,
   connector: PrivateRepliesConnector,
@@ -64,15 +69,15 @@ async function addOlder(
   return withOlder(newest, older);
 }
 
-/** Returns the media that the automation rules name, sorted; undefined if a rule is for all media. */
 function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefined {
   if (rules.some(({ mediaIds }) => mediaIds === null)) return undefined;
   return [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();
 }
 
 /**
- * Adds older media to the newest ones. If the older ones cannot be read, for example because the platform refuses a cursor that
- * has become too old, the newest ones are still returned, and the next poll starts at the first of the older ones.
+ * Adds older media to the newest ones. If the older ones cannot be read, for example because the
+ * platform refuses a cursor that has become too old, the newest ones are still returned, and the
+ * next poll starts at the first of the older ones.
  */
 function withOlder(newest: OwnedMediaPage, older: Answer) {
   if (older.kind === "media")

@@ -29,7 +29,10 @@ export function toAutomationRun(run: AutomationRun): AutomationRunMessage {
   });
 }
 
-/** Reads runs of automation rules for webhooks. Runs of other workspaces than the given ones are missing. */
+/**
+ * Reads runs of automation rules for webhooks. Runs of other workspaces than the given ones are
+ * missing.
+ */
 export async function listAutomationRuns(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

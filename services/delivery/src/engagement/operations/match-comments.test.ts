@@ -3,11 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { matchComments } from "./match-comments.ts";
 
-/** Maximum length of a comment on Facebook, in characters. */
 const LENGTH = 8_000;
 const COMMENTS_PER_PAGE = 50;
 
-/** The most automation rules of a workspace, each with the most keywords. */
 function rulesWith(keyword: (index: number) => string): readonly AutomationRule[] {
   return Array.from({ length: 100 }, (_, rule) => ({
     id: String(rule),
@@ -28,8 +26,8 @@ function rulesWith(keyword: (index: number) => string): readonly AutomationRule[
 }
 
 /**
- * Matches a page of comments. Returns the CPU time in milliseconds, in all and of the longest piece in which no other work
- * could run.
+ * Matches a page of comments. Returns the CPU time in milliseconds, in all and of the longest piece
+ * in which no other work could run.
  */
 async function measure(rules: readonly AutomationRule[], text: string) {
   const times: number[] = [];

@@ -14,13 +14,12 @@ import type { RuleMatcher } from "#src/engagement/domain/plan-runs.ts";
 const MAX_KEPT_SIZE = 1_000_000;
 const MAX_KEPT = 200;
 
-/** The matchers that were used last, by the words of their automation rules; the most recently used one is the last. */
+/**
+ * The matchers that were used last, by the words of their automation rules; the most recently used
+ * one is the last.
+ */
 const kept = new Map<string, CommentMatcher>();
 
-/**
- * Matches comments with automation rules, each comment in a turn of the event loop of its own. Returns a function that gives
- * the results for these rules and comments.
- */
 export async function matchComments(
   rules: readonly AutomationRule[],
   comments: readonly Pick<PlatformComment, "text">[],
@@ -54,7 +53,9 @@ async function getMatcher(rules: readonly RuleWords[]): Promise<CommentMatcher> 
   return matcher;
 }
 
-/** The words decide, not the time of the last change: two changes can happen within a millisecond. */
+/**
+ * The words decide, not the time of the last change: two changes can happen within a millisecond.
+ */
 function keyOf(rules: readonly RuleWords[]): string {
   const hash = createHash("sha256");
   for (const { match, keywords, excludeKeywords } of rules)

@@ -23,7 +23,6 @@ export function countRefresh(refresh: {
   refreshesTotal.inc({ ...labels, outcome: countedAs === "notFound" ? "not_found" : countedAs });
 }
 
-/** Counts calls for metrics, by platform. */
 export function countCalls(platform: string, trigger: "schedule" | "hand", calls: number): void {
   if (calls > 0) callsTotal.inc({ platform, trigger }, calls);
 }

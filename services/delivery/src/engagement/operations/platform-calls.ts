@@ -10,7 +10,10 @@ import {
 
 type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
 
-/** Makes several calls for one account, with a credential that is read once and a deadline for each call. */
+/**
+ * Makes several calls for one account, with a credential that is read once and a deadline for each
+ * call.
+ */
 export class PlatformCalls {
   readonly #deps: AccessDeps;
   readonly #account: AccountRef;

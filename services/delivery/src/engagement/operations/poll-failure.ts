@@ -2,15 +2,18 @@ import type { Missing } from "@postrider/platforms/comments/connector";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { Unavailable, Unusable } from "./account-access.ts";
 
-/** Wait before an account that the user must connect again is checked again; the check costs no platform call. */
+/**
+ * Wait before an account that the user must connect again is checked again; the check costs no
+ * platform call.
+ */
 const UNUSABLE_MS = 5 * 60_000;
 
 /** Why a poll of an account for new comments ended early. */
 export interface PollFailure {
   readonly kind: "failed";
   /**
-   * What failed: the platform limits the account (`limited`), the user must connect the account again (`unusable`), or anything
-   * else (`failed`).
+   * What failed: the platform limits the account (`limited`), the user must connect the account
+   * again (`unusable`), or anything else (`failed`).
    */
   readonly cause: "limited" | "unusable" | "failed";
   readonly error: string;
@@ -21,8 +24,9 @@ export interface PollFailure {
 type Failed = Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
 
 /**
- * Returns why the comments on one piece of media could not be read. The list of the account's media could be read before, so a
- * missing permission concerns only this piece of media and not the account.
+ * Returns why the comments on one piece of media could not be read. The list of the account's media
+ * could be read before, so a missing permission concerns only this piece of media and not the
+ * account.
  */
 export function toMediaFailure(result: Failed | Missing): PollFailure {
   if (result.kind === "missing") return { kind: "failed", cause: "failed", error: "media_missing" };

@@ -10,7 +10,6 @@ import { toMediaFailure, type PollFailure } from "./poll-failure.ts";
 import type { Poll } from "./poll.ts";
 import { recordComments } from "./record-comments.ts";
 
-/** Maximum number of comments per page. */
 const PAGE_SIZE = 50;
 
 type MediaResult =
@@ -20,8 +19,9 @@ type MediaResult =
   | NotCalled;
 
 /**
- * Reads the comments on a piece of media from the newest back to the known ones, and creates the automation rules' runs for
- * each page before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
+ * Reads the comments on a piece of media from the newest back to the known ones, and creates the
+ * automation rules' runs for each page before the next page is read. A read that has not ended
+ * after `maxPages` pages continues with the next poll.
  */
 export async function readMediaComments(
   poll: Poll,
@@ -29,8 +29,9 @@ export async function readMediaComments(
   maxPages: number,
 ): Promise<MediaResult> {
   const floor = readFloor(first, oldestActivationOf(poll.rules));
-  // The number of comments that is stored must be the one that the platform gave when the read began. If the read began in an
-  // earlier poll, that number is unknown: null is stored, so that the next poll reads the comments that were written since.
+  // The number of comments that is stored must be the one that the platform gave when the read
+  // began. If the read began in an earlier poll, that number is unknown: null is stored, so that
+  // the next poll reads the comments that were written since.
   const commentCount = first.readCursor === null ? seenCount : null;
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
@@ -48,7 +49,10 @@ export async function readMediaComments(
   return { kind: "read", pages: maxPages };
 }
 
-/** Stores that the comments on a piece of media could not be read: only this media waits before the next read. */
+/**
+ * Stores that the comments on a piece of media could not be read: only this media waits before the
+ * next read.
+ */
 async function storeFailure(
   { deps, account }: Poll,
   media: WatchedMedia,
@@ -80,8 +84,8 @@ async function readNextPage(
   const { deps, account, privateReplies, rules } = poll;
   const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
   if (page.kind === "lost" || page.kind === "exhausted") return page;
-  // If the first page of a read is missing, the media does not exist and so has no comments. If a later page is missing, the
-  // read has failed.
+  // If the first page of a read is missing, the media does not exist and so has no comments. If a
+  // later page is missing, the read has failed.
   const isGone = page.kind === "missing" && media.readCursor === null;
   if (page.kind !== "page" && !isGone)
     return { kind: "failed", failure: toMediaFailure(page), isRefused: page.kind !== "retryable" };
@@ -108,7 +112,6 @@ async function readNextPage(
 
 const EMPTY = { kind: "page", comments: [], next: undefined } as const;
 
-/** Reads a page of comments without those of the account itself, each comment once. */
 async function readPage(
   { calls, comments, account, privateReplies }: Poll,
   mediaId: string,

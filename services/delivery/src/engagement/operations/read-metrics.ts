@@ -17,7 +17,10 @@ import { withCredential } from "./account-access.ts";
 
 /** How long an account waits whose access token could not be read or renewed, in milliseconds. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
-/** After a rate limit, the account waits for the time that the platform asks for, but at least `min` and at most `max`. */
+/**
+ * After a rate limit, the account waits for the time that the platform asks for, but at least `min`
+ * and at most `max`.
+ */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
 
 export interface ReadDeps {
@@ -30,8 +33,8 @@ export interface MetricsAnswer {
   /** The outcome of the metrics request for each target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
   /**
-   * Number of calls to the platform: none without a usable access token; more than one if the token was renewed or the
-   * posts were read one by one.
+   * Number of calls to the platform: none without a usable access token; more than one if the token
+   * was renewed or the posts were read one by one.
    */
   readonly calls: number;
   /** Units of the platform's call budget that the calls used. */
@@ -74,8 +77,8 @@ export async function readMetrics(
       : answer;
   const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
   const results = readings.map(([, reading]) => reading);
-  // If the permission to read metrics is missing for all posts, the user has to connect the account again; until then the
-  // metrics stay due.
+  // If the permission to read metrics is missing for all posts, the user has to connect the account
+  // again; until then the metrics stay due.
   const isUnusable = results.every(lacksPermission);
   const outcomeOf = (result: Result) =>
     isUnusable ? ({ kind: "unusable" } as const) : toOutcome(result);
@@ -138,7 +141,10 @@ function toOutcome(result: Result): RefreshOutcome {
   return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
-/** Whether the database and the API can store these metrics. If not, the platform's answer counts as unreadable. */
+/**
+ * Whether the database and the API can store these metrics. If not, the platform's answer counts as
+ * unreadable.
+ */
 function isStorable(metrics: PostMetrics): boolean {
   return Object.values(metrics).every(
     (value) => value === null || (Number.isSafeInteger(value) && value >= 0),

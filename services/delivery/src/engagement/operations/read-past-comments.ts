@@ -10,9 +10,11 @@ import { matchComments } from "./match-comments.ts";
 import { PlatformCalls } from "./platform-calls.ts";
 import { withReadDeadline } from "./read-platform.ts";
 
-/** Number of past comments per page. */
 const PAST_PAGE_SIZE = 50;
-/** How long a request waits for the platform in milliseconds, before it is answered with `upstream_timeout`. */
+/**
+ * How long a request waits for the platform in milliseconds, before it is answered with
+ * `upstream_timeout`.
+ */
 const DEADLINE_MS = 10_000;
 const DEFAULT_RETRY_MS = 30_000;
 
@@ -28,13 +30,18 @@ export interface PastPage {
   readonly readAt: Date;
 }
 
-/** The media does not exist or belongs to another account, or the platform permanently refuses to list its comments. */
+/**
+ * The media does not exist or belongs to another account, or the platform permanently refuses to
+ * list its comments.
+ */
 export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
 
 /**
- * Reads a page of past comments, and says what an automation rule would do with each. Stores nothing and sends nothing.
- * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable` when the platform
- * fails, `upstream_timeout` when it does not answer in time.
+ * Reads a page of past comments, and says what an automation rule would do with each. Stores
+ * nothing and sends nothing.
+ *
+ * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account,
+ *   `unavailable` when the platform fails, `upstream_timeout` when it does not answer in time.
  */
 export async function readPastComments(
   deps: Deps,
@@ -62,7 +69,10 @@ export async function readPastComments(
   return { kind: "page", items, next: page.next, readAt: now };
 }
 
-/** Returns why the platform refuses permanently to list comments. Throws an error for every other failure. */
+/**
+ * Returns why the platform refuses permanently to list comments. Throws an error for every other
+ * failure.
+ */
 function toRefusal(
   failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
   { accountId, platform }: AutomationRule,

@@ -10,16 +10,21 @@ import type { EngagementDeps } from "./dependencies.ts";
 
 export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
 
-/** An account on a platform whose comments Postrider can read. */
 export interface CommentedAccount {
   readonly ref: AccountRef;
   readonly account: Account;
   readonly connector: CommentsConnector;
 }
 
-/** How many milliseconds a client is told to wait before it repeats a request whose call the platform refused. */
+/**
+ * How many milliseconds a client is told to wait before it repeats a request whose call the
+ * platform refused.
+ */
 const REFUSED_RETRY_MS = 60_000;
-/** How many milliseconds a client is told to wait before it repeats a request whose call the platform did not answer. */
+/**
+ * How many milliseconds a client is told to wait before it repeats a request whose call the
+ * platform did not answer.
+ */
 const NO_ANSWER_RETRY_MS = 5_000;
 
 /**
@@ -48,8 +53,8 @@ export async function withReadDeadline<T>(
 /**
  * Returns an account with the connector for comments on its platform.
  *
- * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for a platform without
- *    comments.
+ * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for
+ *   a platform without comments.
  */
 export async function getCommentedAccount(
   {
@@ -72,8 +77,9 @@ type Read<T extends { readonly kind: string }> = T | Missing | Failure;
 /**
  * Reads data of an account from its platform.
  *
- * @throws `not_found` if the platform does not have it or it belongs to another account; `account_reconnect_required`, whose
- *    detail names a missing permission; `unavailable` for other failures of the platform.
+ * @throws `not_found` if the platform does not have it or it belongs to another account;
+ *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` for other
+ *   failures of the platform.
  */
 export async function readFromPlatform<T extends { readonly kind: string }>(
   deps: ReadDeps,

@@ -29,7 +29,8 @@ export async function readResults(
   if (limit < 0 || limit > MAX_RESULTS) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
   const size = limit === 0 ? DEFAULT_LIMIT : limit;
   const scope = ["backfill results", workspaceId, id];
-  // A cursor carries a time and an id. Results are ordered by a number, so the cursor carries that number in place of the time.
+  // A cursor carries a time and an id. Results are ordered by a number, so the cursor carries that
+  // number in place of the time.
   const after = cursor === "" ? -1 : requireCursor(cursorKeys, scope, cursor).at.getTime();
   const rows = await listResults(sql, { id, workspaceId }, { limit: size, after });
   const shown = rows.slice(0, size);

@@ -16,11 +16,10 @@ import {
   type PlannedRun,
 } from "#src/engagement/domain/plan-runs.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
-import type { AutomationDeps } from "./automation-dependencies.ts";
 import { countRuns } from "./automation-metrics.ts";
+import type { AutomationDeps } from "./dependencies.ts";
 import { matchComments } from "./match-comments.ts";
 
-/** A page of comments that a poll has read. */
 export interface PolledPage {
   readonly page: CommentPage;
   readonly media: WatchedMedia;
@@ -33,8 +32,9 @@ export interface PolledPage {
 }
 
 /**
- * Stores the automation rules' runs for the comments on a page, the private replies, and the comment up to which the media's
- * comments have been read, in one transaction. Returns undefined if another process polls the account by now.
+ * Stores the automation rules' runs for the comments on a page, the private replies, and the
+ * comment up to which the media's comments have been read, in one transaction. Returns undefined if
+ * another process polls the account by now.
  */
 export async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -122,8 +122,8 @@ async function insertPlanned(
     return [{ ...base, ...reply, id: newId(), platform }];
   });
   const stored = await insertPrivateReplies(tx, replies);
-  // While the account is locked, only this transaction stores private replies, and it has left out the comments that have one.
-  // So all of these replies must be stored.
+  // While the account is locked, only this transaction stores private replies, and it has left out
+  // the comments that have one. So all of these replies must be stored.
   if (stored.size !== replies.length)
     throw new Error("a comment got a second private reply; the page is read again");
 }

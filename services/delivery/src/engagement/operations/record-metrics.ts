@@ -41,8 +41,9 @@ interface RecordDeps {
 }
 
 /**
- * Records the results of ended requests in one transaction: new metrics with their history and their events, and when targets
- * and accounts are refreshed next. Returns the ids of the targets whose metrics are stored as the newest ones.
+ * Records the results of ended requests in one transaction: new metrics with their history and
+ * their events, and when targets and accounts are refreshed next. Returns the ids of the targets
+ * whose metrics are stored as the newest ones.
  */
 export async function recordQuestions(
   { sql, onEvents }: RecordDeps,
@@ -108,7 +109,8 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
-  // Only the claim of a scheduled call charges units in advance; a call by hand is charged afterwards, whole.
+  // Only the claim of a scheduled call charges units in advance; a call by hand is charged
+  // afterwards, whole.
   const claimedUnits = isScheduled ? unitsPerCall(question) : 0;
   return {
     accountId: question.accountId,

@@ -19,17 +19,22 @@ import { countCalls } from "./metrics-telemetry.ts";
 import { readMetrics, type MetricsAnswer } from "./read-metrics.ts";
 import { recordQuestions } from "./record-metrics.ts";
 
-/** Maximum time in milliseconds that a caller waits for platforms. */
 const WAIT_MS = 9_500;
-/** Deadline in milliseconds of a call for metrics; the call may continue after its caller has stopped waiting. */
+/**
+ * Deadline in milliseconds of a call for metrics; the call may continue after its caller has
+ * stopped waiting.
+ */
 const CALL_MS = 30_000;
 const MAX_QUEUE_MS = 20_000;
 /**
- * Maximum time in milliseconds from the claim of a target to the recording of its result: the wait in the queue, the platform
- * call and two token renewals.
+ * Maximum time in milliseconds from the claim of a target to the recording of its result: the wait
+ * in the queue, the platform call and two token renewals.
  */
 const LEASE_MS = 90_000;
-/** Maximum number of calls that this process has open: in total, and for one workspace (`perKey`). Further calls wait. */
+/**
+ * Maximum number of calls that this process has open: in total, and for one workspace (`perKey`).
+ * Further calls wait.
+ */
 const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
 
 export type ByHandDeps = Pick<
@@ -42,8 +47,9 @@ export type ByHandDeps = Pick<
 };
 
 /**
- * The refreshes of metrics that users request. A caller waits for a limited time; a refresh that takes longer continues and is
- * recorded. Disposing of it aborts the open calls and records their outcomes.
+ * The refreshes of metrics that users request. A caller waits for a limited time; a refresh that
+ * takes longer continues and is recorded. Disposing of it aborts the open calls and records their
+ * outcomes.
  */
 export class RefreshesByHand implements AsyncDisposable {
   readonly #deps: ByHandDeps;
@@ -56,8 +62,8 @@ export class RefreshesByHand implements AsyncDisposable {
   }
 
   /**
-   * Refreshes the metrics of those of the targets for which a refresh is allowed now. Returns the counter of the
-   * outcome for each target whose refresh ends before the caller's wait does.
+   * Refreshes the metrics of those of the targets for which a refresh is allowed now. Returns the
+   * counter of the outcome for each target whose refresh ends before the caller's wait does.
    */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;
@@ -95,7 +101,10 @@ export class RefreshesByHand implements AsyncDisposable {
     );
   }
 
-  /** Requests the credentials of the accounts; returns undefined if the accounts service does not answer. */
+  /**
+   * Requests the credentials of the accounts; returns undefined if the accounts service does not
+   * answer.
+   */
   async #fetchCredentials(
     accounts: readonly AskedTarget[],
   ): Promise<readonly Credential[] | undefined> {
@@ -145,7 +154,8 @@ export class RefreshesByHand implements AsyncDisposable {
     try {
       permit = await this.#calls.acquire({ key: account.workspaceId, signal });
     } catch {
-      // Thrown when too many requested refreshes of metrics wait already, or when the process stops.
+      // Thrown when too many requested refreshes of metrics wait already, or when the process
+      // stops.
       return withoutCall(targets, { kind: "no_answer" });
     }
     using _permit = permit;

@@ -1,7 +1,6 @@
 import type { AuditEntry } from "@postrider/shared/audit/append";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 
-/** Returns the audit entry about a change of an automation rule. */
 export function toRuleAudit(
   action: "automation_rule.create" | "automation_rule.update" | "automation_rule.revoke",
   { id, workspaceId }: Pick<AutomationRule, "id" | "workspaceId">,
@@ -11,8 +10,8 @@ export function toRuleAudit(
 }
 
 /**
- * Returns the audit entry about the fields of an automation rule that a request has changed, without the keywords and the
- * message.
+ * Returns the audit entry about the fields of an automation rule that a request has changed,
+ * without the keywords and the message.
  */
 export function auditRuleChange(before: AutomationRule, after: AutomationRule): AuditEntry {
   const isChanged = (field: keyof AutomationRule) =>

@@ -3,7 +3,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/** Builds the proto message of a comment as its platform returned it. */
 export function toComment(comment: PlatformComment): MessageInitShape<typeof CommentSchema> {
   const { id, text, authorId, authorUsername, createdAt, likeCount, replyCount, hidden } = comment;
   const author = {

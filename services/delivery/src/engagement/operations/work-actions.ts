@@ -1,14 +1,24 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
+import { inWorkSpan } from "@postrider/shared/tracing/work-span";
 import type { CallErrorCode } from "#src/calls/call.ts";
-import { fetchCredentials } from "#src/clients/accounts.ts";
+import { noteSearch } from "#src/calls/marks.ts";
+import {
+  backOffMs,
+  CRASHED,
+  endWork,
+  findCredentials,
+  isCrashLooping,
+  type WorkEnd,
+} from "#src/calls/worker.ts";
 import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-claims.ts";
-import { findOwnedReplies, recordExternalAccount } from "#src/engagement/db/action-states.ts";
+import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
+import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
-import { type ActionEnd, sendAction } from "./send-action.ts";
+import { sendAction } from "./send-action.ts";
 
 /** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
 const LOOK_AGAIN_MS = 60_000;
@@ -39,7 +49,7 @@ async function lookForReply(
   context: ActionContext,
   action: ClaimedAction,
   { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
-): Promise<ActionEnd> {
+): Promise<WorkEnd<ActionEvent>> {
   const { id, fence } = action;
   const { accountStatus } = credential;
   if (accountStatus !== "active") {
@@ -50,7 +60,9 @@ async function lookForReply(
   }
   if (action.externalAccountId === null) {
     const { sql, random } = context.deps;
-    const recorded = await recordExternalAccount(sql, action, credential.externalId);
+    const { externalId: externalAccountId } = credential;
+    const request = { id, fence, externalAccountId, callMs: 0 };
+    const recorded = await noteSearch(sql, ACTION_TABLE, request);
     if (recorded === "lost") return { kind: "done" };
     if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + random()) };
   }
@@ -82,13 +94,6 @@ async function look(
   }
 }
 
-/** Number of times in a row that the worker of an action can be lost before the action is given up. */
-const MAX_CRASHES = 5;
-/**
- * Average time in milliseconds after which an action is tried again, when the accounts service or the database did not answer.
- */
-const BACK_OFF_MS = 1_000;
-
 /**
  * Works on claimed actions concurrently, each to the end of its current try. It never throws: an action that cannot be released is
  * claimed again when its lease ends.
@@ -101,7 +106,7 @@ export async function workActions(
   onEnd: () => void,
 ): Promise<void> {
   failpoint("delivery.after-action-claim");
-  const credentials = await findCredentials(context, actions);
+  const credentials = await findCredentials(context.deps, actions);
   await Promise.all(
     actions.map(async (action, index) => {
       await inActionSpan(action, () => workAction(context, action, credentials[index]));
@@ -115,56 +120,30 @@ function inActionSpan<T>(action: ClaimedAction, work: () => Promise<T>): Promise
   return inWorkSpan("carry out comment action", action, attributes, work);
 }
 
-/** Returns the access tokens in the order of the actions; empty if the accounts service does not answer. */
-async function findCredentials(
-  { deps }: ActionContext,
-  actions: readonly ClaimedAction[],
-): Promise<readonly Credential[]> {
-  try {
-    return await inWorkContext(actions, () => fetchCredentials(deps.accounts, actions));
-  } catch (error) {
-    deps.logger.warn(
-      { err: error, count: actions.length },
-      "the credentials for comment actions could not be fetched from the accounts service; the actions are tried again in about 1 s",
-    );
-    return [];
-  }
-}
-
 /** Carries out one action and records the result. If the work throws an error, the action is released. */
 async function workAction(
   context: ActionContext,
   action: ClaimedAction,
   credential: Credential | undefined,
 ): Promise<void> {
-  const { logger, random } = context.deps;
-  const backOffMs = BACK_OFF_MS * (0.5 + random());
-  try {
-    const end = await carryOut(context, action, credential ?? backOffMs);
-    if (end.kind === "learned") await context.recorder.record(end.event);
-    if (end.kind === "release") await release(context, action, end.delayMs);
-  } catch (error) {
-    logger.error(
-      { err: error, actionId: action.id },
-      "the work on a comment action ended with an unexpected error; the action is tried again",
-    );
-    await release(context, action, backOffMs);
-  }
+  await endWork(context.deps, {
+    ids: { actionId: action.id },
+    run: () => carryOut(context, action, credential),
+    record: (event) => context.recorder.record(event),
+    release: (delayMs) => release(context, action, delayMs),
+  });
 }
 
-/**
- * @param credential The account's credential. If it could not be fetched: the milliseconds after which the action is
- * tried again.
- */
+/** @param credential Undefined if it could not be fetched. */
 async function carryOut(
   context: ActionContext,
   action: ClaimedAction,
-  credential: Credential | number,
-): Promise<ActionEnd> {
-  const { connectors, settings } = context.deps;
-  if (action.crashCount >= MAX_CRASHES)
-    return giveUp(action, "internal_error", "the process stopped repeatedly");
-  if (typeof credential === "number") return { kind: "release", delayMs: credential };
+  credential: Credential | undefined,
+): Promise<WorkEnd<ActionEvent>> {
+  const { connectors, settings, random } = context.deps;
+  const { id, fence } = action;
+  if (isCrashLooping(action)) return { kind: "learned", event: { ...CRASHED, id, fence } };
+  if (credential === undefined) return { kind: "release", delayMs: backOffMs(random) };
   const calls = findCalls(connectors, action);
   if (calls === undefined)
     return giveUp(action, "internal_error", "the platform does not offer the action any more");
@@ -175,7 +154,11 @@ async function carryOut(
   return await sendAction(context, action, { calls, credential });
 }
 
-function giveUp({ id, fence }: ClaimedAction, code: CallErrorCode, message: string): ActionEnd {
+function giveUp(
+  { id, fence }: ClaimedAction,
+  code: CallErrorCode,
+  message: string,
+): WorkEnd<ActionEvent> {
   return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
 }
 

@@ -1,14 +1,35 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import {
+  AutomationService,
+  type GetBackfillRequest,
+  type GetBackfillResponseSchema,
+  type ListAutomationRulesRequest,
+  type ListAutomationRulesResponseSchema,
+  type ListAutomationRunsRequest,
+  type ListAutomationRunsResponseSchema,
+  type ListBackfillsRequest,
+  type ListBackfillsResponseSchema,
+  type PreviewBackfillRequest,
+  type PreviewBackfillResponseSchema,
+} from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { serveMethods } from "@postrider/shared/connect/methods";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
+import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
+import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
+import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
+import { findBackfill, listBackfillPage } from "#src/engagement/db/backfills.ts";
+import { toBackfill, toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
+import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
+import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
+import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
+import { readResults } from "#src/engagement/operations/read-results.ts";
+import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { createAutomationRule } from "./create-automation-rule.ts";
 import { createBackfill } from "./create-backfill.ts";
-import { getBackfill } from "./get-backfill.ts";
-import { listAutomationRules } from "./list-automation-rules.ts";
-import { listAutomationRuns } from "./list-automation-runs.ts";
-import { listBackfills } from "./list-backfills.ts";
-import { previewBackfill } from "./preview-backfill.ts";
+import { assertIds } from "./parse-automation-rule.ts";
+import { toAutomationRule } from "./to-automation-rule.ts";
 import { updateAutomationRule } from "./update-automation-rule.ts";
 import { updateBackfill } from "./update-backfill.ts";
 
@@ -25,5 +46,97 @@ export function createAutomationRoutes(deps: AutomationRpcDeps): (router: Connec
       getBackfill,
       updateBackfill,
     });
+  };
+}
+
+/** Lists a page of the automation rules of a workspace that are not revoked. */
+async function listAutomationRules(
+  { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
+  request: ListAutomationRulesRequest,
+): Promise<MessageInitShape<typeof ListAutomationRulesResponseSchema>> {
+  const { workspaceId } = request;
+  assertIds(workspaceId);
+  const scope = ["automation rules", workspaceId];
+  const page = parsePage(cursorKeys, scope, request);
+  const rows = await listRules(sql, workspaceId, page);
+  const rules = rows.slice(0, page.limit);
+  const last = rows.length > rules.length ? rules.at(-1) : undefined;
+  return {
+    rules: rules.map(toAutomationRule),
+    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
+  };
+}
+
+/** Lists a page of the runs of a workspace or of one automation rule, also of a revoked one. */
+async function listAutomationRuns(
+  { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
+  request: ListAutomationRunsRequest,
+): Promise<MessageInitShape<typeof ListAutomationRunsResponseSchema>> {
+  const { workspaceId, ruleId, status: wanted } = request;
+  assertIds(workspaceId, ...(ruleId === "" ? [] : [ruleId]));
+  const status = RUN_STATUSES.find((each) => each === wanted);
+  if (wanted !== "" && status === undefined)
+    throw invalidRequest([{ code: "invalid", path: "/status" }]);
+  const scope = ["automation runs", workspaceId, ruleId, wanted];
+  const page = parsePage(cursorKeys, scope, request);
+  if (ruleId !== "" && (await findRule(sql, workspaceId, ruleId)) === undefined) throw notFound();
+  const filter = { ruleId: ruleId === "" ? undefined : ruleId, status };
+  const rows = await listRunPage(sql, workspaceId, { ...page, ...filter });
+  const runs = rows.slice(0, page.limit);
+  const last = rows.length > runs.length ? runs.at(-1) : undefined;
+  return {
+    runs: runs.map(toAutomationRun),
+    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
+  };
+}
+
+/** Lists a page of the backfill jobs of a workspace, without their results. */
+async function listBackfills(
+  { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
+  request: ListBackfillsRequest,
+): Promise<MessageInitShape<typeof ListBackfillsResponseSchema>> {
+  const { workspaceId } = request;
+  assertIds(workspaceId);
+  const scope = ["backfills", workspaceId];
+  const page = parsePage(cursorKeys, scope, request);
+  const rows = await listBackfillPage(sql, workspaceId, page);
+  const jobs = rows.slice(0, page.limit);
+  const last = rows.length > jobs.length ? jobs.at(-1) : undefined;
+  return {
+    backfills: jobs.map(toBackfill),
+    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
+  };
+}
+
+/** Returns a backfill job with a page of its results. */
+async function getBackfill(
+  deps: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
+  request: GetBackfillRequest,
+): Promise<MessageInitShape<typeof GetBackfillResponseSchema>> {
+  const { workspaceId, backfillId } = request;
+  assertIds(workspaceId, backfillId);
+  const job = await findBackfill(deps.sql, workspaceId, backfillId);
+  if (job === undefined) throw notFound();
+  return { backfill: toBackfill(job), ...(await readResults(deps, job, request)) };
+}
+
+/**
+ * Shows a page of past comments and what an automation rule would do with each. Stores nothing and
+ * sends nothing.
+ */
+async function previewBackfill(
+  deps: AutomationRpcDeps,
+  { workspaceId, ruleId, mediaId, cursor }: PreviewBackfillRequest,
+): Promise<MessageInitShape<typeof PreviewBackfillResponseSchema>> {
+  const rule = await getLiveRule(deps.sql, { workspaceId, ruleId, mediaId });
+  const scope = ["backfill preview", workspaceId, ruleId, mediaId];
+  const after = cursor === "" ? undefined : requireTextCursor(deps.cursorKeys, scope, cursor);
+  const page = await readPastComments(deps, rule, { mediaId, after });
+  if (page.kind === "missing") throw notFound();
+  if (page.kind === "refused") throw unavailable();
+  const { items, next } = page;
+  return {
+    items: items.map(toPreviewItem),
+    ...(next === undefined ? {} : { nextCursor: encodeTextCursor(deps.cursorKeys, scope, next) }),
   };
 }

@@ -1,9 +1,41 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import {
+  CommentService,
+  type GetCommentActionRequest,
+  type GetCommentActionResponseSchema,
+  type ListCommentsRequest,
+  type ListCommentsResponseSchema,
+} from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
+import { findManualAction } from "#src/engagement/db/comment-actions.ts";
+import { findHiddenComments, listHiddenComments } from "#src/engagement/db/hidden-comments.ts";
+import {
+  type CommentPosition,
+  FIRST_PAGE,
+  formatState,
+  type ListState,
+  mergeHiddenComments,
+  parseState,
+  rangeOfHidden,
+  selectVisible,
+} from "#src/engagement/domain/merge-hidden-comments.ts";
+import {
+  type CommentedAccount,
+  getCommentedAccount,
+  type ReadDeps,
+  readFromPlatform,
+  withReadDeadline,
+} from "#src/engagement/operations/read-platform.ts";
+import { toCommentAction } from "#src/engagement/operations/to-comment-action.ts";
+import { toComment } from "#src/engagement/operations/to-comment.ts";
 import type { CommentRpcDeps } from "./dependencies.ts";
-import { getCommentAction } from "./get-comment-action.ts";
-import { listComments } from "./list-comments.ts";
+import { parseLimit, parseMediaRef } from "./parse-comment-request.ts";
 import { requestCommentAction } from "./request-comment-action.ts";
 
 export function createCommentRoutes(deps: CommentRpcDeps): (router: ConnectRouter) => void {
@@ -14,4 +46,136 @@ export function createCommentRoutes(deps: CommentRpcDeps): (router: ConnectRoute
       getCommentAction,
     });
   };
+}
+
+/** Returns a manual action, even if its account has been disconnected since. */
+async function getCommentAction(
+  { sql }: Pick<CommentRpcDeps, "sql">,
+  { workspaceId, actionId }: GetCommentActionRequest,
+): Promise<MessageInitShape<typeof GetCommentActionResponseSchema>> {
+  if (!isId(workspaceId) || !isId(actionId)) throw notFound();
+  const action = await findManualAction(sql, { workspaceId, id: actionId });
+  if (action === undefined) throw notFound();
+  return { action: toCommentAction(action) };
+}
+
+/** Reads a page of top-level comments on media of an account from its platform. */
+async function listComments(
+  deps: CommentRpcDeps,
+  request: ListCommentsRequest,
+): Promise<MessageInitShape<typeof ListCommentsResponseSchema>> {
+  const { workspaceId, accountId, mediaId } = parseMediaRef(request);
+  const limit = parseLimit(request.limit);
+  // The signature of the platform's cursor covers the media id, because some platforms accept a
+  // cursor although they returned it for other media.
+  const scope = ["comments", workspaceId, accountId, mediaId];
+  const { cursorKeys, readTimeoutMs } = deps;
+  const state =
+    request.cursor === ""
+      ? FIRST_PAGE
+      : parseState(requireTextCursor(cursorKeys, scope, request.cursor));
+  return await withReadDeadline(readTimeoutMs, async (signal) => {
+    const commented = await getCommentedAccount(deps, { workspaceId, accountId });
+    const page = await listMediaComments(deps, commented, { mediaId, limit, state }, signal);
+    return {
+      comments: page.comments.map(toComment),
+      ...(page.next === undefined
+        ? {}
+        : { nextCursor: encodeTextCursor(cursorKeys, scope, formatState(page.next)) }),
+    };
+  });
+}
+
+type Deps = ReadDeps & { readonly sql: Sql };
+
+interface Query {
+  readonly mediaId: string;
+  readonly limit: number;
+  readonly state: ListState;
+}
+
+interface Page {
+  readonly comments: readonly PlatformComment[];
+  /** Where the next page continues; undefined on the last page. */
+  readonly next: ListState | undefined;
+}
+
+const NONE = { kind: "comments", comments: [] } as const;
+
+/**
+ * Reads a page of top-level comments, hidden ones included. If the platform leaves hidden comments
+ * out of its list or does not say which are hidden, only those that Postrider hid are known to be
+ * hidden.
+ */
+async function listMediaComments(
+  deps: Deps,
+  commented: CommentedAccount,
+  query: Query,
+  signal: AbortSignal,
+): Promise<Page> {
+  const { connector } = commented;
+  const { mediaId, limit, state } = query;
+  const page = await readFromPlatform(deps, commented, (access) =>
+    connector.listComments(access, { mediaId, limit, after: state.after }, signal),
+  );
+  if (connector.readComments === undefined)
+    return {
+      comments: await withOwnKnowledge(deps.sql, commented, mediaId, page.comments),
+      next: page.next === undefined ? undefined : { ...state, after: page.next },
+    };
+  const media = { ...commented.ref, mediaId };
+  const hidden = await listHiddenComments(deps.sql, media, {
+    range: rangeOfHidden(page, state),
+    limit: limit + 1,
+  });
+  const visible = selectVisible(page, state);
+  const merged = mergeHiddenComments(visible, hidden, { next: page.next, state, limit });
+  const comments = await readAll(deps, commented, { mediaId, found: merged.comments }, signal);
+  return { comments, next: merged.next };
+}
+
+/**
+ * Marks as hidden the comments that Postrider hid, for a platform that does not say which ones are
+ * hidden.
+ */
+async function withOwnKnowledge(
+  sql: Sql,
+  { ref }: CommentedAccount,
+  mediaId: string,
+  comments: readonly PlatformComment[],
+): Promise<readonly PlatformComment[]> {
+  const unsaid = comments.filter(({ hidden }) => hidden === null).map(({ id }) => id);
+  if (unsaid.length === 0) return comments;
+  const hidden = await findHiddenComments(sql, { ...ref, mediaId }, unsaid);
+  return comments.map((comment) => ({
+    ...comment,
+    hidden: comment.hidden ?? hidden.has(comment.id),
+  }));
+}
+
+/**
+ * Reads the comments of which only the id and the position are known. A comment that no longer
+ * exists is left out.
+ */
+async function readAll(
+  deps: Deps,
+  commented: CommentedAccount,
+  { mediaId, found }: { mediaId: string; found: readonly (PlatformComment | CommentPosition)[] },
+  signal: AbortSignal,
+): Promise<readonly PlatformComment[]> {
+  const commentIds = found.filter((comment) => !("text" in comment)).map(({ id }) => id);
+  const { connector } = commented;
+  const { comments } =
+    commentIds.length === 0
+      ? { comments: [] }
+      : await readFromPlatform(
+          deps,
+          commented,
+          async (access) =>
+            (await connector.readComments?.(access, { mediaId, commentIds }, signal)) ?? NONE,
+        );
+  const read = new Map(comments.map((comment) => [comment.id, comment]));
+  return found
+    .map((comment) => ("text" in comment ? comment : read.get(comment.id)))
+    .filter((comment) => comment !== undefined);
 }

@@ -8,12 +8,13 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { findConnectedAccount } from "#src/clients/accounts.ts";
 import { insertRule, lockRuleCount } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { toRuleAudit } from "#src/engagement/operations/rule-audit.ts";
 import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
@@ -48,7 +49,7 @@ export async function createAutomationRule(
       },
     ]);
 
-  return await deps.sql.begin(async (tx): Promise<Response> => {
+  return await beginInTurn(deps.sql, workspaceId, async (tx): Promise<Response> => {
     const row = toRow(request, platform, await readClock(tx));
     const rule = create(AutomationRuleSchema, toAutomationRule(row));
     if (keyed !== undefined) {

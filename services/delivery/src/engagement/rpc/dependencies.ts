@@ -6,7 +6,6 @@ import type {
 } from "#src/engagement/operations/dependencies.ts";
 import type { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 
-/** Dependencies of the RPCs about comments. */
 export interface CommentRpcDeps extends Pick<
   EngagementDeps,
   "sql" | "logger" | "accounts" | "onEvents"
@@ -20,7 +19,6 @@ export interface CommentRpcDeps extends Pick<
   readonly nudgeActions: () => void;
 }
 
-/** Dependencies of the RPCs about metrics. */
 export interface MetricsRpcDeps {
   readonly sql: Sql;
   readonly connectors: Pick<EngagementConnectors, "metrics">;

@@ -4,13 +4,17 @@ import { foldText } from "#src/engagement/domain/fold-text.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
 import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
 
-/** The limits of an automation rule's fields, equal to those of the REST API. Lengths are numbers of characters. */
+/**
+ * The limits of an automation rule's fields, equal to those of the REST API. Lengths are numbers of
+ * characters.
+ */
 const MAX_NAME_LENGTH = 200;
 const MAX_KEYWORDS = 50;
 const MAX_KEYWORD_LENGTH = 100;
 /**
- * Maximum number of UTF-16 units of a keyword in the form in which it is compared. A few characters stand for up to 18 others
- * (U+FDFA); without this limit, the keywords of a workspace could take hundreds of megabytes of memory.
+ * Maximum number of UTF-16 units of a keyword in the form in which it is compared. A few characters
+ * stand for up to 18 others (U+FDFA); without this limit, the keywords of a workspace could take
+ * hundreds of megabytes of memory.
  */
 const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
 const MAX_MEDIA = 100;
@@ -18,13 +22,17 @@ const MAX_MESSAGE_BYTES = 1_000;
 
 /**
  * Checks the ids in a request about automations.
+ *
  * @throws `not_found` for texts that are not ids.
  */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Throws `invalid_request` with every error in the given fields of an automation rule. Absent fields are not checked. */
+/**
+ * Throws `invalid_request` with every error in the given fields of an automation rule. Absent
+ * fields are not checked.
+ */
 export function assertRule(fields: {
   readonly name?: string | undefined;
   readonly mediaIds?: readonly string[] | null | undefined;

@@ -28,7 +28,6 @@ function checkMediaRef({ workspaceId, accountId, mediaId }: MediaRef) {
   ] as const;
 }
 
-/** Parses the ids of media in a request. */
 export function parseMediaRef({ workspaceId, accountId, mediaId }: MediaRef): MediaRef {
   assertValid(checkMediaRef({ workspaceId, accountId, mediaId }));
   return { workspaceId, accountId, mediaId };
@@ -43,7 +42,9 @@ export function parseLimit(limit: number): number {
 type RequestedAction = Pick<NewManualAction, "type" | "text"> &
   MediaRef & { readonly commentId: string };
 
-/** Parses the action that a request describes: a reply has a text, and the other types have none. */
+/**
+ * Parses the action that a request describes: a reply has a text, and the other types have none.
+ */
 export function parseAction(
   request: MediaRef & {
     readonly commentId: string;

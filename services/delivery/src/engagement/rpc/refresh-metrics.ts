@@ -19,8 +19,8 @@ import type { MetricsRpcDeps } from "./dependencies.ts";
 const MAX_TARGETS = 100;
 
 /**
- * Asks the platforms for the metrics of targets of one post. Targets of other workspaces or posts, unpublished ones and those on
- * platforms without metrics are left out.
+ * Asks the platforms for the metrics of targets of one post. Targets of other workspaces or posts,
+ * unpublished ones and those on platforms without metrics are left out.
  */
 export async function refreshMetrics(
   deps: MetricsRpcDeps,
@@ -52,8 +52,8 @@ function parseRequest(
 }
 
 /**
- * Returns the stored metrics of the targets. A row is inserted for a target if no event about the target has arrived
- * yet.
+ * Returns the stored metrics of the targets. A row is inserted for a target if no event about the
+ * target has arrived yet.
  */
 async function listOrInsert(
   { sql }: MetricsRpcDeps,

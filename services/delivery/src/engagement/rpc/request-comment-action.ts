@@ -9,6 +9,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   findReplay,
   takeKeyOrReplay,
@@ -41,7 +42,9 @@ export async function requestCommentAction(
   if (checked.kind === "replayed") return toReplay(checked.response);
   const { platform, commentCreatedAt } = checked;
   const action = { ...requested, id: newId(), platform, commentCreatedAt };
-  const outcome = await deps.sql.begin((tx) => accept(tx, action, keyed));
+  const outcome = await beginInTurn(deps.sql, request.workspaceId, (tx) =>
+    accept(tx, action, keyed),
+  );
   if (outcome.kind === "replayed") return toReplay(outcome.response);
   deps.nudgeActions();
   if (outcome.replaced.length > 0) deps.onEvents();

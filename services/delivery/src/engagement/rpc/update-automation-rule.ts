@@ -5,6 +5,7 @@ import type {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import { findRule, updateRule } from "#src/engagement/db/automation-rules.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type RuleChange,
   type RuleStatus,
 } from "#src/engagement/domain/automation-rule.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { auditRuleChange } from "#src/engagement/operations/rule-audit.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
@@ -28,12 +29,13 @@ export async function updateAutomationRule(
   const { workspaceId, ruleId } = request;
   assertIds(workspaceId, ruleId);
   const change = parseChange(request);
-  const { rule, isActivated } = await sql.begin(async (tx) => {
+  const { rule, isActivated } = await beginInTurn(sql, workspaceId, async (tx) => {
     const found = await findRule(tx, workspaceId, ruleId);
     if (found === undefined) throw notFound();
     if (Object.keys(change).length === 0) throw invalidRequest();
-    // While the account is locked, no run is stored, so each run is from before or after the change. The automation rule is
-    // read again, because it may have changed before the lock was granted.
+    // While the account is locked, no run is stored, so each run is from before or after the
+    // change. The automation rule is read again, because it may have changed before the lock was
+    // granted.
     const now = await lockAccount(tx, found);
     const known = (await findRule(tx, workspaceId, ruleId)) ?? found;
     const changed = changeRule(known, change, now);

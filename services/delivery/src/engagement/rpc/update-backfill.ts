@@ -6,6 +6,7 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
 import {
@@ -14,8 +15,8 @@ import {
   type BackfillRow,
   type BackfillStatus,
 } from "#src/engagement/db/backfills.ts";
-import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { storePage, toBackfill } from "#src/engagement/operations/backfill-pages.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import {
   readPastComments,
   type PastPage,
@@ -25,8 +26,9 @@ import { MAX_RESULTS, readResults } from "#src/engagement/operations/read-result
 import { assertIds } from "./parse-automation-rule.ts";
 
 /**
- * How long a page of past comments may be in preparation, in milliseconds. It is longer than a request waits for the platform.
- * After that time, the process that was preparing the page has probably crashed, and the page can be prepared again.
+ * How long a page of past comments may be in preparation, in milliseconds. It is longer than a
+ * request waits for the platform. After that time, the process that was preparing the page has
+ * probably crashed, and the page can be prepared again.
  */
 const PREPARING_MS = 30_000;
 
@@ -38,7 +40,7 @@ export async function updateBackfill(
   assertIds(workspaceId, backfillId);
   const change = CHANGES[action];
   if (change === undefined) throw invalidRequest([{ code: "invalid", path: "/action" }]);
-  const changed = await deps.sql.begin(async (tx) => {
+  const changed = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const job = await lockBackfill(tx, workspaceId, backfillId);
     if (job === undefined) throw notFound();
     const subject = { type: "backfill", id: backfillId } as const;
@@ -85,15 +87,16 @@ async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<B
 }
 
 /**
- * Stores what preparing a page of a backfill job returned: results, a permanent refusal, or nothing, after which the page can
- * be prepared again. A page that another request has stored in the meantime is not stored twice.
+ * Stores what preparing a page of a backfill job returned: results, a permanent refusal, or
+ * nothing, after which the page can be prepared again. A page that another request has stored in
+ * the meantime is not stored twice.
  */
 async function endPage(
   { sql }: Pick<AutomationRpcDeps, "sql">,
   { id, workspaceId, pages }: BackfillRow,
   page: PastPage | PastRefusal | undefined,
 ): Promise<BackfillRow> {
-  return await sql.begin(async (tx) => {
+  return await beginInTurn(sql, workspaceId, async (tx) => {
     const job = await lockBackfill(tx, workspaceId, id);
     if (job === undefined) throw notFound();
     if (job.pages !== pages) return job;

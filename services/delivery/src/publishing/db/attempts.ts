@@ -1,8 +1,15 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/calls/call.ts";
 import type { AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
-import type { ExternalAccount } from "./external-accounts.ts";
 import { toHeldRows } from "./tasks.ts";
+
+/** An account of a workspace, and the account of the platform that it stands for. Several workspaces can share the latter. */
+export interface ExternalAccount {
+  readonly platform: string;
+  readonly accountId: string;
+  /** The platform's id of its account. */
+  readonly externalAccountId: string;
+}
 
 /** The columns of an `Attempt`, for a query in which the table `publish_attempts` has the alias `a`. */
 function attemptColumns(sql: ISql) {

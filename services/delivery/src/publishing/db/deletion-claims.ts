@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import { isInPlace } from "#src/db/data-place.ts";
-import type { DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
+import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import {
   CLAIM_WINDOW,
   findNextWake,
@@ -9,7 +9,7 @@ import {
   type ClaimLimits,
   type NextWake,
 } from "./claim-limits.ts";
-import { deletionColumns, toHeldRow } from "./deletions.ts";
+import { deletionColumns } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
   /**
@@ -93,29 +93,6 @@ export async function claimDeletions(
     where d.target_id = k.target_id
     and d.deletion = k.deletion
     returning ${deletionColumns(sql)}`;
-}
-
-/**
- * Releases deletion tasks, so that they can be claimed again after `delayMs`. A release does not count as a retry of
- * the deletion.
- */
-export async function releaseDeletions(
-  sql: ISql,
-  held: readonly HeldDeletion[],
-  delayMs: number,
-): Promise<void> {
-  await sql`
-    update deletion_tasks d
-    set status = 'queued',
-      wake_at = now() + ${delayMs} * interval '1 millisecond',
-      lease_owner = null,
-      updated_at = now()
-    from jsonb_to_recordset(${sql.json(held.map(toHeldRow))})
-      as k(target_id uuid, deletion int, fence bigint)
-    where d.target_id = k.target_id
-    and d.deletion = k.deletion
-    and d.fence = k.fence
-    and d.status = 'working'`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import type { CallTable } from "#src/calls/table.ts";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
 /** A request to delete the published post of a target. */
@@ -172,37 +173,14 @@ export async function lockDeletions(
   return { tasks, now };
 }
 
-/** Writes the new state of locked deletion tasks. */
-export async function updateDeletions(
-  tx: TransactionSql,
-  tasks: readonly DeletionTask[],
-): Promise<void> {
-  const rows = tasks.map((task) => ({
-    target_id: task.targetId,
-    deletion: task.deletion,
-    status: task.status,
-    wake_at: task.wakeAt.toISOString(),
-    crash_count: task.crashCount,
-    retry_count: task.retryCount,
-    version: task.version,
-    error_code: task.errorCode,
-    error_message: task.errorMessage,
-  }));
-  await tx`
-    update deletion_tasks d
-    set status = k.status,
-      wake_at = k.wake_at,
-      crash_count = k.crash_count,
-      retry_count = k.retry_count,
-      version = k.version,
-      error_code = k.error_code,
-      error_message = k.error_message,
-      lease_owner = null,
-      updated_at = now()
-    from jsonb_to_recordset(${tx.json(rows)}) as k(
-      target_id uuid, deletion int, status text, wake_at timestamptz, crash_count int, retry_count int,
-      version bigint, error_code text, error_message text
-    )
-    where d.target_id = k.target_id
-    and d.deletion = k.deletion`;
-}
+export const DELETION_TABLE: CallTable<DeletionKey, DeletionTask> = {
+  rows: (sql) => sql`deletion_tasks`,
+  key: (sql) => sql`t.target_id, t.deletion`,
+  keyTypes: (sql) => sql`target_id uuid, deletion int`,
+  toKey: ({ targetId, deletion }) => ({ target_id: targetId, deletion }),
+  isSame: (sql) => sql`t.target_id = k.target_id and t.deletion = k.deletion`,
+  touch: (sql) => sql`, updated_at = now()`,
+  toRow: () => ({}),
+  assignments: (sql) => sql`, lease_owner = null`,
+  types: (sql) => sql``,
+};

@@ -1,7 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
+import type { ExternalAccount } from "./attempts.ts";
 import { isDoubtful } from "./deployment.ts";
-import type { ExternalAccount } from "./external-accounts.ts";
 
 /**
  * A publish task with an unknown outcome, for another target on the same account of the platform as the examined target, of

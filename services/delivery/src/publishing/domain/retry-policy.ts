@@ -15,15 +15,6 @@ export interface PublishingPolicy extends RetryPolicy, BrakePolicy {}
 const FAILURES_BEFORE_PAUSE = 5;
 
 /**
- * Returns the wait in milliseconds before a publishing call with an unknown outcome is sent again, because repeating it is
- * harmless or its post is absent. It is 0 before the first repetition; then it follows `retryMs`, whose last value repeats.
- */
-export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
-  if (unknownCount <= 1) return 0;
-  return policy.retryMs[Math.min(unknownCount - 2, policy.retryMs.length - 1)] ?? 0;
-}
-
-/**
  * How many milliseconds an account is paused after this many consecutive failures that can be retried; undefined if it
  * is not paused.
  */

@@ -4,6 +4,7 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
+import { writeCalls } from "#src/calls/table.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
@@ -13,7 +14,8 @@ import {
   postponeQuestion,
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
-import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { lockTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 
@@ -146,7 +148,7 @@ async function report(
     const task = tasks.find(({ generation }) => generation === question.generation);
     const detailed = task === undefined ? undefined : addDetails(task, details);
     if (detailed !== undefined) {
-      await updateTasks(tx, [detailed]);
+      await writeCalls(tx, TASK_TABLE, [detailed]);
       const hasNewAddress = details.kind === "found";
       await appendEvents(tx, [
         targetUpdated({ task: detailed, attempt: undefined, hasNewAddress }),

@@ -1,22 +1,30 @@
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
+import { CallMarker } from "#src/calls/call-marker.ts";
+import { listLostCalls } from "#src/calls/marks.ts";
+import { settleWithin } from "#src/calls/worker.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
-import { listLostCalls } from "#src/publishing/db/leases.ts";
 import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
-import { SUSPECT_CRASHES, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
+import {
+  nameClaim,
+  SUSPECT_CRASHES,
+  type ClaimedTask,
+  type TaskEvent,
+  type TaskKey,
+} from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
-import type { PublishContext } from "#src/publishing/operations/publish-context.ts";
+import { OpenCalls, type PublishContext } from "#src/publishing/operations/publish-context.ts";
 import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
-import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
@@ -34,6 +42,8 @@ export interface TaskClaims extends AsyncDisposable {
   /** Milliseconds since this process last looked for publish tasks successfully. */
   claimAgeMs(): number;
 }
+
+type Attempted = Pick<TaskEvent, "attemptNumber">;
 
 const POLL_MS = 200;
 /**
@@ -107,7 +117,7 @@ class Claims {
     this.#outages = new DatabaseOutages(settings.leaseMs);
     this.#context = {
       deps: options,
-      marker: new CallMarker(sql),
+      marker: new CallMarker(sql, TASK_TABLE, nameClaim),
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: createEventRecorder(options),
       inWork: new TasksInWork({
@@ -198,7 +208,8 @@ class Claims {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
     if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
-    const lost = await listLostCalls(sql, MAX_LOSSES, floors);
+    const { inWork } = floors;
+    const lost = await listLostCalls<TaskKey, Attempted>(sql, TASK_TABLE, MAX_LOSSES, inWork);
     await Promise.all(
       lost.map(({ cause, ...call }) => this.#record(cause, { kind: "call_lost", ...call })),
     );
@@ -232,14 +243,8 @@ class Claims {
     const { visibleCallMs } = this.#options.settings;
     // An open publishing call that sends media has a later deadline than `visibleCallMs`.
     const waitMs = Math.max(visibleCallMs, this.#context.openCalls.remainingMs()) + CALL_MARGIN_MS;
-    await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
+    await settleWithin(this.#batches, waitMs);
     await this.#context.recorder.drain();
     await this.#context.inWork[Symbol.asyncDispose]();
   }
-}
-
-async function onAbort(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
 }

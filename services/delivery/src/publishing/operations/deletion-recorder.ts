@@ -4,10 +4,11 @@ import { createCounter } from "@postrider/shared/telemetry/metrics";
 import { NEVER_MARKED } from "#src/calls/call.ts";
 import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
+import { writeCalls } from "#src/calls/table.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
-import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
+import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
 import {
   DELETIONS,
   type DeletionEvent,
@@ -89,7 +90,7 @@ async function decideAndWrite(
     const decisions = [...decided.values()];
     const tasks = decisions.flatMap(({ changes }) => changes.map(({ call }) => call));
     if (tasks.length === 0) return [];
-    await updateDeletions(tx, tasks);
+    await writeCalls(tx, DELETION_TABLE, tasks);
     await appendEvents(
       tx,
       tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),

@@ -4,12 +4,13 @@ import type { TargetContent } from "@postrider/contracts/posts/v1/target_service
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
+import { DONE, type WorkEnd } from "#src/calls/worker.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
-import { nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
+import { giveUp, learned, type TaskInputs } from "./task-work.ts";
 
 /** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {
@@ -26,7 +27,7 @@ interface Answer {
 }
 
 /** A publish task with its content, access token and open attempt, or the reason why the work on the task ends. */
-export type FetchedTask = ReadyTask | WorkEnd;
+export type FetchedTask = ReadyTask | WorkEnd<TaskEvent>;
 
 export interface ReadyTask extends Answer {
   readonly kind: "ready";
@@ -108,7 +109,11 @@ function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): Fetc
 }
 
 /** Returns the reason why a publish task sends no request to its platform. */
-function findObstacle({ task, content, credential }: Answer): WorkEnd | { readonly kind: "none" } {
+function findObstacle({
+  task,
+  content,
+  credential,
+}: Answer): WorkEnd<TaskEvent> | { readonly kind: "none" } {
   const { fence, attemptNumber } = task;
   const isReconciling = task.status === "reconciling";
   if (!content.wanted)
@@ -134,7 +139,7 @@ export function toTaskInputs(
   { deps }: PublishContext,
   { task, content, credential, attemptNumber }: ReadyTask,
   { media, interrupted }: Pick<TaskInputs, "media" | "interrupted">,
-): { readonly kind: "ready"; readonly inputs: TaskInputs } | WorkEnd {
+): { readonly kind: "ready"; readonly inputs: TaskInputs } | WorkEnd<TaskEvent> {
   const connector = isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
   if (connector === undefined) return { kind: "release", delayMs: NO_CONNECTOR_MS };
   const open = { ...task, handles: deps.sealing.open(task, task.handles) };

@@ -1,15 +1,16 @@
-import { releaseTasks } from "#src/publishing/db/leases.ts";
-import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import type { CallMarker } from "#src/calls/call-marker.ts";
+import { releaseCalls } from "#src/calls/table.ts";
+import { TASK_TABLE, type TaskReason } from "#src/publishing/db/task-table.ts";
+import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
 import type { CallPace } from "./call-pace.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { TasksInWork } from "./tasks-in-work.ts";
-import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 
 /** Dependencies that all publishing workers of the process share. */
 export interface PublishContext {
   readonly deps: PublishingDeps;
-  readonly marker: CallMarker;
+  readonly marker: CallMarker<TaskKey, TaskReason>;
   readonly pace: CallPace;
   readonly recorder: EventRecorder;
   readonly inWork: TasksInWork;
@@ -18,20 +19,10 @@ export interface PublishContext {
   readonly stopping: AbortSignal;
 }
 
-/**
- * Average time in milliseconds after which a task is tried again when the posts service, the accounts service or the
- * database did not answer.
- */
-const BACK_OFF_MS = 1_000;
 /** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
 const MEDIA_BACK_OFF_MS = 5_000;
 
-/** Returns a random wait in milliseconds for one task, so that tasks that failed together do not retry together. */
-export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
-  return BACK_OFF_MS * (0.5 + random());
-}
-
-/** Returns a random wait in milliseconds, as `backOffMs` does, for a task without an answer of the media service. */
+/** Returns a random wait for a task without an answer of the media service. */
 export function mediaBackOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return MEDIA_BACK_OFF_MS * (0.5 + random());
 }
@@ -44,11 +35,31 @@ export async function release(
 ): Promise<void> {
   if (tasks.length === 0) return;
   try {
-    await releaseTasks(deps.sql, tasks, Math.round(delayMs));
+    await releaseCalls(deps.sql, TASK_TABLE, tasks, delayMs);
   } catch (error) {
     deps.logger.warn(
       { err: error, count: tasks.length },
       "publishing tasks could not be released; they can be claimed again when their leases end",
     );
+  }
+}
+
+/** The publishing calls of this process that have not ended, with their deadlines. */
+export class OpenCalls {
+  readonly #deadlines = new Set<{ readonly ms: number }>();
+
+  /** Registers a publishing call that ends within `callMs`. Disposing of the returned object ends the registration. */
+  begin(callMs: number): Disposable {
+    const deadline = { ms: performance.now() + callMs };
+    this.#deadlines.add(deadline);
+    return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
+  }
+
+  /**
+   * Returns the milliseconds until the last of the open publishing calls must end, rounded up; 0 if no call is open.
+   */
+  remainingMs(): number {
+    const now = performance.now();
+    return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));
   }
 }

@@ -1,17 +1,17 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
-import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import { limitReached, type Failure, type Outcome } from "@postrider/platforms/publishing/outcome";
-import { failpoint } from "@postrider/shared/process/failpoints";
+import { limitReached, type Failure } from "@postrider/platforms/publishing/outcome";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import type { TaskReason } from "#src/publishing/db/task-table.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
-import type { OpenTask } from "#src/publishing/domain/task.ts";
+import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
-import { DONE, giveUp, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
-import { markCall } from "./visible-calls.ts";
+import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-work.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -36,7 +36,10 @@ interface PreparedCall {
  * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
  * renewed once.
  */
-export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
+export async function publishTarget(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<WorkEnd<TaskEvent>> {
   const { task, attemptNumber, credential } = inputs;
   const used = toUsedUpLimit(inputs);
   if (used !== undefined) return used;
@@ -65,7 +68,7 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
  * Returns the end of a task whose platform accepts nothing from our app now; no call is made. A post that the platform has
  * begun to receive continues, because such a limit counts new posts.
  */
-function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd | undefined {
+function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> | undefined {
   const { platformLimit, fence, handles } = task;
   if (platformLimit === null || Object.keys(handles).length > 0) return undefined;
   const { code, message, waitMs } = platformLimit;
@@ -80,7 +83,7 @@ function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd | undefined
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
-): Promise<WorkEnd | TokenRefused> {
+): Promise<WorkEnd<TaskEvent> | TokenRefused> {
   const { task, interrupted } = inputs;
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
@@ -95,46 +98,42 @@ async function tryOnce(
   return await sendOnce(context, inputs, { ...prepared, isForeignHost });
 }
 
-/** Records that the publishing call begins, sends it and records its outcome. */
+/** Sends the publishing call, and learns from its outcome about the platform and the account. */
 async function sendOnce(
   context: PublishContext,
   inputs: TaskInputs,
   { parts: local, handles, isForeignHost }: PreparedCall,
-): Promise<WorkEnd | TokenRefused> {
+): Promise<WorkEnd<TaskEvent> | TokenRefused> {
   const { task, attemptNumber, connector } = inputs;
-  const { settings, clocks } = context.deps;
-  failpoint("delivery.before-mark");
-  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
-  // for the call.
-  const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
-  const guard = createSendGuard(clocks, callMs);
-  const mark = await markCall(context, inputs, { callMs, isForeignHost });
-  if (mark.kind !== "marked") return mark;
-
-  using _open = context.openCalls.begin(callMs);
-  failpoint("delivery.after-mark");
-  // A process that is stopping or was delayed does not send the publishing call and releases the task at once.
-  const isStale = context.stopping.aborted || !guard.mayStillSend();
-  const outcome: Outcome = isStale
-    ? { kind: "not_sent" }
-    : await call(context, task, () => connector.publish(local.publication, handles, guard));
-  if (outcome.kind !== "not_sent") failpoint("delivery.after-call");
-  const { targetId, generation } = task;
-  const { callNumber } = mark;
-  const { isContinued } = await context.recorder.record({
-    targetId,
-    generation,
-    attemptNumber,
-    kind: "called",
-    callNumber,
-    outcome,
-    isForeignHost,
+  const callMs = visibleCallTime(context.deps.settings.visibleCallMs, local.bytes);
+  const sent = await sendCall(context, {
+    request: { ...toMarkRequest(inputs, callMs), isForeignHost },
+    callNumber: task.callNumber,
+    send: (guard) => connector.publish(local.publication, handles, guard),
+    toEvent: (event) => learned(task, attemptNumber, event).event,
+    unmarked: (reason) => onUnmarked(task, reason),
+    open: () => context.openCalls.begin(callMs),
+    ids: { targetId: task.targetId },
+    failpoints: "",
   });
+  if (sent.kind !== "sent") return sent;
+  const { outcome, callNumber, isContinued } = sent;
   if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
   await reportAccountFacts(context.deps, inputs, outcome);
   return outcome.kind === "token_refused" && isContinued
     ? { ...outcome, handles, callNumber }
     : DONE;
+}
+
+function onUnmarked({ fence }: OpenTask, reason: TaskReason | "missed"): CallEvent {
+  switch (reason) {
+    case "platform_held":
+      return { kind: "platform_held", fence };
+    case "missed":
+      return { kind: "given_up", fence, code: "missed", message: "" };
+    case "superfluous":
+      return { kind: "not_wanted", fence };
+  }
 }
 
 /**
@@ -146,7 +145,7 @@ async function prepare(
   inputs: TaskInputs,
 ): Promise<
   | { readonly kind: "ready"; readonly handles: Handles; readonly parts: LocalParts }
-  | WorkEnd
+  | WorkEnd<TaskEvent>
   | TokenRefused
 > {
   const publication = toPublication(inputs);
@@ -167,28 +166,7 @@ function onStepFailure(
   { task, attemptNumber }: TaskInputs,
   failure: Failure,
   handles: Handles,
-): WorkEnd | TokenRefused {
+): WorkEnd<TaskEvent> | TokenRefused {
   if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-}
-
-/**
- * Sends the connector's publishing call. An error that the connector throws does not tell what the platform did, so the
- * outcome is unknown. The connector enforces the deadline. An answer after the deadline counts too, so this function keeps
- * waiting for it. If no answer comes, the job that claims tasks finds the lost call after `call_until`.
- */
-async function call(
-  { deps }: PublishContext,
-  task: OpenTask,
-  publish: () => Promise<Outcome>,
-): Promise<Outcome> {
-  try {
-    return await publish();
-  } catch (error) {
-    deps.logger.error(
-      { err: error, targetId: task.targetId },
-      "the publishing call threw an error; its outcome is unknown, so the platform is searched for the post",
-    );
-    return { kind: "unknown", message: "internal error" };
-  }
 }

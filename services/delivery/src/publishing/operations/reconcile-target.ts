@@ -1,19 +1,14 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import { noteSearch } from "#src/calls/marks.ts";
+import { DONE, RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
-import { recordExternalAccount } from "#src/publishing/db/external-accounts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
-import {
-  DONE,
-  learned,
-  RELEASE_NOW,
-  toExternalAccount,
-  type TaskInputs,
-  type WorkEnd,
-} from "./task-work.ts";
-import { toCallKey } from "./visible-calls.ts";
+import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-work.ts";
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
@@ -55,11 +50,11 @@ function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall
 export async function reconcileTarget(
   context: PublishContext,
   inputs: TaskInputs,
-): Promise<WorkEnd> {
+): Promise<WorkEnd<TaskEvent>> {
   const { task, connector, interrupted } = inputs;
   const { deps } = context;
   if (task.externalAccountId === null || task.isRestored) {
-    const recorded = await recordExternalAccount(deps.sql, task, toCallKey(inputs));
+    const recorded = await noteSearch(deps.sql, TASK_TABLE, toMarkRequest(inputs, 0));
     if (recorded === "lost") return DONE;
     if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
   }

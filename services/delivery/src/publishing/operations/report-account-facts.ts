@@ -1,4 +1,5 @@
-import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { CallOutcome } from "#src/calls/call-event.ts";
 import { moveAccount, recordAvailable } from "#src/publishing/clients/account-facts.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { TaskInputs } from "./task-work.ts";
@@ -10,7 +11,7 @@ import type { TaskInputs } from "./task-work.ts";
 export async function reportAccountFacts(
   { accounts: clients, logger }: Pick<PublishingDeps, "accounts" | "logger">,
   { task, credential }: Pick<TaskInputs, "task" | "credential">,
-  outcome: Outcome | Failure,
+  outcome: CallOutcome | Failure,
 ): Promise<void> {
   const facts = "facts" in outcome ? outcome.facts : undefined;
   if (facts === undefined) return;

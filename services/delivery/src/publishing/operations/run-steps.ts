@@ -5,9 +5,11 @@ import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { MediaPart, Publication } from "@postrider/platforms/publishing/publication";
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
+import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
-import { RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
+import type { TaskInputs } from "./task-work.ts";
 
 /**
  * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and
@@ -47,7 +49,7 @@ export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
   publication: Publication,
-): Promise<StepsEnd | WorkEnd> {
+): Promise<StepsEnd | WorkEnd<TaskEvent>> {
   let { handles } = inputs.task;
   for (const step of inputs.connector.steps(publication)) {
     if (step.isDone(handles)) continue;
@@ -72,7 +74,7 @@ async function finishStep(
   context: PublishContext,
   inputs: TaskInputs,
   { step, publication, before }: Step,
-): Promise<StepsEnd | WorkEnd> {
+): Promise<StepsEnd | WorkEnd<TaskEvent>> {
   const { interrupted } = inputs;
   let handles = before;
   for (;;) {
@@ -127,7 +129,7 @@ async function tryToRun<T>(
 ): Promise<
   | { readonly kind: "made"; readonly made: T }
   | { readonly kind: "failed"; readonly failure: Failure }
-  | WorkEnd
+  | WorkEnd<TaskEvent>
 > {
   try {
     return { kind: "made", made: await run() };
@@ -158,7 +160,7 @@ export async function downloadParts(
 ): Promise<
   | { readonly kind: "ready"; readonly parts: LocalParts }
   | { readonly kind: "failed"; readonly failure: Failure }
-  | WorkEnd
+  | WorkEnd<TaskEvent>
 > {
   const parts = inputs.connector.visibleParts?.(publication, handles) ?? [];
   if (parts.length === 0)

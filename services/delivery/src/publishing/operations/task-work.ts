@@ -4,8 +4,14 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import type { CallEvent } from "#src/calls/call-event.ts";
 import type { CallErrorCode } from "#src/calls/call.ts";
-import type { ExternalAccount } from "#src/publishing/db/external-accounts.ts";
-import type { ClaimedTask, OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
+import type { WorkEnd } from "#src/calls/worker.ts";
+import type { ExternalAccount } from "#src/publishing/db/attempts.ts";
+import {
+  hashContent,
+  type ClaimedTask,
+  type OpenTask,
+  type TaskEvent,
+} from "#src/publishing/domain/task.ts";
 
 /** A claimed publish task with everything that the connector of its platform needs. */
 export interface TaskInputs {
@@ -26,23 +32,27 @@ export function toExternalAccount({ task, credential }: TaskInputs): ExternalAcc
   return { platform, accountId, externalAccountId: credential.externalId };
 }
 
-/** How the work on a claimed publish task ended. */
-export type WorkEnd =
-  /** The worker learned something about the publish task that its caller must record. */
-  | { readonly kind: "learned"; readonly event: TaskEvent }
-  /** The publish task can be claimed again after `delayMs`; this does not count as an attempt. */
-  | { readonly kind: "release"; readonly delayMs: number }
-  /** Everything about the publish task is recorded, or another worker has claimed the task. */
-  | { readonly kind: "done" };
-
-export const DONE: WorkEnd = { kind: "done" };
-export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
+/**
+ * Returns the key of a claim, with what makes two publishing calls indistinguishable for a search:
+ * the account of the platform and the content.
+ */
+export function toMarkRequest(
+  { task, content, connector, credential }: TaskInputs,
+  callMs: number,
+) {
+  const { targetId, generation, fence } = task;
+  const { title, media } = content;
+  const text = connector.comparableText?.(content.text) ?? content.text;
+  const callKey = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
+  const { externalId: externalAccountId } = credential;
+  return { targetId, generation, fence, callKey, externalAccountId, callMs };
+}
 
 export function learned(
   { targetId, generation }: ClaimedTask,
   attemptNumber: number,
   what: CallEvent,
-): Extract<WorkEnd, { kind: "learned" }> {
+): Extract<WorkEnd<TaskEvent>, { kind: "learned" }> {
   return { kind: "learned", event: { targetId, generation, attemptNumber, ...what } };
 }
 
@@ -51,6 +61,6 @@ export function giveUp(
   attemptNumber: number,
   code: CallErrorCode,
   message = "",
-): WorkEnd {
+): WorkEnd<TaskEvent> {
   return learned(task, attemptNumber, { kind: "given_up", fence: task.fence, code, message });
 }

@@ -1,7 +1,8 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { renewLeases } from "#src/publishing/db/leases.ts";
+import { renewLeases } from "#src/calls/table.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
 /** Maximum number of publish tasks in work in this process at a time. */
@@ -95,7 +96,7 @@ export class TasksInWork implements AsyncDisposable {
     const held = [...this.#tasks];
     if (held.length === 0) return;
     const tasks = held.map(([task]) => task);
-    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameClaim));
+    const renewed = new Set((await renewLeases(sql, TASK_TABLE, tasks, leaseMs)).map(nameClaim));
     for (const [task, lost] of held) if (!renewed.has(nameClaim(task))) lost.abort();
   }
 

@@ -1,14 +1,14 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
-import { fetchCredentials } from "#src/clients/accounts.ts";
-import { releaseDeletions } from "#src/publishing/db/deletion-claims.ts";
+import { inWorkSpan } from "@postrider/shared/tracing/work-span";
+import { releaseCalls } from "#src/calls/table.ts";
+import { backOffMs, CRASHED, findCredentials, isCrashLooping } from "#src/calls/worker.ts";
+import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { deleteTarget } from "./delete-target.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 import type { PublishingDeps } from "./dependencies.ts";
-import { backOffMs } from "./publish-context.ts";
 
 /** Dependencies that all deletions of the process share. */
 export interface DeletionContext {
@@ -21,8 +21,6 @@ export interface DeletionContext {
   readonly stopping: AbortSignal;
 }
 
-/** A deletion task whose worker was lost this many times in a row is given up. */
-const MAX_CRASHES = 5;
 const OF_OTHER_TARGET = {
   kind: "given_up",
   code: "internal_error",
@@ -41,7 +39,7 @@ export async function workDeletions(
   onEnd: () => void,
 ): Promise<void> {
   const { logger } = context.deps;
-  const credentials = await findCredentials(context, tasks);
+  const credentials = await findCredentials(context.deps, tasks);
   await Promise.all(
     tasks.map(async (task, index) => {
       try {
@@ -57,34 +55,14 @@ export async function workDeletions(
   );
 }
 
-/** Returns the access tokens in the order of the deletion tasks; empty if the accounts service does not answer. */
-async function findCredentials(
-  { deps }: DeletionContext,
-  tasks: readonly DeletionTask[],
-): Promise<readonly Credential[]> {
-  try {
-    return await inWorkContext(tasks, () => fetchCredentials(deps.accounts, tasks));
-  } catch (error) {
-    deps.logger.warn(
-      { err: error, count: tasks.length },
-      "the credentials for deleting posts from platforms could not be fetched from the accounts service; the deletions are tried again in about 1 s",
-    );
-    return [];
-  }
-}
-
 async function workDeletion(
   context: DeletionContext,
   task: DeletionTask,
   credential: Credential | undefined,
 ): Promise<void> {
   const { deps, recorder } = context;
-  if (task.crashCount >= MAX_CRASHES) {
-    const message = "the process stopped repeatedly";
-    const result = { kind: "given_up", code: "internal_error", message } as const;
-    return await recorder.record({ task, result });
-  }
-  if (credential === undefined) return await release(context, task, backOffMs(deps));
+  if (isCrashLooping(task)) return await recorder.record({ task, result: CRASHED });
+  if (credential === undefined) return await release(context, task, backOffMs(deps.random));
   const attributes = { "postrider.target.id": task.targetId };
   await inWorkSpan("delete target", task, attributes, () => deleteOne(context, task, credential));
 }
@@ -110,5 +88,5 @@ async function release(
   task: DeletionTask,
   delayMs: number,
 ): Promise<void> {
-  await releaseDeletions(deps.sql, [task], Math.round(delayMs));
+  await releaseCalls(deps.sql, DELETION_TABLE, [task], delayMs);
 }

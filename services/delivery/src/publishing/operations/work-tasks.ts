@@ -1,6 +1,7 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
-import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { backOffMs, CRASHED, endWork, isCrashLooping, type WorkEnd } from "#src/calls/worker.ts";
+import type { ClaimedTask, TaskEvent } from "#src/publishing/domain/task.ts";
 import {
   askOwners,
   fetchTasks,
@@ -10,17 +11,10 @@ import {
   type TaskGroup,
 } from "./fetch-task-inputs.ts";
 import { NO_FILES, prepareFiles, type TaskFiles } from "./prepare-files.ts";
-import { backOffMs, release, type PublishContext } from "./publish-context.ts";
+import { release, type PublishContext } from "./publish-context.ts";
 import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
-import { giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
-
-/** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
-const MAX_CRASHES = 5;
-
-function isCrashLooping({ crashCount }: ClaimedTask): boolean {
-  return crashCount >= MAX_CRASHES;
-}
+import { learned, type TaskInputs } from "./task-work.ts";
 
 /**
  * Works on claimed publish tasks concurrently, each to the end of its current try. It never throws: a task that cannot be
@@ -34,13 +28,18 @@ export async function workTasks(
   const leases = new Map(tasks.map((task) => [task, context.inWork.hold(task)]));
   const work = async (
     task: ClaimedTask,
-    run: (interrupted: AbortSignal) => WorkEnd | Promise<WorkEnd>,
+    run: (interrupted: AbortSignal) => WorkEnd<TaskEvent> | Promise<WorkEnd<TaskEvent>>,
   ): Promise<void> => {
     using lease = leases.get(task);
     const interrupted = AbortSignal.any([context.stopping, ...(lease ? [lease.lost] : [])]);
     const attributes = { "postrider.target.id": task.targetId };
     await inWorkSpan(spanName(task), task, attributes, () =>
-      endWork(context, task, () => run(interrupted)),
+      endWork(context.deps, {
+        ids: { targetId: task.targetId },
+        run: () => run(interrupted),
+        record: (event) => context.recorder.record(event),
+        release: (delayMs) => release(context, [task], delayMs),
+      }),
     );
   };
   // However the work ends, no lease is renewed after it: a held lease of a task without work would last as long as the process.
@@ -49,9 +48,7 @@ export async function workTasks(
   const crashLooping = tasks
     .filter(isCrashLooping)
     .map((task) =>
-      work(task, () =>
-        giveUp(task, task.attemptNumber, "internal_error", "the process stopped repeatedly"),
-      ),
+      work(task, () => learned(task, task.attemptNumber, { ...CRASHED, fence: task.fence })),
     );
   const healthy = tasks.filter((task) => !isCrashLooping(task));
   const groups = await inWorkContext(healthy, () => askOwners(context, healthy));
@@ -83,33 +80,6 @@ function spanName({ status }: ClaimedTask): string {
   return status === "reconciling" ? "reconcile target" : "publish target";
 }
 
-/** Records the result of the work on a publish task, or releases the task. Work that throws an error releases its task. */
-async function endWork(
-  context: PublishContext,
-  task: ClaimedTask,
-  run: () => WorkEnd | Promise<WorkEnd>,
-): Promise<void> {
-  try {
-    const end = await run();
-    switch (end.kind) {
-      case "learned":
-        await context.recorder.record(end.event);
-        return;
-      case "release":
-        return await release(context, [task], end.delayMs);
-      case "done":
-        return;
-    }
-  } catch (error) {
-    const { logger } = context.deps;
-    logger.error(
-      { err: error, targetId: task.targetId },
-      "publishing a target ended with an unexpected error; its lease is released and the target is tried again",
-    );
-    await release(context, [task], backOffMs(context.deps));
-  }
-}
-
 /**
  * Returns the inputs of each publish task of a group. If the posts service or the accounts service does not answer, all tasks
  * of the group are released together.
@@ -128,7 +98,7 @@ async function fetchGroup(
       { err: error, count: tasks.length },
       "the content or credentials of targets could not be fetched; the targets are released and tried again in about 1 s",
     );
-    await release(context, tasks, backOffMs(deps));
+    await release(context, tasks, backOffMs(deps.random));
     return () => ({ kind: "done" });
   }
 }
@@ -143,7 +113,7 @@ async function workTask(
     /** Undefined for a post without media, and for a task whose inputs were not fetched. */
     readonly files: Promise<TaskFiles> | undefined;
   },
-): Promise<WorkEnd> {
+): Promise<WorkEnd<TaskEvent>> {
   if (fetched.kind !== "ready") return fetched;
   const { task, content } = fetched;
   const prepared = content.media.length === 0 ? NO_FILES : await files;

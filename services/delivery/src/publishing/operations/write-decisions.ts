@@ -4,6 +4,7 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
 import type { Locked } from "#src/calls/decide-in-order.ts";
+import { writeCalls } from "#src/calls/table.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
   countFailures,
@@ -16,7 +17,8 @@ import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
-import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { lockTasks } from "#src/publishing/db/tasks.ts";
 import {
   isSameBrake,
   nextBrake,
@@ -87,7 +89,7 @@ export async function writeDecisions(
   );
   await Promise.all([
     attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
-    tasks.length > 0 ? updateTasks(tx, tasks) : undefined,
+    tasks.length > 0 ? writeCalls(tx, TASK_TABLE, tasks) : undefined,
     ended.length > 0 ? deleteHandles(tx, ended) : undefined,
     appendEvents(tx, events),
   ]);

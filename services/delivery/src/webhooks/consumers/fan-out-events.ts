@@ -4,15 +4,17 @@ import {
   type EventHandler,
   type IncomingEvent,
 } from "@postrider/shared/bus/consumer";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { insertArrivals, type Arrival } from "#src/webhooks/db/arrivals.ts";
+import type { Match } from "#src/webhooks/db/matches.ts";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
-import { receiveEvents } from "#src/webhooks/operations/receive-events.ts";
+import { assign, findEventMatches, type AssignedEvent } from "#src/webhooks/operations/fan-out.ts";
 
 /**
- * Returns a function that creates handlers which assign events to the subscriptions that receive them. A repeated event changes
- * nothing, because it has the same id. The function's argument `toEvents` returns the webhook events that an event of the bus
- * stands for; an empty list if no subscription can receive it.
+ * Returns a function that creates handlers. A repeated event changes nothing, because it has the
+ * same id. `toEvents` returns the webhook events that an event of the bus stands for.
  */
 export function fanOutEvents(backlogs: Backlogs) {
   return <T extends DescMessage>(
@@ -26,4 +28,50 @@ export function fanOutEvents(backlogs: Backlogs) {
       await receiveEvents(tx, backlogs, assigned);
       failpoint("delivery.in-webhook-consumer");
     });
+}
+
+const MAX_DELIVERIES = 500;
+
+/**
+ * Assigns the events of a batch of the bus to subscriptions. Of a workspace for which that is much
+ * work, the events are only stored, and the job `assign-events` inserts the deliveries: the events
+ * of all workspaces follow each other in the bus, so the batch must not take long.
+ */
+async function receiveEvents(
+  tx: TransactionSql,
+  backlogs: Backlogs,
+  received: readonly AssignedEvent[],
+): Promise<void> {
+  const byId = new Map(received.map((each) => [each.event.id, each]));
+  const matches = Map.groupBy(
+    await findEventMatches(tx, [...byId.values()]),
+    ({ workspaceId }) => workspaceId,
+  );
+  const [few, many] = [[], []] as [Match[], Match[]];
+  for (const own of matches.values()) {
+    const count = own.reduce((total, { eventIds }) => total + eventIds.length, 0);
+    (count > MAX_DELIVERIES ? many : few).push(...own);
+  }
+  await assign(tx, backlogs, { matches: few, byId });
+  await insertArrivals(tx, toArrivals(many, byId));
+}
+
+function toArrivals(
+  matches: readonly Match[],
+  byId: ReadonlyMap<string, AssignedEvent>,
+): readonly Arrival[] {
+  const arrivals = new Map<string, Arrival & { readonly subscriptionIds: string[] }>();
+  for (const { eventIds, subscriptionId } of matches)
+    for (const id of eventIds) {
+      const each = byId.get(id);
+      const known = arrivals.get(id);
+      if (known !== undefined) known.subscriptionIds.push(subscriptionId);
+      else if (each !== undefined)
+        arrivals.set(id, {
+          event: each.event,
+          cause: each.cause,
+          subscriptionIds: [subscriptionId],
+        });
+    }
+  return [...arrivals.values()];
 }

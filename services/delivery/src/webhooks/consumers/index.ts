@@ -2,6 +2,9 @@ import {
   AccountConnectedSchema,
   AccountDisconnectedSchema,
   AccountReconnectRequiredSchema,
+  type AccountConnected,
+  type AccountDisconnected,
+  type AccountReconnectRequired,
 } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import {
   DeletionUpdatedSchema,
@@ -23,77 +26,86 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { fanOutEvents } from "#src/webhooks/consumers/fan-out-events.ts";
-import { fromAccountEvent } from "#src/webhooks/consumers/from-account-event.ts";
 import {
-  fromAutomationRunCompleted,
-  fromCommentActionCompleted,
-} from "#src/webhooks/consumers/from-engagement-event.ts";
-import { fromExhaustions } from "#src/webhooks/consumers/from-exhaustion.ts";
-import { fromMediaReady } from "#src/webhooks/consumers/from-media-ready.ts";
-import { fromPostEvent, fromPublishRequest } from "#src/webhooks/consumers/from-post-event.ts";
-import {
+  fromChange,
   fromDeletionUpdated,
+  fromExhaustions,
+  fromPost,
+  fromPublishRequest,
   fromTargetUpdated,
-} from "#src/webhooks/consumers/from-target-event.ts";
+} from "#src/webhooks/consumers/from-events.ts";
+import type { EventType } from "#src/webhooks/domain/webhook-event.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 
-/**
- * Consumer group of the webhooks part of the delivery service. It handles topics independently of publishing, whose
- * group has the name of the service.
- */
+/** It handles topics independently of publishing, whose group has the name of the service. */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
 
 type OnEvents = ReturnType<typeof fanOutEvents>;
+type AccountEvent = AccountConnected | AccountDisconnected | AccountReconnectRequired;
 
-function createEngagementHandlers(on: OnEvents): readonly EventHandler[] {
-  return [
-    on(CommentActionCompletedSchema, ({ message }) => [fromCommentActionCompleted(message)]),
-    on(AutomationRunCompletedSchema, ({ message }) => [fromAutomationRunCompleted(message)]),
-  ];
+function fromAccount(type: Extract<EventType, `account.${string}`>, message: AccountEvent) {
+  const { accountId, platform } = message;
+  return [fromChange(type, message, accountId, { kind: "account", accountId, platform })];
 }
 
 function createPostHandlers(on: OnEvents): readonly EventHandler[] {
   return [
     on(PostScheduledSchema, ({ message }) => [
-      fromPostEvent("post.scheduled", message),
+      fromPost("post.scheduled", message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
     on(PostPublishRequestedSchema, ({ message }) => [
       fromPublishRequest(message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
-    on(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
-    on(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
-    on(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
-    on(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
-    on(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
+    on(PostPublishedSchema, ({ message }) => [fromPost("post.published", message)]),
+    on(PostPartialSchema, ({ message }) => [fromPost("post.partial", message)]),
+    on(PostFailedSchema, ({ message }) => [fromPost("post.failed", message)]),
+    on(PostCancelledSchema, ({ message }) => [fromPost("post.cancelled", message)]),
+    on(PostDeletedSchema, ({ message }) => [fromPost("post.deleted", message)]),
   ];
 }
 
-/**
- * Returns the handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are
- * skipped.
- */
+function createEngagementHandlers(on: OnEvents): readonly EventHandler[] {
+  return [
+    on(CommentActionCompletedSchema, ({ message }) => {
+      const { actionId } = message;
+      const source = { kind: "comment_action", actionId } as const;
+      return [fromChange("comment_action.completed", message, actionId, source)];
+    }),
+    on(AutomationRunCompletedSchema, ({ message }) => {
+      const { runId } = message;
+      return [
+        fromChange("automation_run.completed", message, runId, { kind: "automation_run", runId }),
+      ];
+    }),
+  ];
+}
+
+/** Returns the handlers by topic. Events of other types in the same topic are skipped. */
 export function createWebhookHandlers(
   backlogs: Backlogs,
 ): Readonly<Record<string, readonly EventHandler[]>> {
   const on = fanOutEvents(backlogs);
   return {
     "accounts.events.v1": [
-      on(AccountConnectedSchema, ({ message }) => [fromAccountEvent("account.connected", message)]),
-      on(AccountReconnectRequiredSchema, ({ message }) => [
-        fromAccountEvent("account.reconnect_required", message),
-      ]),
-      on(AccountDisconnectedSchema, ({ message }) => [
-        fromAccountEvent("account.disconnected", message),
-      ]),
+      on(AccountConnectedSchema, ({ message }) => fromAccount("account.connected", message)),
+      on(AccountReconnectRequiredSchema, ({ message }) =>
+        fromAccount("account.reconnect_required", message),
+      ),
+      on(AccountDisconnectedSchema, ({ message }) => fromAccount("account.disconnected", message)),
     ],
     "delivery.events.v1": [
       on(TargetUpdatedSchema, fromTargetUpdated),
       on(DeletionUpdatedSchema, fromDeletionUpdated),
     ],
     "engagement.events.v1": createEngagementHandlers(on),
-    "media.events.v1": [on(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
+    "media.events.v1": [
+      on(MediaReadySchema, ({ message }) => {
+        const { mediaId } = message;
+        return [fromChange("media.ready", message, mediaId, { kind: "media", mediaId })];
+      }),
+    ],
     "posts.events.v1": createPostHandlers(on),
   };
 }

@@ -9,7 +9,7 @@ export interface Arrival {
   readonly subscriptionIds: readonly string[];
 }
 
-/** Stores webhook events whose deliveries are inserted later. An event that is stored already stays as it is. */
+/** Stores events whose deliveries are inserted later. A stored event stays as it is. */
 export async function insertArrivals(
   tx: TransactionSql,
   arrivals: readonly Arrival[],
@@ -49,7 +49,7 @@ export async function findNextWorkspace(sql: ISql, after: string): Promise<strin
   return row?.workspaceId;
 }
 
-/** Removes the oldest stored events of a workspace and returns them. Those that another process is taking are left out. */
+/** Removes the oldest stored events of a workspace, except those that another process is taking. */
 export async function takeArrivals(
   tx: TransactionSql,
   workspaceId: string,

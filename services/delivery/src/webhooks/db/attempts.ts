@@ -1,24 +1,24 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
-import type { DeliveryDecision } from "#src/webhooks/domain/lane-state.ts";
+import type { DeliveryDecision } from "#src/webhooks/domain/receiver-state.ts";
 import { appendUsage, attemptBytes } from "./usage.ts";
 
-/** A webhook attempt that has ended, and what follows for its delivery. */
+/** An attempt that has ended, and what follows for its delivery. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly attempt: Attempt;
   readonly decision: DeliveryDecision;
 }
 
-/** The dispatcher's state of a webhook subscription, with times relative to the time at which it is stored. */
-export interface LaneResult {
+/** The dispatcher's state of a subscription, relative to the time at which it is stored. */
+export interface ReceiverResult {
   readonly subscriptionId: string;
-  /** Version of the webhook subscription with which the attempts were sent that led to this state. */
+  /** Version of the subscription with which the attempts were sent that led to this state. */
   readonly version: number;
   readonly unansweredInRow: number;
-  /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */
+  /** How long nothing may be sent; null when deliveries may be sent. */
   readonly blockedForMs: number | null;
-  /** How long every attempt of the webhook subscription has failed, in milliseconds; null after a success. */
+  /** How long every attempt has failed; null after a success. */
   readonly failingForMs: number | null;
 }
 
@@ -39,27 +39,27 @@ function toResultRow({ deliveryId, attempt, decision }: AttemptResult) {
   };
 }
 
-function toLaneRow(lane: LaneResult) {
+function toReceiverRow(lease: ReceiverResult) {
   return {
-    subscription_id: lane.subscriptionId,
-    version: lane.version,
-    unanswered_in_row: lane.unansweredInRow,
-    blocked_ms: lane.blockedForMs,
-    failing_ms: lane.failingForMs,
+    subscription_id: lease.subscriptionId,
+    version: lease.version,
+    unanswered_in_row: lease.unansweredInRow,
+    blocked_ms: lease.blockedForMs,
+    failing_ms: lease.failingForMs,
   };
 }
 
 /**
- * Stores the dispatcher's state of the webhook subscriptions whose leases the process still holds and that nothing has changed
- * since the attempts began: a person who resumed one has reset its state.
+ * Stores the state of the subscriptions whose leases the process still holds and that nothing has
+ * changed since the attempts began: a person who resumed one has reset its state.
  */
-function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
+function storeReceivers(sql: ISql, owner: string, leases: readonly ReceiverResult[]) {
   // The rows are in the order of their ids, so that two batches of this process cannot deadlock.
-  const rows = lanes
-    .map(toLaneRow)
+  const rows = leases
+    .map(toReceiverRow)
     .toSorted((a, b) => (a.subscription_id < b.subscription_id ? -1 : 1));
   return sql`
-    update webhook_lanes l
+    update webhook_leases l
     set unanswered_in_row = r.unanswered_in_row,
       blocked_until = coalesce(now() + r.blocked_ms * interval '1 millisecond', '-infinity'),
       failing_since = now() - r.failing_ms * interval '1 millisecond'
@@ -83,7 +83,9 @@ function requeue(sql: ISql) {
     and d.status = 'pending'`;
 }
 
-/** Whether the attempt of the row `r`, whose delivery has an id from `first` to `last`, is not recorded yet. */
+/**
+ * Whether the attempt of row `r`, whose delivery has an id from `first` to `last`, is unrecorded.
+ */
 function isUnrecorded(sql: ISql, first: string, last: string) {
   return sql`
     not exists (
@@ -96,10 +98,10 @@ function isUnrecorded(sql: ISql, first: string, last: string) {
 }
 
 /**
- * Records webhook attempts, what follows for their deliveries, and the state of their subscriptions. An attempt of a
- * delivery that was cancelled meanwhile is recorded as well; of a delivery that no longer exists, only the row in the
- * queue is removed. An attempt that is recorded already changes nothing, so the call can be
- * repeated when the answer of the database was lost.
+ * Records webhook attempts, what follows for their deliveries, and the state of their
+ * subscriptions. An attempt of a delivery that was cancelled meanwhile is recorded as well; of a
+ * delivery that no longer exists, only the row in the queue is removed. An attempt that is recorded
+ * already changes nothing, so the call can be repeated when the answer of the database was lost.
  *
  * @param results At least one, of different deliveries.
  */
@@ -107,12 +109,13 @@ export async function recordAttempts(
   sql: ISql,
   owner: string,
   results: readonly AttemptResult[],
-  lanes: readonly LaneResult[],
+  leases: readonly ReceiverResult[],
 ): Promise<void> {
   const rows = results
     .map(toResultRow)
     .toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-  // The conditions on the first and the last id make Postgres read only the partitions between them.
+  // The conditions on the first and the last id make Postgres read only the partitions between
+  // them.
   const [first, last] = [rows[0]?.delivery_id ?? "", rows.at(-1)?.delivery_id ?? ""];
   await sql`
     with result as materialized (
@@ -145,7 +148,7 @@ export async function recordAttempts(
       returning workspace_id, delivery_id as id, ${attemptBytes(sql)} as bytes
     ),
     usage as (${appendUsage(sql, "attempt")}),
-    lane as (${storeLanes(sql, owner, lanes)}),
+    lease as (${storeReceivers(sql, owner, leases)}),
     waiting as (${requeue(sql)})
     delete from webhook_queue q
     using result r

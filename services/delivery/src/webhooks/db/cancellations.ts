@@ -1,6 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Marks waiting webhook deliveries as cancelled, and removes them from the queue. */
 export async function cancelDeliveries(
   tx: TransactionSql,
   deliveryIds: readonly string[],
@@ -17,21 +16,20 @@ export async function cancelDeliveries(
 }
 
 /**
- * Returns revoked webhook subscriptions whose deliveries may still wait. The order is random, so that each has its turn
- * even if there are many.
+ * Returns revoked subscriptions whose deliveries may still wait, in random order, so that each has
+ * its turn.
  */
 export async function listRevoked(sql: ISql, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ subscriptionId: string }[]>`
     select l.subscription_id
     from webhook_subscriptions s
-    join webhook_lanes l on l.subscription_id = s.id
+    join webhook_leases l on l.subscription_id = s.id
     where s.status = 'revoked'
     order by random()
     limit ${limit}`;
   return rows.map((row) => row.subscriptionId);
 }
 
-/** A page of the waiting deliveries of a webhook subscription. */
 export interface WaitingPage {
   /** The deliveries of the page that no process is sending. Their rows in the queue are locked. */
   readonly ids: readonly string[];
@@ -40,16 +38,16 @@ export interface WaitingPage {
 }
 
 /**
- * Returns the waiting deliveries of a webhook subscription with the first ids after `after`, also those without a payload.
- * Each page reads only its own rows, however many deliveries wait.
+ * Returns the waiting deliveries with the first ids after `after`, also those without a payload.
+ * Each page reads only its own rows.
  */
 export async function lockWaiting(
   tx: TransactionSql,
   subscriptionId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<WaitingPage> {
-  // A process that is claiming or recording a webhook delivery has locked its row in the queue; such a delivery is left
-  // out, and a later pass finds it.
+  // A process that is claiming or recording a webhook delivery has locked its row in the queue;
+  // such a delivery is left out, and a later pass finds it.
   const rows = await tx<{ id: string; isFree: boolean }[]>`
     with page as materialized (
       select id
@@ -78,7 +76,7 @@ export async function lockWaiting(
   return { ids, last: rows.at(-1)?.id };
 }
 
-/** Locks and returns rows of the queue that no process is sending, whatever the status of their deliveries. */
+/** Locks and returns rows of the queue that no process is sending, whatever their status. */
 export async function lockQueued(
   tx: TransactionSql,
   subscriptionId: string,
@@ -95,13 +93,13 @@ export async function lockQueued(
 }
 
 /**
- * Deletes the dispatcher's row of a revoked webhook subscription, so that no process looks for its deliveries any
- * longer. The row stays for 10 minutes after the revocation, because a transaction that had read the subscription
- * before may still add a delivery.
+ * Deletes the dispatcher's row of a revoked subscription, so that no process looks for its
+ * deliveries any longer. The row stays for 10 minutes after the revocation, because a transaction
+ * that had read the subscription before may still add a delivery.
  */
-export async function deleteLane(sql: ISql, subscriptionId: string): Promise<void> {
+export async function deleteLease(sql: ISql, subscriptionId: string): Promise<void> {
   await sql`
-    delete from webhook_lanes l
+    delete from webhook_leases l
     using webhook_subscriptions s
     where l.subscription_id = ${subscriptionId}
     and s.id = l.subscription_id

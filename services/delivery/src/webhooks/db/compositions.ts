@@ -2,7 +2,6 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** Inserts webhook events whose payload has to be written. */
 export async function insertCompositions(
   tx: TransactionSql,
   compositions: readonly { readonly event: WebhookEvent; readonly cause: Cause }[],
@@ -17,8 +16,9 @@ export async function insertCompositions(
     source: event.source,
     cause,
   }));
-  // A repeated webhook event that reaches another subscription may still wait for its payload. The update waits for a
-  // transaction that is just deleting the row of the event, because that transaction does not see the new delivery.
+  // A repeated webhook event that reaches another subscription may still wait for its payload. The
+  // update waits for a transaction that is just deleting the row of the event, because that
+  // transaction does not see the new delivery.
   await tx`
     insert into webhook_compositions (
       event_id, workspace_id, type, occurred_at, sequence, source, cause
@@ -33,7 +33,6 @@ export async function insertCompositions(
     set lease_until = webhook_compositions.lease_until`;
 }
 
-/** A webhook event whose payload has to be written. */
 export interface Composition extends WebhookEvent {
   readonly cause: Cause;
   /** Number of failures to write the payload that the event itself caused. */
@@ -41,8 +40,8 @@ export interface Composition extends WebhookEvent {
 }
 
 /**
- * Lists the first `limit` workspaces after an id that have webhook events without a payload, also claimed ones. Each step
- * reads one row of the index, however many events a workspace has.
+ * Lists workspaces with events without a payload, also claimed ones. Each step reads one row of the
+ * index, however many events a workspace has.
  */
 export async function listWaitingWorkspaces(
   sql: ISql,
@@ -77,11 +76,12 @@ export async function listWaitingWorkspaces(
 }
 
 /**
- * Claims webhook events of the given workspaces whose payload has to be written. The workspaces take turns, so that many
- * events of one workspace do not delay the others; within a workspace, the oldest event comes first. Until the lease
- * ends, no other process claims the events.
+ * Claims webhook events of the given workspaces whose payload has to be written. The workspaces
+ * take turns, so that many events of one workspace do not delay the others; within a workspace, the
+ * oldest event comes first. Until the lease ends, no other process claims the events.
  *
- * @param options.except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
+ * @param options.except What events are about (`post`, `account`, …) whose owning service is
+ *   unavailable; these events wait.
  */
 export async function claimCompositions(
   sql: ISql,
@@ -130,7 +130,7 @@ export async function claimCompositions(
     returning composition.event_id as id, workspace_id, type, occurred_at, sequence, source, cause, tries`;
 }
 
-/** Locks those of the given webhook events whose payload is not written yet, and returns their ids. */
+/** Returns the ids of those events whose payload is not written yet. */
 export async function lockCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],
@@ -144,7 +144,6 @@ export async function lockCompositions(
   return new Set(rows.map(({ eventId }) => eventId));
 }
 
-/** Removes webhook events whose payload has been written from the list of payloads that are still to be written. */
 export async function deleteCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],
@@ -152,10 +151,7 @@ export async function deleteCompositions(
   await tx`delete from webhook_compositions where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
-/**
- * Ends the lease of webhook events whose post, account or other subject could not be read, because the service that
- * owns it is unavailable.
- */
+/** Ends the lease of events whose object could not be read, because its owner is unavailable. */
 export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await sql`
@@ -164,10 +160,7 @@ export async function releaseCompositions(sql: ISql, eventIds: readonly string[]
     where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
-/**
- * Counts a failure of webhook events whose payload could not be written, and lets them wait for the next try: 1 s, 2 s,
- * 4 s and so on.
- */
+/** Counts a failure of events, which then wait for the next try: 1 s, 2 s, 4 s and so on. */
 export async function delayCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await sql`

@@ -1,6 +1,39 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
-import { appendUsage, DELIVERY_ROW_BYTES } from "./usage.ts";
+import { appendUsage, DELIVERY_ROW_BYTES, eventBytes } from "./usage.ts";
+
+export interface WrittenEvent {
+  readonly event: WebhookEvent;
+  readonly payload: string;
+  readonly cause: Cause;
+}
+
+/** Inserts events. An event that has a payload keeps it, because it may have been sent. */
+export async function insertEvents(
+  tx: TransactionSql,
+  events: readonly WrittenEvent[],
+): Promise<void> {
+  const rows = events.map(({ event, payload, cause }) => ({
+    id: event.id,
+    workspace_id: event.workspaceId,
+    type: event.type,
+    payload,
+    cause,
+  }));
+  await tx`
+    with inserted as (
+      insert into webhook_events (id, workspace_id, type, payload, cause)
+      select id, workspace_id, type, payload, cause
+      from jsonb_to_recordset(${tx.json(rows)}) as event (
+        id uuid, workspace_id uuid, type text, payload text, cause jsonb
+      )
+      order by id
+      on conflict (id) do nothing
+      returning workspace_id, id, ${eventBytes(tx)} as bytes
+    )
+    ${appendUsage(tx, "inserted")}`;
+}
 
 interface NewDelivery {
   readonly id: string;
@@ -10,7 +43,7 @@ interface NewDelivery {
   readonly isRefused: boolean;
 }
 
-/** Inserts webhook deliveries that do not exist yet, and returns the ids of those that were inserted. */
+/** Inserts deliveries that do not exist yet, and returns their ids. */
 export async function insertDeliveries(
   tx: TransactionSql,
   deliveries: readonly NewDelivery[],
@@ -43,8 +76,8 @@ export async function insertDeliveries(
 }
 
 /**
- * Queues pending webhook deliveries whose payload has just been written, and returns their subscriptions. A delivery
- * that is queued already stays as it is.
+ * Queues pending deliveries whose payload has been written, and returns their subscriptions. A
+ * queued one stays as it is.
  */
 export async function queueDeliveries(
   tx: TransactionSql,

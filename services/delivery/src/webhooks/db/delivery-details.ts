@@ -1,8 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/**
- * Status of a webhook delivery as the API shows it. `delivering` is a pending delivery that a process is sending now.
- */
+/** `delivering` is a pending delivery that a process is sending now. */
 export const DELIVERY_STATUSES = [
   "pending",
   "delivering",
@@ -25,7 +23,6 @@ export interface AttemptJson {
   readonly responseBody: string | null;
 }
 
-/** A webhook delivery without its payload and attempts. */
 export interface FoundDelivery {
   readonly id: string;
   readonly eventId: string;
@@ -45,10 +42,10 @@ interface Details {
 
 export interface DeliveryRow extends FoundDelivery, Details {}
 
-/** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
+/** The newest attempts that a delivery shows: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of each delivery in `relation`; `ids` are the ids of these deliveries. */
+/** Reads the newest attempts of each delivery in `relation`; `ids` are their ids. */
 function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[]) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
@@ -60,8 +57,9 @@ function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[])
 }
 
 /**
- * Returns SQL that reads the ids and sizes of the webhook deliveries of the relation `found`. Postgres knows the lengths of
- * texts without reading them, so only the texts that a page shows are read.
+ * Returns SQL that reads the ids and sizes of the webhook deliveries of the relation `found`.
+ * Postgres knows the lengths of texts without reading them, so only the texts that a page shows are
+ * read.
  */
 function deliverySizes(sql: ISql, ids: string[], eventIds: string[]) {
   return sql`
@@ -77,9 +75,9 @@ function deliverySizes(sql: ISql, ids: string[], eventIds: string[]) {
 }
 
 /**
- * Reads the payloads and the attempts of webhook deliveries, newest first. The result ends before it exceeds `limit` or
- * `maxBytes`, but has at least one delivery. The conditions on the lists of ids make Postgres read only the partitions
- * of these ids.
+ * Reads the payloads and the attempts of webhook deliveries, newest first. The result ends before
+ * it exceeds `limit` or `maxBytes`, but has at least one delivery. The conditions on the lists of
+ * ids make Postgres read only the partitions of these ids.
  */
 export async function readDetails(
   sql: ISql,
@@ -130,7 +128,6 @@ export async function readDetails(
   });
 }
 
-/** Reads one webhook delivery with its payload and its attempts. */
 export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | undefined> {
   const found = await sql<FoundDelivery[]>`
     select id, event_id, event_type, status, attempt_count, next_attempt_at, error, created_at
@@ -140,7 +137,6 @@ export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | 
   return row;
 }
 
-/** Locks a delivery of a webhook subscription until the transaction ends. */
 export async function lockDelivery(
   tx: TransactionSql,
   subscriptionId: string,
@@ -158,7 +154,8 @@ export async function lockDelivery(
 /**
  * Makes a failed webhook delivery due now. The delivery continues to count its attempts.
  *
- * @param isWritten Whether the payload of its event is written. Otherwise the job `compose-payloads` queues the delivery.
+ * @param isWritten Whether the payload of its event is written. Otherwise the job
+ *   `compose-payloads` queues the delivery.
  */
 export async function requeueDelivery(
   tx: TransactionSql,

@@ -9,18 +9,15 @@ import {
 
 const STORED_STATUSES = ["pending", "succeeded", "failed", "cancelled"];
 
-/** Number of due deliveries of a webhook subscription among which the query looks for those that are being sent. */
+/** Number of due deliveries of a subscription among which the query looks for those in sending. */
 const SENDING_WINDOW = 1000;
 
-/**
- * How far back from its position a page of webhook deliveries is searched first. Most pages lie within this time, and the
- * search then reads only a few partitions.
- */
+/** How far back a page is searched first. Most pages lie within it, and few partitions are read. */
 const NEAR_MS = 36 * 3_600_000;
 
 /**
- * Maximum time by which the id of a webhook delivery may be ahead of this process's clock. The limit keeps Postgres
- * from planning a read of the partitions of the next two weeks, which are empty.
+ * How far the id of a delivery may be ahead of this process's clock. The limit keeps Postgres from
+ * planning a read of the empty partitions of the next two weeks.
  */
 const MAX_CLOCK_ERROR_MS = 24 * 3_600_000;
 
@@ -31,24 +28,18 @@ interface Filter {
 
 interface Page extends Filter {
   readonly limit: number;
-  /**
-   * Approximate maximum size of the page of webhook deliveries in bytes. The first delivery is on the page even if it
-   * is larger.
-   */
+  /** The first delivery is on the page even if it is larger. */
   readonly maxBytes: number;
-  /** Id of the webhook delivery after which the page begins. */
   readonly before: string | undefined;
 }
 
-/** A part of the history: the deliveries whose ids are not smaller than `since` and are smaller than `before`. */
+/** The deliveries whose ids are not smaller than `since` and are smaller than `before`. */
 interface Range {
   readonly since: string;
   readonly before: string;
-  /** Maximum number of webhook deliveries in the result, which has the newest ones. */
   readonly limit: number;
 }
 
-/** Returns the smallest id of a webhook delivery or event of a time in ms. */
 function idOfTime(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}${NIL_ID.slice(13)}`;
@@ -59,11 +50,13 @@ function timeOfId(id: string): number {
 }
 
 /**
- * Returns the query of the newest deliveries of a range. Each index has the status before the id, so Postgres reads and merges
- * the newest deliveries of every status, and a range costs the same with any filter.
+ * Returns the query of the newest deliveries of a range. Each index has the status before the id,
+ * so Postgres reads and merges the newest deliveries of every status, and a range costs the same
+ * with any filter.
  *
- * The query selects a status by a range of (status, id), because only the right index has that order. With `status = …` and an
- * order by id, Postgres would read the index on the id and search all deliveries for a rare status.
+ * The query selects a status by a range of (status, id), because only the right index has that
+ * order. With `status = …` and an order by id, Postgres would read the index on the id and search
+ * all deliveries for a rare status.
  */
 export function storedDeliveries(
   sql: ISql,
@@ -94,8 +87,8 @@ export function storedDeliveries(
 }
 
 /**
- * Finds the newest deliveries of a range, first in the days before its end: most pages lie within a day or two, and the cost of
- * a query is mostly that of planning the partitions that it may read.
+ * Finds the newest deliveries of a range, first in the days before its end: most pages lie within a
+ * day or two, and the cost of a query is mostly that of planning the partitions that it may read.
  */
 async function findStored(
   sql: ISql,
@@ -118,10 +111,7 @@ async function findStored(
   return [...newest, ...older];
 }
 
-/**
- * Returns SQL that reads the first due deliveries of a webhook subscription: either those that a user retried, or all
- * others.
- */
+/** Reads the first due deliveries: either those that a user retried, or all others. */
 function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
   return sql`
     select delivery_id, sending_until
@@ -132,7 +122,7 @@ function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
     limit ${SENDING_WINDOW}`;
 }
 
-/** Finds the newest deliveries of a range that are being sent. These are among the deliveries that are due first. */
+/** Finds the newest deliveries that are being sent, which are among those that are due first. */
 async function findSending(
   sql: ISql,
   subscriptionId: string,
@@ -154,17 +144,15 @@ async function findSending(
     limit ${limit}`;
 }
 
-/** A page of a webhook subscription's deliveries, newest first. */
 interface DeliveryPage {
   readonly deliveries: readonly DeliveryRow[];
-  /** Whether the list contains further webhook deliveries after the last one of this page. */
   readonly hasMore: boolean;
 }
 
 /**
- * Reads a page of a webhook subscription's deliveries that ends before it exceeds `maxBytes`, but has at least one delivery.
- * Each statement is planned for its given ids, so that Postgres considers only the partitions of their days; a plan for
- * arbitrary ids would read the partitions of all days.
+ * Reads a page of a subscription's deliveries that ends before it exceeds `maxBytes`, but has at
+ * least one delivery. Each statement is planned for its given ids, so that Postgres considers only
+ * the partitions of their days; a plan for arbitrary ids would read the partitions of all days.
  */
 export async function listDeliveries(
   tx: TransactionSql,

@@ -2,48 +2,47 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
 /**
- * How long before a webhook subscription was created an event may have happened that the subscription still receives. The limit
- * allows for differences between the clocks of the databases. Without a limit, a consumer that reads its topic again would send
- * the events of several days to a new subscription.
+ * How long before a subscription was created an event may have happened that it still receives. It
+ * allows for differences between clocks, and without it a consumer that reads its topic again would
+ * send the events of several days to a new subscription.
  */
 const BEFORE_CREATION = "1 minute";
 
-/** Maximum age of events that are assigned to webhook subscriptions. */
+/** Maximum age of events that are assigned to subscriptions. */
 const MAX_AGE = "7 days";
 
 interface Candidate extends WebhookEvent {
-  /** The event filters of webhook subscriptions that match the event. */
   readonly filters: readonly string[];
   readonly only: string | undefined;
   readonly except: string | undefined;
 }
 
-/** A webhook subscription with the events that it receives. */
+/** A subscription with the events that it receives. */
 export interface Match {
   readonly subscriptionId: string;
   readonly workspaceId: string;
-  /** Address of the webhook subscription. */
   readonly url: string;
   readonly eventIds: readonly string[];
 }
 
 interface FoundSubscription extends Omit<Match, "eventIds"> {
-  /** Index of the group of events. */
   readonly group: number;
   /** Events that happened earlier do not reach the subscription. */
   readonly since: Date;
 }
 
 /**
- * Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. An event for one
- * subscription only (`webhook.test`) waits for a disabled subscription to become active, because the event tests the new
- * address. A subscription can be in the result several times, each time with other events.
+ * Finds the subscriptions that receive events: active and paused ones of the same workspace. An
+ * event for one subscription only (`webhook.test`) waits for a disabled subscription to become
+ * active, because the event tests the new address. A subscription can be in the result several
+ * times, each time with other events.
  */
 export async function findMatches(
   tx: TransactionSql,
   events: readonly Candidate[],
 ): Promise<readonly Match[]> {
-  // The database compares each type of event of a workspace with the subscriptions once, however many events there are.
+  // The database compares each type of event of a workspace with the subscriptions once, however
+  // many events there are.
   const groups = Map.groupBy(events, ({ workspaceId, type, only, except }) =>
     JSON.stringify([workspaceId, type, only, except]),
   );
@@ -56,7 +55,7 @@ export async function findMatches(
   });
 }
 
-/** Finds the webhook subscriptions of groups of events that have all but their time in common. */
+/** Finds the subscriptions of groups of events that have all but their time in common. */
 async function findSubscriptions(
   tx: TransactionSql,
   groups: readonly (readonly Candidate[])[],

@@ -1,6 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Tables of the webhook history, which have one partition per day. */
 export const PARTITIONED_TABLES = [
   "webhook_events",
   "webhook_deliveries",
@@ -9,19 +8,13 @@ export const PARTITIONED_TABLES = [
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
-/**
- * Lets only one process at a time change partitions of the webhook history. A process that waits for longer than 2 s
- * gives up.
- */
+/** One process at a time changes partitions. One that waits for longer than 2 s gives up. */
 export async function lockPartitioning(tx: TransactionSql): Promise<void> {
   await tx`set local lock_timeout = '2s'`;
   await tx`select pg_advisory_xact_lock(hashtext('postrider.webhooks.partitions'))`;
 }
 
-/**
- * Creates the missing partitions of the webhook history from `daysBefore` days before today in UTC to `daysAfter` days
- * after, and returns their number.
- */
+/** Creates missing partitions, for days relative to today in UTC, and returns their number. */
 export async function createPartitions(
   sql: ISql,
   table: PartitionedTable,
@@ -34,8 +27,8 @@ export async function createPartitions(
 }
 
 /**
- * Drops the partitions of the webhook history for days that are more than `historyDays` days before today in UTC, and
- * returns their number.
+ * Drops the partitions of days over `historyDays` days before today in UTC, and returns their
+ * number.
  */
 export async function dropPartitions(
   sql: ISql,
@@ -48,8 +41,7 @@ export async function dropPartitions(
 }
 
 /**
- * Deletes the rows of webhook deliveries and events of dropped partitions from the queue, from the list of payloads to
- * write, and from the sizes of the histories.
+ * Deletes from the queue, the list of payloads to write and the sizes what dropped partitions had.
  */
 export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promise<void> {
   const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
@@ -60,13 +52,13 @@ export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promi
 }
 
 export interface PartitionCounts {
-  /** Partitions that do not exist yet, of all tables and the days from today to `daysAfter` days after. */
+  /** Partitions that do not exist yet, from today to `daysAfter` days after. */
   readonly missing: number;
   /** Partitions of days that are more than `historyDays` + 1 days before today. */
   readonly overdue: number;
 }
 
-/** Counts the partitions that should exist and do not, and those that should have been dropped. Days are in UTC. */
+/** Days are in UTC. */
 export async function countPartitions(
   sql: ISql,
   { daysAfter, historyDays }: { readonly daysAfter: number; readonly historyDays: number },

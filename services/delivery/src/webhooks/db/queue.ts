@@ -1,16 +1,13 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ClaimPlan } from "#src/webhooks/domain/claim-plan.ts";
 
-/** A webhook delivery that this process sends now. */
 export interface QueuedDelivery {
   readonly deliveryId: string;
   readonly subscriptionId: string;
   readonly eventId: string;
-  /** Number of attempts of the webhook delivery that have ended. */
   readonly attemptCount: number;
-  /** How long the webhook delivery was due before it was claimed, in milliseconds. */
+  /** How long the webhook delivery was due before it was claimed. */
   readonly latenessMs: number;
-  /** The JSON body that is sent to the receiver of the webhook. */
   readonly payload: string;
   /** Request id and trace header of the request that caused the webhook event. */
   readonly cause: Readonly<Record<string, string>>;
@@ -18,9 +15,9 @@ export interface QueuedDelivery {
 
 export interface ClaimedDeliveries {
   readonly deliveries: readonly QueuedDelivery[];
-  /** Webhook deliveries whose event no longer exists, because it is older than the retention time. */
+  /** Deliveries whose event no longer exists, because it is older than the retention time. */
   readonly expiredIds: readonly string[];
-  /** Webhook subscriptions that changed since the process loaded them. */
+  /** Subscriptions that changed since the process loaded them. */
   readonly changedIds: readonly string[];
 }
 
@@ -34,24 +31,23 @@ interface ClaimRow {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-function toPlanRows({ lanes }: ClaimPlan) {
-  return lanes.map((lane) => ({
-    subscription_id: lane.subscriptionId,
-    version: lane.version,
-    pace: lane.pace,
-    free: lane.free,
-    only_manual: lane.onlyManual,
-    workspace_running: lane.workspaceRunning,
-    workspace_free: lane.workspaceFree,
-    workspace_pace_free: lane.workspacePaceFree,
+function toPlanRows({ leases }: ClaimPlan) {
+  return leases.map((lease) => ({
+    subscription_id: lease.subscriptionId,
+    version: lease.version,
+    pace: lease.pace,
+    free: lease.free,
+    only_manual: lease.onlyManual,
+    workspace_running: lease.workspaceRunning,
+    workspace_free: lease.workspaceFree,
+    workspace_pace_free: lease.workspacePaceFree,
   }));
 }
 
 /**
- * SQL for the webhook subscriptions of the claim plan whose leases this process holds, as `held`, and for those of them
- * that are unchanged, as `asked`.
+ * The subscriptions of the plan whose leases this process holds, and the unchanged ones of them.
  */
-function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
+function askedSubscriptions(sql: ISql, plan: ClaimPlan, owner: string) {
   return sql`
     held as materialized (
       select p.*, l.workspace_id, s.status = 'active' and s.version = p.version as is_unchanged
@@ -59,7 +55,7 @@ function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
         subscription_id uuid, version bigint, pace text, free int, only_manual bool,
         workspace_running int, workspace_free int, workspace_pace_free int
       )
-      join webhook_lanes l on l.subscription_id = p.subscription_id
+      join webhook_leases l on l.subscription_id = p.subscription_id
       join webhook_subscriptions s on s.id = p.subscription_id
       where l.owner = ${owner}
       and l.lease_until > now()
@@ -71,7 +67,7 @@ function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
     )`;
 }
 
-/** SQL for the due deliveries of one webhook subscription, whose row is `a`. */
+/** SQL for the due deliveries of one subscription, whose row is `a`. */
 function dueDeliveries(sql: ISql, isManual: boolean, mayTakeOver: boolean) {
   const isFree = mayTakeOver ? sql`q.sending_until <= now()` : sql`q.sending_until = '-infinity'`;
   return sql`
@@ -86,9 +82,9 @@ function dueDeliveries(sql: ISql, isManual: boolean, mayTakeOver: boolean) {
 }
 
 /**
- * SQL that chooses due webhook deliveries: first those that a user asked for, then the oldest. The workspaces take
- * turns, and so do the subscriptions of each workspace. Each step applies a limit of the claim plan and numbers the
- * deliveries that are left for the next step.
+ * SQL that chooses due webhook deliveries: first those that a user asked for, then the oldest. The
+ * workspaces take turns, and so do the subscriptions of each workspace. Each step applies a limit
+ * of the claim plan and numbers the deliveries that are left for the next step.
  */
 function chosenDeliveries(
   sql: ISql,
@@ -106,7 +102,7 @@ function chosenDeliveries(
         select delivery_id, due_at, 1 from (${dueDeliveries(sql, false, mayTakeOver)}) as o
       ) as d
     ),
-    in_lane as (
+    in_subscription as (
       select *,
         row_number() over (partition by workspace_id, pace order by turn, due_at) as pace_turn
       from waiting
@@ -114,7 +110,7 @@ function chosenDeliveries(
     ),
     in_workspace as (
       select *, row_number() over (partition by workspace_id order by turn, due_at) as place
-      from in_lane
+      from in_subscription
       where pace_turn <= workspace_pace_free
     ),
     in_pace as (
@@ -134,22 +130,22 @@ function chosenDeliveries(
 
 interface SendingLease {
   readonly owner: string;
-  /** How long no other process sends the deliveries: the maximum duration of an attempt and its recording. */
+  /** How long no other process sends them: the maximum duration of an attempt and its recording. */
   readonly sendingMs: number;
-  /** Whether deliveries may be claimed that another process was sending and did not record in time. Default: true. */
+  /** Whether to claim deliveries that another process did not record in time. Default: true. */
   readonly mayTakeOver?: boolean;
 }
 
-/** Claims due deliveries of all webhook subscriptions whose leases this process holds, in one statement. */
+/** Claims due deliveries of all subscriptions whose leases this process holds, in one statement. */
 export async function claimDeliveries(
   sql: ISql,
   plan: ClaimPlan,
   { owner, sendingMs, mayTakeOver = true }: SendingLease,
 ): Promise<ClaimedDeliveries> {
-  // A queued webhook delivery that another process has just claimed is not claimed again, because Postgres checks the
-  // condition again under the row's lock.
+  // A queued webhook delivery that another process has just claimed is not claimed again, because
+  // Postgres checks the condition again under the row's lock.
   const rows = await sql<ClaimRow[]>`
-    with ${askedLanes(sql, plan, owner)},
+    with ${askedSubscriptions(sql, plan, owner)},
     ${chosenDeliveries(sql, plan, mayTakeOver)},
     claimed as (
       update webhook_queue q

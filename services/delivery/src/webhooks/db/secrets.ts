@@ -11,7 +11,6 @@ function placeOf(id: string, subscriptionId: string): SealedPlace {
   return { table: "webhook_secrets", rowId: `${id}/${subscriptionId}`, column: "sealed" };
 }
 
-/** A signing secret of a webhook subscription as it is stored. */
 export interface SealedSecret {
   readonly id: string;
   readonly subscriptionId: string;
@@ -37,7 +36,6 @@ export function openSecret(
   return unseal(keys, placeOf(id, subscriptionId), sealed);
 }
 
-/** Inserts a signing secret of a webhook subscription, encrypted with the newest key. */
 export async function insertSecret(
   tx: TransactionSql,
   keys: readonly SealingKey[],
@@ -50,8 +48,9 @@ export async function insertSecret(
 }
 
 /**
- * Lets the signing secrets of a webhook subscription end after a grace period, or at the earlier time that a previous
- * rotation set, and deletes secrets that have ended. At most `keep` secrets, the newest, go on signing.
+ * Lets the signing secrets of a subscription end after a grace period, or at the earlier time that
+ * a previous rotation set, and deletes secrets that have ended. At most `keep` secrets, the newest,
+ * go on signing.
  */
 export async function retireSecrets(
   tx: TransactionSql,
@@ -74,20 +73,18 @@ export async function retireSecrets(
     ))`;
 }
 
-/** Deletes all signing secrets of a revoked webhook subscription, which never sends again. */
+/** Deletes all signing secrets of a revoked subscription, which never sends again. */
 export async function deleteSecrets(tx: TransactionSql, subscriptionId: string): Promise<void> {
   await tx`
     delete from webhook_secrets
     where subscription_id = ${subscriptionId}`;
 }
 
-/** A secret that signs webhook deliveries now. */
 export interface SigningSecret extends SealedSecret {
   /** Milliseconds until the signing secret stops signing; null for the newest one. */
   readonly expiresInMs: number | null;
 }
 
-/** Lists the secrets that sign the deliveries of webhook subscriptions now, newest first. */
 export async function listSigningSecrets(
   sql: ISql,
   subscriptionIds: readonly string[],
@@ -109,12 +106,10 @@ export async function listSecretKeys(sql: ISql): Promise<readonly string[]> {
   return rows.map(({ keyId }) => keyId);
 }
 
-/** Returns the SQL condition that a signing secret is not encrypted with the newest key. */
 function isStale(sql: ISql, newestKeyId: string) {
   return sql`split_part(sealed, '.', 2) <> ${newestKeyId}`;
 }
 
-/** Counts the signing secrets that are not encrypted with the newest key. */
 export async function countStaleSecrets(sql: ISql, newestKeyId: string): Promise<number> {
   const rows = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -123,14 +118,17 @@ export async function countStaleSecrets(sql: ISql, newestKeyId: string): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** Locks a page of signing secrets that are not encrypted with the newest key, in the order of their ids. */
+/**
+ * Locks a page of signing secrets that are not encrypted with the newest key, in the order of their
+ * ids.
+ */
 export async function lockStaleSecrets(
   tx: TransactionSql,
   newestKeyId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly SealedSecret[]> {
-  // A rotation locks the secrets of a subscription in another order. Skipping locked rows prevents a deadlock; the next pass
-  // over all secrets finds the skipped ones.
+  // A rotation locks the secrets of a subscription in another order. Skipping locked rows prevents
+  // a deadlock; the next pass over all secrets finds the skipped ones.
   return await tx<SealedSecret[]>`
     select id, subscription_id, sealed
     from webhook_secrets
@@ -141,14 +139,12 @@ export async function lockStaleSecrets(
     for no key update skip locked`;
 }
 
-/** Encrypts a signing secret with the newest key. */
 export function resealSecret(keys: readonly SealingKey[], secret: SealedSecret): SealedSecret {
   const { id, subscriptionId } = secret;
   const sealed = seal(keys, placeOf(id, subscriptionId), openSecret(keys, secret), newNonce());
   return { ...secret, sealed };
 }
 
-/** Replaces stored signing secrets with differently encrypted forms of the same secrets. */
 export async function replaceSealed(
   tx: TransactionSql,
   secrets: readonly SealedSecret[],

@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import type { DisabledReason, Subscription } from "#src/webhooks/domain/subscription.ts";
 
 function columns(sql: ISql) {
   return sql`
@@ -7,7 +7,7 @@ function columns(sql: ISql) {
     max_per_second, version::int as version, created_at, updated_at`;
 }
 
-/** Inserts a webhook subscription and the row that processes lease to send its deliveries. */
+/** Inserts a subscription and the row that processes lease to send its deliveries. */
 export async function insertSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
   await tx`
     insert into webhook_subscriptions (
@@ -19,13 +19,13 @@ export async function insertSubscription(tx: TransactionSql, row: Subscription):
       ${row.updatedAt}
     )`;
   await tx`
-    insert into webhook_lanes (subscription_id, workspace_id)
+    insert into webhook_leases (subscription_id, workspace_id)
     values (${row.id}, ${row.workspaceId})`;
 }
 
 /**
- * Lists the webhook subscriptions that are not revoked, newest first, and one more, which shows that another page
- * follows.
+ * Lists the subscriptions that are not revoked, newest first, and one more, which shows that
+ * another page follows.
  */
 export async function listSubscriptions(
   sql: ISql,
@@ -42,7 +42,6 @@ export async function listSubscriptions(
     limit ${page.limit + 1}`;
 }
 
-/** Finds a webhook subscription of a workspace, also a revoked one. */
 export async function findSubscription(
   sql: ISql,
   workspaceId: string,
@@ -56,7 +55,6 @@ export async function findSubscription(
   return row;
 }
 
-/** Locks a webhook subscription of a workspace, also a revoked one. */
 export async function lockSubscription(
   tx: TransactionSql,
   workspaceId: string,
@@ -71,7 +69,6 @@ export async function lockSubscription(
   return row;
 }
 
-/** Writes all changeable fields of a locked webhook subscription. */
 export async function updateSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
   await tx`
     update webhook_subscriptions
@@ -88,9 +85,8 @@ export async function updateSubscription(tx: TransactionSql, row: Subscription):
 }
 
 /**
- * Counts the webhook subscriptions of a workspace that are not revoked, after taking an advisory lock. Transactions
- * that add subscriptions to one workspace therefore run one after the other, and each counts those that the previous
- * ones added.
+ * Counts the subscriptions of a workspace after taking an advisory lock, so that transactions that
+ * add some run one after the other, and each counts those of the others.
  */
 export async function lockSubscriptionCount(
   tx: TransactionSql,
@@ -105,7 +101,7 @@ export async function lockSubscriptionCount(
   return row?.count ?? 0;
 }
 
-/** Lists the ids of the given workspaces' webhook subscriptions, without the revoked ones. */
+/** Lists the ids of the given workspaces' subscriptions, without the revoked ones. */
 export async function listSubscriptionIds(
   sql: ISql,
   workspaceIds: readonly string[],
@@ -117,7 +113,6 @@ export async function listSubscriptionIds(
     and status <> 'revoked'`;
 }
 
-/** Lists webhook subscriptions by their ids, also revoked ones. */
 export async function listSubscriptionsByIds(
   sql: ISql,
   ids: readonly string[],
@@ -127,4 +122,63 @@ export async function listSubscriptionsByIds(
     select ${columns(sql)}
     from webhook_subscriptions
     where id = any(${[...ids]}::uuid[])`;
+}
+
+export interface ReceiverRow {
+  readonly id: string;
+  readonly url: string;
+  readonly status: string;
+  readonly version: number;
+  readonly maxPerSecond: number | null;
+}
+
+export async function listReceivers(
+  sql: ISql,
+  subscriptionIds: readonly string[],
+): Promise<readonly ReceiverRow[]> {
+  if (subscriptionIds.length === 0) return [];
+  return await sql<ReceiverRow[]>`
+    select id, url, status, version, max_per_second
+    from webhook_subscriptions
+    where id = any(${subscriptionIds as string[]}::uuid[])`;
+}
+
+export interface DisabledSubscription {
+  readonly workspaceId: string;
+  readonly version: number;
+  readonly disabledAt: Date;
+}
+
+export interface DisabledReceiver {
+  readonly subscriptionId: string;
+  /** Version of the subscription with which the attempt was sent. */
+  readonly version: number;
+  readonly reason: DisabledReason;
+}
+
+/**
+ * Returns `changed` if a person has changed the subscription since the attempt began, and undefined
+ * if it is disabled or revoked already.
+ */
+export async function disableSubscription(
+  tx: TransactionSql,
+  { subscriptionId, version, reason }: DisabledReceiver,
+): Promise<DisabledSubscription | "changed" | undefined> {
+  const [disabled] = await tx<DisabledSubscription[]>`
+    update webhook_subscriptions
+    set status = 'disabled',
+      disabled_reason = ${reason},
+      version = version + 1,
+      updated_at = now()
+    where id = ${subscriptionId}
+    and version = ${version}
+    and status in ('active', 'paused')
+    returning workspace_id, version, updated_at as disabled_at`;
+  if (disabled !== undefined) return disabled;
+  const open = await tx`
+    select 1
+    from webhook_subscriptions
+    where id = ${subscriptionId}
+    and status in ('active', 'paused')`;
+  return open.length === 0 ? undefined : "changed";
 }

@@ -1,4 +1,3 @@
-/** Why a webhook attempt failed, as customers see it. */
 export type AttemptError =
   /** The attempt exceeded its deadline before the headers of a response arrived. */
   | "timeout"
@@ -8,9 +7,7 @@ export type AttemptError =
   | "tls_failed"
   /** The host name has no address that is public; also when it does not exist. */
   | "dns_failed"
-  /** The IP address in the URL is not public. */
   | "address_not_allowed"
-  /** The receiver answered with a redirect. */
   | "redirect_refused"
   /** The receiver answered with another status than 2xx. */
   | "http_error"
@@ -19,22 +16,17 @@ export type AttemptError =
   /** The headers of the response are longer than 16 KiB. */
   | "too_large_headers";
 
-/** A request to the endpoint of a webhook subscription that has got its answer or failed. */
 export interface Attempt {
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** HTTP status of the response; null without a response. */
   readonly statusCode: number | null;
-  /** Why the webhook attempt failed; null after a success. */
   readonly error: AttemptError | null;
   readonly requestHeaders: Readonly<Record<string, string>>;
-  /** Headers of the response with names in lower case; null without a response. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   /** Body of the response, at most 16 KiB, and 2 KiB of a 2xx response; null without a response. */
   readonly responseBody: string | null;
 }
 
-/** What a webhook attempt means for its delivery and its subscription. */
 export type AttemptOutcome =
   | { readonly kind: "succeeded" }
   /** The receiver answered 410: it wants no more deliveries. */
@@ -43,3 +35,75 @@ export type AttemptOutcome =
   | { readonly kind: "refused"; readonly pauseMs: number }
   /** The receiver gave no HTTP response. */
   | { readonly kind: "unanswered" };
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+export const RETRY_WAITS_MS: readonly number[] = [
+  5 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  18 * HOUR,
+  24 * HOUR,
+];
+/** So that the retries after an outage do not arrive at once. */
+const JITTER = 0.2;
+/** A longer pause that a receiver asks for has this maximum. */
+const MAX_PAUSE_MS = 24 * HOUR;
+
+const HTTP_DATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+export function withJitter(ms: number, random: () => number): number {
+  return Math.round(ms * (1 - JITTER + 2 * JITTER * random()));
+}
+
+export type NextAttempt =
+  | { readonly kind: "retry"; readonly delayMs: number }
+  | { readonly kind: "exhausted" };
+
+/**
+ * Returns when a failed webhook delivery is sent again.
+ *
+ * @param attemptCount Number of attempts of the delivery, all of which have failed.
+ */
+export function scheduleRetry(
+  attemptCount: number,
+  random: () => number,
+  waitsMs = RETRY_WAITS_MS,
+): NextAttempt {
+  const waitMs = waitsMs[attemptCount - 1];
+  return waitMs === undefined
+    ? { kind: "exhausted" }
+    : { kind: "retry", delayMs: withJitter(waitMs, random) };
+}
+
+/**
+ * At most 24 h, and 0 without a header, with a time in the past or with a value that is neither
+ * seconds nor an HTTP date (RFC 9110, section 10.2.3).
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number {
+  const text = header?.trim() ?? "";
+  const isSeconds = /^\d+$/.test(text);
+  if (!isSeconds && !HTTP_DATE.test(text)) return 0;
+  const ms = isSeconds ? Number(text) * SECOND : Date.parse(text) - now.getTime();
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), MAX_PAUSE_MS);
+}
+
+export function toOutcome(
+  { error, statusCode, responseHeaders }: Attempt,
+  now: Date,
+): AttemptOutcome {
+  if (error === null) return { kind: "succeeded" };
+  if (statusCode === null) return { kind: "unanswered" };
+  if (statusCode === 410) return { kind: "gone" };
+  const mayPause = statusCode === 429 || statusCode === 503;
+  const pauseMs = mayPause ? parseRetryAfter(responseHeaders?.["retry-after"], now) : 0;
+  return { kind: "refused", pauseMs };
+}

@@ -1,71 +1,59 @@
-import type { Pace } from "./lane-pace.ts";
+import type { Pace } from "./receiver-state.ts";
 
-/** Maximum numbers of webhook attempts that run at a time in one process. */
 export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
-  /**
-   * Maximum number of attempts at a time to webhook receivers that are slow or do not answer, so that attempts are left for the
-   * other receivers.
-   */
+  /** For receivers that are slow or do not answer, so that attempts are left for the others. */
   readonly slow: number;
-  /** Maximum number of attempts at a time to webhook receivers that have not answered yet. */
+  /** For receivers that have not answered yet. */
   readonly new: number;
+  /** For the receivers of a workspace that fail. */
+  readonly failingPerWorkspace: number;
 }
 
-/**
- * Half of the attempts for slow receivers and a quarter for new ones leave at least a quarter for receivers that are
- * known to be fast.
- */
-export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
+/** This leaves at least a quarter for receivers that are known to be fast. */
+export const SLOT_LIMITS: SlotLimits = {
+  total: 512,
+  perWorkspace: 128,
+  slow: 256,
+  new: 128,
+  failingPerWorkspace: 8,
+};
 
-/**
- * How many further deliveries of a webhook subscription a process could send now, and whether the subscription may have
- * due deliveries.
- */
-export interface LaneDemand {
+export interface SubscriptionDemand {
   readonly subscriptionId: string;
   readonly workspaceId: string;
-  /** Version of the webhook subscription that the process knows. */
   readonly version: number;
   readonly pace: Pace;
-  /** Number of attempts of the webhook subscription that run now. */
+  readonly isFailing: boolean;
   readonly running: number;
-  /** Number of further attempts that the limits of the webhook subscription itself allow. */
+  /** Number of further attempts that the limits of the subscription itself allow. */
   readonly free: number;
-  /** Whether only webhook deliveries that a user asked for may be sent. */
+  /** Whether only deliveries that a user asked for may be sent. */
   readonly onlyManual: boolean;
-  /** Whether the webhook subscription may have due deliveries. */
+  /** Whether the subscription may have due deliveries. */
   readonly isAsking: boolean;
 }
 
-/** A webhook subscription for which deliveries are claimed. */
-export interface PlannedLane {
+export interface PlannedSubscription {
   readonly subscriptionId: string;
   readonly version: number;
   readonly pace: Pace;
-  /** Maximum number of deliveries of the webhook subscription to claim. */
   readonly free: number;
   readonly onlyManual: boolean;
   readonly workspaceRunning: number;
-  /** Maximum number of webhook deliveries of the workspace to claim. */
   readonly workspaceFree: number;
-  /** Maximum number of webhook deliveries to claim in the workspace for receivers of the same speed. */
   readonly workspacePaceFree: number;
 }
 
-/** How many deliveries of which webhook subscriptions a process claims. */
 export interface ClaimPlan {
-  readonly lanes: readonly PlannedLane[];
+  readonly leases: readonly PlannedSubscription[];
   readonly total: number;
   readonly slow: number;
   readonly new: number;
 }
 
-/**
- * Minimum number of webhook deliveries that each subscription may claim, even if there are more subscriptions than free
- * attempts.
- */
+/** Each subscription may claim as many, even if there are more subscriptions than free attempts. */
 const MIN_SHARE = 4;
 
 class Counts {
@@ -80,13 +68,12 @@ class Counts {
   }
 }
 
-/** Returns how many webhook attempts may begin, by the speed of their receivers. */
 function freeByPace(
-  lanes: readonly LaneDemand[],
+  leases: readonly SubscriptionDemand[],
   limits: SlotLimits,
 ): Readonly<Record<Pace | "total", number>> {
   const running = new Counts();
-  for (const { pace, running: amount } of lanes) {
+  for (const { pace, running: amount } of leases) {
     running.add(pace, amount);
     running.add("total", amount);
   }
@@ -98,37 +85,47 @@ function freeByPace(
 }
 
 /**
- * Returns how many deliveries of which webhook subscriptions a process claims, so that neither slow receivers nor one
- * workspace use up the slots. Within a workspace, slow receivers can use at most half of its slots.
+ * Returns how many deliveries of which webhook subscriptions a process claims, so that neither slow
+ * receivers nor one workspace use up the slots. Within a workspace, slow receivers can use at most
+ * half of its slots.
+ *
  * @param demands All subscriptions whose leases the process holds.
  */
-export function planClaim(demands: readonly LaneDemand[], limits: SlotLimits): ClaimPlan {
+export function planClaim(demands: readonly SubscriptionDemand[], limits: SlotLimits): ClaimPlan {
   const free = freeByPace(demands, limits);
   const workspaces = new Counts();
-  for (const { workspaceId, pace, running } of demands) {
+  for (const { workspaceId, pace, isFailing, running } of demands) {
     workspaces.add(workspaceId, running);
     workspaces.add(`${workspaceId} ${pace}`, running);
+    if (isFailing) workspaces.add(`${workspaceId} failing`, running);
   }
-  const asking = demands.filter((lane) => lane.isAsking && lane.free > 0 && free[lane.pace] > 0);
+  const asking = demands.filter(
+    (lease) => lease.isAsking && lease.free > 0 && free[lease.pace] > 0,
+  );
   const share = Math.max(MIN_SHARE, Math.ceil(free.total / Math.max(1, asking.length)));
-  const lanes = asking.map((lane) => {
-    const workspaceRunning = workspaces.of(lane.workspaceId);
+  const leases = asking.map((lease) => {
+    const workspaceRunning = workspaces.of(lease.workspaceId);
     const workspaceFree = limits.perWorkspace - workspaceRunning;
-    const half = limits.perWorkspace / 2 - workspaces.of(`${lane.workspaceId} slow`);
-    const workspacePaceFree = lane.pace === "slow" ? Math.min(half, workspaceFree) : workspaceFree;
+    const half = limits.perWorkspace / 2 - workspaces.of(`${lease.workspaceId} slow`);
+    const failing = limits.failingPerWorkspace - workspaces.of(`${lease.workspaceId} failing`);
+    const workspacePaceFree = Math.min(
+      workspaceFree,
+      lease.pace === "slow" ? half : workspaceFree,
+      lease.isFailing ? failing : workspaceFree,
+    );
     return {
-      subscriptionId: lane.subscriptionId,
-      version: lane.version,
-      pace: lane.pace,
-      free: Math.min(lane.free, share, free[lane.pace], workspacePaceFree),
-      onlyManual: lane.onlyManual,
+      subscriptionId: lease.subscriptionId,
+      version: lease.version,
+      pace: lease.pace,
+      free: Math.min(lease.free, share, free[lease.pace], workspacePaceFree),
+      onlyManual: lease.onlyManual,
       workspaceRunning,
       workspaceFree,
       workspacePaceFree,
     };
   });
   return {
-    lanes: lanes.filter((lane) => lane.free > 0),
+    leases: leases.filter((lease) => lease.free > 0),
     total: free.total,
     slow: free.slow,
     new: free.new,

@@ -10,7 +10,10 @@ function createSecret(bytes = randomBytes(32)): string {
   return `whsec_${bytes.toString("base64")}`;
 }
 
-/** Creates an Ed25519 key pair in the form of Standard Webhooks: `whsk_` with both keys, `whpk_` with the public one. */
+/**
+ * Creates an Ed25519 key pair in the form of Standard Webhooks: `whsk_` with both keys, `whpk_`
+ * with the public one.
+ */
 function createKeyPair() {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const seed = privateKey.export({ format: "der", type: "pkcs8" }).subarray(-32);
@@ -22,7 +25,10 @@ function createKeyPair() {
   };
 }
 
-/** The subject public key info of an Ed25519 key in DER, up to the 32 bytes of the key (RFC 8410, section 4). */
+/**
+ * The subject public key info of an Ed25519 key in DER, up to the 32 bytes of the key (RFC 8410,
+ * section 4).
+ */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Verifies the `v1a` signatures of a webhook delivery with a public key, as a receiver does. */

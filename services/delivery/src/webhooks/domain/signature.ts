@@ -1,32 +1,23 @@
 import { createHmac, createPrivateKey, createSecretKey, sign } from "node:crypto";
 
-/**
- * Maximum number of signatures per webhook delivery. During the grace period of a rotation the older secrets sign as
- * well.
- */
+/** During the grace period of a rotation the older secrets sign as well. */
 const MAX_SIGNATURES = 5;
 /** PKCS #8 of an Ed25519 key in DER, up to the 32 bytes of the key (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const ED25519_KEY_BYTES = 32;
 
-/** What a webhook signature covers: the id of the event, the time of the attempt and the bytes of the body. */
 export interface SignedMessage {
   readonly id: string;
-  /** Time of the attempt as Unix time in whole seconds. */
   readonly timestamp: number;
   readonly body: Uint8Array;
 }
 
-/** Signs webhook deliveries with one secret. */
 export interface Signer {
-  /** Returns one signature for the header `webhook-signature`, with the version of the signature scheme. */
+  /** The value for the header `webhook-signature`, with the version of the signature scheme. */
   sign(message: SignedMessage): string;
 }
 
-/**
- * Returns the part of the signed text before the body: `{id}.{timestamp}.` (Standard Webhooks 1.0.0, "Signature
- * scheme").
- */
+/** `{id}.{timestamp}.` (Standard Webhooks 1.0.0, "Signature scheme"). */
 function prefixOf({ id, timestamp }: SignedMessage): string {
   return `${id}.${timestamp}.`;
 }
@@ -53,8 +44,8 @@ function createEd25519Signer(key: Buffer): Signer {
 }
 
 /**
- * Creates the signer of a secret: `whsec_` and the base64 of an HMAC key, or `whsk_` and the base64 of an Ed25519 key, with or
- * without its public key.
+ * Creates the signer of a secret: `whsec_` and the base64 of an HMAC key, or `whsk_` and the base64
+ * of an Ed25519 key, with or without its public key.
  *
  * @throws Error The text is not a secret. The message does not contain it.
  */
@@ -69,6 +60,7 @@ export function createSigner(secret: string): Signer {
 
 /**
  * Returns the headers of Standard Webhooks for a webhook delivery.
+ *
  * @param signers Newest first.
  */
 export function toSignedHeaders(

@@ -1,18 +1,16 @@
-/** How the deliveries of a webhook subscription are signed; fixed at creation. */
+/** How the deliveries of a subscription are signed; fixed at creation. */
 export type Signing = "hmac-sha256" | "ed25519";
 
 export type SubscriptionStatus = "active" | "paused" | "disabled" | "revoked";
 
-/** Why a webhook subscription was disabled: its receiver answered 410, or nothing but failures for 5 days. */
+/** Its receiver answered 410, or nothing but failures for 5 days. */
 export type DisabledReason = "gone" | "failing";
 
-/** A webhook subscription: a customer's endpoint that receives events. */
 export interface Subscription {
   readonly id: string;
   readonly workspaceId: string;
   readonly url: string;
   readonly description: string;
-  /** Event filters: full event types, `group.*` or `*`. */
   readonly events: readonly string[];
   readonly status: SubscriptionStatus;
   readonly disabledReason: DisabledReason | null;
@@ -25,7 +23,6 @@ export interface Subscription {
   readonly updatedAt: Date;
 }
 
-/** The fields of a webhook subscription that a request changes. */
 export interface SubscriptionChange {
   readonly url?: string;
   readonly description?: string;
@@ -34,10 +31,7 @@ export interface SubscriptionChange {
   readonly maxPerSecond?: number | null;
 }
 
-/**
- * Returns the webhook subscription after a change. A disabled subscription that becomes active or paused loses the
- * reason for which it was disabled.
- */
+/** A disabled subscription that becomes active or paused loses the reason. */
 export function changeSubscription(
   known: Subscription,
   change: SubscriptionChange,

@@ -1,7 +1,43 @@
 import { deriveTimedId } from "@postrider/shared/ids";
-import type { EventType } from "#src/webhooks/domain/event-types.ts";
 
-/** State of a target as a webhook event reports it, in the form of the REST API. */
+/** In the order of the documentation. */
+export const EVENT_TYPES = [
+  "post.scheduled",
+  "post.publishing",
+  "post.published",
+  "post.partial",
+  "post.failed",
+  "post.cancelled",
+  "post.deleted",
+  "target.published",
+  "target.updated",
+  "target.failed",
+  "target.deleted",
+  "account.connected",
+  "account.disconnected",
+  "account.reconnect_required",
+  "media.ready",
+  "comment_action.completed",
+  "automation_run.completed",
+  "quota.exhausted",
+  "webhook.disabled",
+  "webhook.test",
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+const FILTERS: ReadonlySet<string> = new Set(EVENT_TYPES.flatMap(listFilters));
+
+/** The type itself, its group and `*`. */
+export function listFilters(type: EventType): readonly string[] {
+  const [group = ""] = type.split(".");
+  return [type, `${group}.*`, "*"];
+}
+
+export function isEventFilter(filter: string): boolean {
+  return FILTERS.has(filter);
+}
+
 export interface ReportedTarget {
   readonly status: "published" | "failed" | "deleted";
   readonly externalId: string | null;
@@ -16,13 +52,13 @@ export interface ReportedTarget {
   readonly attemptCount: number;
 }
 
-/** A used-up quota, in the form of `MonthlyQuota` or `DailyQuota` of the REST API. */
 export type ExhaustedQuota = Readonly<Record<string, string | number | null>>;
 
 /**
- * What a webhook event is about, and what it says happened. The payload shows a post, account or the like, which the
- * owning service returns later, and which may then be newer than the event. What the event itself says replaces the
- * fields of the newer one, so that the payload always contains what happened.
+ * What a webhook event is about, and what it says happened. The payload shows a post, account or
+ * the like, which the owning service returns later, and which may then be newer than the event.
+ * What the event itself says replaces the fields of the newer one, so that the payload always
+ * contains what happened.
  */
 export type EventSource =
   | { readonly kind: "post"; readonly postId: string }
@@ -42,36 +78,32 @@ export type EventSource =
   | {
       readonly kind: "webhook";
       readonly webhookId: string;
-      /** Why the webhook subscription was disabled. */
       readonly disabledReason: string | null;
     }
   | { readonly kind: "test"; readonly webhookId: string };
 
-/** An event that webhook subscriptions can receive. */
 export interface WebhookEvent {
-  /** Id of the webhook event: a UUIDv7 with the time of the event. A repeated message on the bus has the same id. */
+  /** A UUIDv7 with the time of the event. A repeated message on the bus has the same id. */
   readonly id: string;
   readonly workspaceId: string;
   readonly type: EventType;
   readonly occurredAt: Date;
-  /**
-   * Version of the post, account or the like that the event is about, when the event happened: a higher number is
-   * newer.
-   */
+  /** Version of the object when the event happened: a higher number is newer. */
   readonly sequence: number;
   readonly source: EventSource;
 }
 
 /**
  * Creates a webhook event.
- * @param about Text that identifies what happened, such as the id and the version of the resource. Two events of the
- * same type with the same text are the same event.
+ *
+ * @param about Text that identifies what happened, such as the id and the version of the resource.
+ *   Two events of the same type with the same text are the same event.
  */
 export function createWebhookEvent(event: Omit<WebhookEvent, "id">, about: string): WebhookEvent {
   return { ...event, id: deriveTimedId(event.occurredAt, `${event.type} ${about}`) };
 }
 
-/** Returns the id of the delivery of a webhook event to a subscription. It sorts by the time of the event. */
+/** It sorts by the time of the event. */
 export function deliveryIdOf(event: WebhookEvent, subscriptionId: string): string {
   return deriveTimedId(event.occurredAt, `${subscriptionId} ${event.id}`);
 }

@@ -4,22 +4,17 @@ import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
   cancelDeliveries,
-  deleteLane,
+  deleteLease,
   listRevoked,
   lockQueued,
   lockWaiting,
 } from "#src/webhooks/db/cancellations.ts";
 
 const EVERY_MS = 5_000;
-/** Maximum number of revoked webhook subscriptions per pass of the job. */
 const MAX_SUBSCRIPTIONS = 100;
-/** Maximum number of webhook deliveries that one transaction cancels. */
 const PAGE_SIZE = 500;
 
-/**
- * Cancels the waiting deliveries of a revoked webhook subscription whose ids follow `after`, one page of them. Returns the
- * last id of the page, or undefined after the last page.
- */
+/** Returns the last id of the page, or undefined after the last page. */
 async function cancelPage(
   sql: Sql,
   subscriptionId: string,
@@ -35,16 +30,12 @@ async function cancelPage(
   });
 }
 
-/**
- * Starts the job that marks the waiting deliveries of revoked webhook subscriptions as cancelled in their history. No
- * delivery is sent after the revocation, even before the job has run.
- */
+/** Marks waiting deliveries of revoked subscriptions as cancelled. None is sent meanwhile. */
 export function startCancelDeliveries(options: {
   readonly sql: Sql;
   readonly logger: Logger;
 }): Loop {
   const { sql, logger } = options;
-  /** The last cancelled delivery of each webhook subscription whose deliveries are being cancelled. */
   const positions = new Map<string, string>();
   return startLoop({
     idleMs: EVERY_MS,
@@ -58,7 +49,7 @@ export function startCancelDeliveries(options: {
         if (last !== undefined) positions.set(subscriptionId, last);
         else {
           positions.delete(subscriptionId);
-          await deleteLane(sql, subscriptionId);
+          await deleteLease(sql, subscriptionId);
         }
       }
       return hasMore;

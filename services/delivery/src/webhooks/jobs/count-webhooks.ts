@@ -2,14 +2,14 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { countWebhooks } from "#src/webhooks/db/counts.ts";
 import { countPartitions } from "#src/webhooks/db/partitions.ts";
-import { countWebhooks } from "#src/webhooks/db/webhook-counts.ts";
-import { CIRCUIT_AFTER } from "#src/webhooks/domain/lane-state.ts";
+import { BREAKER_OPENS_AFTER } from "#src/webhooks/domain/receiver-state.ts";
 
 const EVERY_MS = 15_000;
 /**
- * Number of days after today whose partitions are expected. The job keep-partitions creates them for one day more, once
- * an hour, so a partition is missing only if the job has failed for about a day.
+ * The job keep-partitions creates them for one day more, once an hour, so a partition is missing
+ * only if the job has failed for about a day.
  */
 const PARTITION_DAYS = 13;
 
@@ -22,8 +22,8 @@ const oldest = createAgeGauge(
   "webhook_oldest_due_seconds",
   "How long the oldest webhook delivery has been due that may be sent.",
 );
-const openCircuits = createGauge(
-  "webhook_open_circuits",
+const openBreakers = createGauge(
+  "webhook_open_breakers",
   "Webhook subscriptions whose receiver did not answer 10 attempts in a row.",
 );
 const disabled = createGauge(
@@ -51,23 +51,19 @@ const overduePartitions = createGauge(
 interface CountOptions {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Number of days before today whose history is kept. */
   readonly historyDays: number;
 }
 
-/**
- * Counts once the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, and sets the
- * gauges.
- */
+/** Sets the gauges for the whole installation once. */
 export async function measureWebhooks({
   sql,
   historyDays,
 }: Omit<CountOptions, "logger">): Promise<void> {
-  const counts = await countWebhooks(sql, CIRCUIT_AFTER);
+  const counts = await countWebhooks(sql, BREAKER_OPENS_AFTER);
   queued.set({ state: "due" }, counts.due);
   queued.set({ state: "waiting" }, Math.max(0, counts.queued - counts.due));
   oldest.set({}, counts.oldestDueAt ?? undefined);
-  openCircuits.set(counts.openCircuits);
+  openBreakers.set(counts.openBreakers);
   disabled.set(counts.disabled);
   unwritten.set(counts.unwritten);
   oldestUnwritten.set({}, counts.oldestUnwrittenAt ?? undefined);
@@ -76,10 +72,6 @@ export async function measureWebhooks({
   overduePartitions.set(partitions.overdue);
 }
 
-/**
- * Counts the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, until it is
- * disposed of.
- */
 export function startCountWebhooks(options: CountOptions): Loop {
   return startLoop({
     idleMs: EVERY_MS,

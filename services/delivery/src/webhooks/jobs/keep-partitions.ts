@@ -12,19 +12,18 @@ import {
 
 const EVERY_MS = 60 * 60_000;
 const RETRY_MS = 1_000;
-/** Webhook events of the last 7 days are assigned to subscriptions, so the partitions of these days always exist. */
+/** Events of the last 7 days are assigned, so the partitions of these days always exist. */
 const DAYS_BEFORE = 8;
-/** Number of days for which the job keep-partitions may fail before webhook events of a new day have no partition. */
+/** How long the job may fail before events of a new day have no partition. */
 const DAYS_AFTER = 14;
 
 interface Options {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Number of days before today whose webhook history is kept. */
   readonly historyDays: number;
 }
 
-/** Creates the missing partitions of the webhooks' history, one table per transaction. */
+/** One table per transaction. */
 export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Promise<void> {
   for (const table of PARTITIONED_TABLES)
     await sql.begin(async (tx) => {
@@ -33,10 +32,7 @@ export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Pr
     });
 }
 
-/**
- * Drops the partitions of the webhook history for days that are no longer kept, and deletes their waiting deliveries from the
- * queue.
- */
+/** Also deletes the waiting deliveries of dropped partitions from the queue. */
 export async function dropOldPartitions({
   sql,
   historyDays,
@@ -52,10 +48,7 @@ export async function dropOldPartitions({
   return dropped;
 }
 
-/**
- * Starts the job that creates partitions of the webhook history ahead of time and drops old ones. The promise resolves
- * when all partitions exist that consumers need, however long that takes.
- */
+/** Resolves when all partitions exist that consumers need, however long that takes. */
 export async function startKeepPartitions(options: Options): Promise<AsyncDisposable> {
   await createAtStart(options);
   const { logger } = options;

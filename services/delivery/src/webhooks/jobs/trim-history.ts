@@ -4,26 +4,23 @@ import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import {
+  addUsage,
   deleteAttempts,
   deleteDeliveries,
   deleteEvents,
   listEventIds,
+  listOverBudget,
   lockFinished,
   lockTrimming,
-} from "#src/webhooks/db/trimming.ts";
-import { addUsage, listOverBudget, readUsage } from "#src/webhooks/db/usage.ts";
+  readUsage,
+} from "#src/webhooks/db/usage.ts";
 
 const EVERY_MS = 10_000;
-/** Maximum number of changes of the histories' sizes that one statement adds up. */
 const MAX_CHANGES = 20_000;
-/** Maximum number of workspaces per pass of the job. */
 const MAX_WORKSPACES = 100;
-/**
- * Maximum number of webhook events that one transaction removes with their deliveries. In the worst case, 50 subscriptions
- * and 11 attempts with 32 KiB each, an event takes 18 MB.
- */
+/** In the worst case, 50 subscriptions and 11 attempts with 32 KiB each, an event takes 18 MB. */
 const PAGE_EVENTS = 5;
-/** How often the job looks again at the events of a workspace that it left because their deliveries waited. */
+/** When the job looks again at events that it left because their deliveries waited. */
 const RESTART_MS = 5 * 60_000;
 
 const trimmedTotal = createCounter(
@@ -34,14 +31,12 @@ const trimmedTotal = createCounter(
 interface TrimOptions {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Maximum size in bytes of the webhook history of a workspace. */
   readonly historyBytes: number;
 }
 
 /**
- * Removes the finished deliveries of the events whose ids follow `after`, and the events of which none waits, one page of them.
- * Returns the last id of the page, or undefined after the last page and while another process
- * does this.
+ * Removes finished deliveries, and the events of which none waits. Returns the last id of the page,
+ * or undefined after the last page and while another process does this.
  */
 async function trimPage(
   { sql, historyBytes }: TrimOptions,
@@ -78,9 +73,7 @@ export class HistoryTrimmer {
     this.#options = options;
   }
 
-  /**
-   * Adds up the sizes of the histories, and removes a page of each that is too large. Returns whether there may be more to do.
-   */
+  /** Returns whether there may be more to do. */
   async pass(): Promise<boolean> {
     const { sql, historyBytes } = this.#options;
     const changes = await addUsage(sql, MAX_CHANGES);
@@ -100,7 +93,7 @@ export class HistoryTrimmer {
     return hasMore;
   }
 
-  /** Returns the id after which the next page of a workspace begins. The oldest events come again after some time. */
+  /** The oldest events come again after some time. */
   #advance(workspaceId: string, to?: string): string {
     const now = performance.now();
     const known = this.#positions.get(workspaceId);
@@ -121,7 +114,6 @@ export class HistoryTrimmer {
   }
 }
 
-/** Starts the job that keeps the webhook history of each workspace within its size. */
 export function startTrimHistory(options: TrimOptions): Loop {
   const trimmer = new HistoryTrimmer(options);
   return startLoop({

@@ -3,27 +3,26 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import { insertCompositions } from "#src/webhooks/db/compositions.ts";
 import { insertDeliveries } from "#src/webhooks/db/deliveries.ts";
 import { findMatches, type Match } from "#src/webhooks/db/matches.ts";
-import { listFilters } from "#src/webhooks/domain/event-types.ts";
-import { deliveryIdOf, type WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import {
+  deliveryIdOf,
+  listFilters,
+  type WebhookEvent,
+} from "#src/webhooks/domain/webhook-event.ts";
 import { destinationOf, type Backlogs } from "./backlogs.ts";
 
-/** An event to assign to webhook subscriptions. */
 export interface AssignedEvent {
   readonly event: WebhookEvent;
   readonly cause: Cause;
-  /**
-   * Id of the only webhook subscription that receives the event, whatever its filters. Default: every subscription
-   * whose filters match.
-   */
+  /** The only subscription that receives the event, whatever its filters. */
   readonly only?: string;
-  /** Id of a webhook subscription that does not receive the event. */
+  /** A subscription that does not receive the event. */
   readonly except?: string;
 }
 
 /**
- * Inserts one delivery per event and matching webhook subscription, and returns the number of new deliveries. The id of
- * a delivery depends only on the event and the subscription, so a repeated event inserts nothing. The deliveries are
- * sent once the job `compose-payloads` has written the payload of their event; those beyond the limits of waiting
+ * Inserts one delivery per event and matching subscription, and returns the number of new ones.
+ * Their ids depend only on event and subscription, so a repeated event inserts nothing. They are
+ * sent once `compose-payloads` has written the payload; those beyond the limits of waiting
  * deliveries have failed, and a user can retry them.
  */
 export async function fanOut(
@@ -36,7 +35,6 @@ export async function fanOut(
   return await assign(tx, backlogs, { matches, byId });
 }
 
-/** Finds the webhook subscriptions that receive events. */
 export async function findEventMatches(
   tx: TransactionSql,
   assigned: readonly AssignedEvent[],
@@ -53,11 +51,9 @@ export async function findEventMatches(
 
 interface Assignment {
   readonly matches: readonly Match[];
-  /** The events of `matches`. */
   readonly byId: ReadonlyMap<string, Pick<AssignedEvent, "event" | "cause">>;
 }
 
-/** Inserts the deliveries of events to the webhook subscriptions that receive them, and returns the number of new deliveries. */
 export async function assign(
   tx: TransactionSql,
   backlogs: Backlogs,
@@ -69,7 +65,7 @@ export async function assign(
   return inserted.length;
 }
 
-/** Inserts deliveries of events to webhook subscriptions, and returns the event of each new one. */
+/** Inserts deliveries of events to subscriptions, and returns the event of each new one. */
 async function insertWithinLimits(
   tx: TransactionSql,
   backlogs: Backlogs,

@@ -3,7 +3,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { WebhookSchema } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 
-/** Converts a webhook subscription to its RPC message. */
 export function toWebhook(row: Subscription): MessageInitShape<typeof WebhookSchema> {
   const { id, url, description, status, signing } = row;
   return {

@@ -5,7 +5,7 @@ import type { AssignedEvent } from "#src/webhooks/operations/fan-out.ts";
 
 type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
 
-/** Creates a webhook event about a change of a webhook subscription. Its id is different for each version of the subscription. */
+/** Its id is different for each version of the subscription. */
 function subscriptionEvent(
   { id, workspaceId, version }: SubscriptionAtVersion,
   happened: Pick<WebhookEvent, "type" | "occurredAt" | "source">,
@@ -14,9 +14,7 @@ function subscriptionEvent(
   return { event: createWebhookEvent(event, `${id} ${version}`), cause: currentCause() };
 }
 
-/**
- * Returns the event webhook.test, with which a new or moved endpoint can be tried. Only this subscription receives it.
- */
+/** The event webhook.test, with which a new or moved endpoint can be tried. */
 export function testEvent(subscription: SubscriptionAtVersion, now: Date): AssignedEvent {
   const { id } = subscription;
   const source = { kind: "test", webhookId: id } as const;
@@ -24,10 +22,7 @@ export function testEvent(subscription: SubscriptionAtVersion, now: Date): Assig
   return { ...subscriptionEvent(subscription, event), only: id };
 }
 
-/**
- * Returns the event webhook.disabled, which reports to the other subscriptions of the workspace that this one was
- * disabled.
- */
+/** The event webhook.disabled, which all other subscriptions of the workspace receive. */
 export function disabledEvent(
   subscription: SubscriptionAtVersion & Pick<Subscription, "disabledReason">,
   now: Date,

@@ -8,15 +8,13 @@ import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { DELIVERY_STATUSES } from "#src/webhooks/db/delivery-details.ts";
 import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { findSubscription } from "#src/webhooks/db/subscriptions.ts";
-import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
+import { EVENT_TYPES } from "#src/webhooks/domain/webhook-event.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
-/** Approximate maximum size of a page of webhook deliveries in bytes. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Lists a page of a webhook subscription's deliveries, also of a revoked subscription. */
 export async function listWebhookDeliveries(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
   request: ListWebhookDeliveriesRequest,
@@ -35,8 +33,9 @@ export async function listWebhookDeliveries(
     (tx) => listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
   );
   const last = deliveries.at(-1);
-  // The database stores a delivery that is being sent as pending, but the list shows it with the status `delivering`.
-  // So a delivery that is being sent is left out of a list of pending deliveries.
+  // The database stores a delivery that is being sent as pending, but the list shows it with the
+  // status `delivering`. So a delivery that is being sent is left out of a list of pending
+  // deliveries.
   const shown = deliveries.filter((row) => status !== "pending" || row.status === "pending");
   return {
     deliveries: shown.map(toWebhookDelivery),
@@ -44,7 +43,7 @@ export async function listWebhookDeliveries(
   };
 }
 
-/** Parses an optional filter of the webhook history; an empty text means that there is none. */
+/** An empty text means that there is no filter. */
 function parseOption<T extends string>(
   path: string,
   text: string,

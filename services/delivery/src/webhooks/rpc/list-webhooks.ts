@@ -9,7 +9,6 @@ import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 
-/** Lists a page of the webhook subscriptions that are not revoked. */
 export async function listWebhooks(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
   request: ListWebhooksRequest,

@@ -1,10 +1,9 @@
 import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
-import { OutboundError } from "@postrider/shared/http/outbound-error";
-import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import { parseOutboundUrl } from "@postrider/shared/http/outbound-url";
+import { OutboundError } from "@postrider/shared/http/outbound-exchange";
+import { type OutboundRules, parseOutboundUrl } from "@postrider/shared/http/outbound-rules";
 import { isId } from "@postrider/shared/ids";
-import { isEventFilter } from "#src/webhooks/domain/event-types.ts";
 import type { Signing } from "#src/webhooks/domain/subscription.ts";
+import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 
 const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 500;
@@ -14,13 +13,14 @@ const MAX_GRACE_HOURS = 168;
 
 /**
  * Checks the ids in a request about webhooks.
+ *
  * @throws `not_found` for texts that are not ids.
  */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Throws `invalid_request` when a field of a webhook subscription is invalid. Absent fields are not checked. */
+/** Absent fields are not checked. */
 export function assertFields(fields: {
   readonly url?: string | undefined;
   readonly description?: string | undefined;
@@ -77,8 +77,8 @@ export function assertUrl(url: string, rules: OutboundRules): void {
 }
 
 /**
- * Throws `address_not_allowed` for a URL whose address is not public, as far as that is known without DNS. The addresses of a
- * host name are checked at every connection.
+ * As far as that is known without DNS: the addresses of a host name are checked at every
+ * connection.
  */
 export function assertAddress(url: string, rules: OutboundRules): void {
   if (findUrlFailure(url, rules) !== undefined)

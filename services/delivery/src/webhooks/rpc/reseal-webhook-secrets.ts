@@ -18,10 +18,7 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 /** Number of signing secrets that are encrypted again in one transaction. */
 const PAGE_SIZE = 200;
 
-/**
- * Encrypts a page of the signing secrets of webhooks with the newest key, in one transaction. A secret that cannot be
- * decrypted is logged and stays as it is.
- */
+/** A secret that cannot be decrypted is logged and stays as it is. */
 export async function resealWebhookSecrets(
   { sql, logger, sealingKeys }: Pick<WebhookRpcDeps, "sql" | "logger" | "sealingKeys">,
   { after }: ResealWebhookSecretsRequest,

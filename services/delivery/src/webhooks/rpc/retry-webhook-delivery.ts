@@ -6,9 +6,10 @@ import type {
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockCompositions } from "#src/webhooks/db/compositions.ts";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
-import { wakeLanes } from "#src/webhooks/db/lanes.ts";
+import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import { destinationOf } from "#src/webhooks/operations/backlogs.ts";
@@ -16,16 +17,13 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
-/**
- * Makes a failed webhook delivery due now, so that a new attempt is made, even while the receiver does not answer other
- * attempts.
- */
+/** A new attempt is made even while the receiver does not answer other attempts. */
 export async function retryWebhookDelivery(
   deps: Pick<WebhookRpcDeps, "sql" | "backlogs" | "nudgeDispatcher">,
   { workspaceId, webhookId, deliveryId }: RetryWebhookDeliveryRequest,
 ): Promise<MessageInitShape<typeof RetryWebhookDeliveryResponseSchema>> {
   assertIds(workspaceId, webhookId, deliveryId);
-  const delivery = await deps.sql.begin(async (tx) => {
+  const delivery = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const subscription = await lockSubscription(tx, workspaceId, webhookId);
     const locked =
       subscription === undefined ? undefined : await lockDelivery(tx, webhookId, deliveryId);
@@ -37,7 +35,7 @@ export async function retryWebhookDelivery(
     // The job compose-payloads waits for this lock, and then sees that the delivery is pending.
     const unwritten = await lockCompositions(tx, [locked.eventId]);
     await requeueDelivery(tx, deliveryId, unwritten.size === 0);
-    await wakeLanes(tx, [webhookId]);
+    await wakeSubscriptions(tx, [webhookId]);
     const subject = { type: "webhook_delivery", id: deliveryId } as const;
     await appendDeed(tx, { action: "webhook_delivery.retry", subject, workspaceId });
     return await getDelivery(tx, deliveryId);

@@ -19,7 +19,6 @@ function toAttempt(attempt: AttemptJson): MessageInitShape<typeof WebhookAttempt
   };
 }
 
-/** Converts a webhook delivery to its RPC message. */
 export function toWebhookDelivery(
   row: DeliveryRow,
 ): MessageInitShape<typeof WebhookDeliverySchema> {

@@ -7,8 +7,9 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
-import { resetLane } from "#src/webhooks/db/lanes.ts";
+import { resetReceiver } from "#src/webhooks/db/leases.ts";
 import { insertSecret, retireSecrets } from "#src/webhooks/db/secrets.ts";
 import { lockSubscription, updateSubscription } from "#src/webhooks/db/subscriptions.ts";
 import {
@@ -16,21 +17,17 @@ import {
   type Subscription,
   type SubscriptionChange,
 } from "#src/webhooks/domain/subscription.ts";
-import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { auditChange, toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { createSigningSecret } from "#src/webhooks/rpc/create-webhook.ts";
+import { auditChange, toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds, assertUrl } from "./parse-webhook.ts";
 
-/**
- * Maximum number of secrets that sign a webhook delivery during the grace periods of rotations, the newest one
- * included.
- */
+/** Secrets that sign during the grace periods of rotations, the newest one included. */
 const MAX_SECRETS = 5;
 
-/** Changes, pauses or resumes a webhook subscription, or rotates its secret. */
 export async function updateWebhook(
   deps: WebhookRpcDeps,
   request: UpdateWebhookRequest,
@@ -39,7 +36,7 @@ export async function updateWebhook(
   assertIds(workspaceId, id);
   const change = parseChange(request);
   if (change.url !== undefined) assertUrl(change.url, deps.outbound);
-  const { row, secret } = await deps.sql.begin(async (tx) => {
+  const { row, secret } = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const known = await lockSubscription(tx, workspaceId, id);
     if (known === undefined) throw notFound();
     if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
@@ -74,10 +71,7 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
   };
 }
 
-/**
- * Lets the waiting deliveries of a resumed webhook subscription be sent, and sends the event webhook.test to a new
- * address.
- */
+/** Sends waiting deliveries of a resumed subscription, and webhook.test to a new address. */
 async function restart(
   tx: TransactionSql,
   { backlogs }: Pick<WebhookRpcDeps, "backlogs">,
@@ -86,11 +80,10 @@ async function restart(
 ): Promise<void> {
   const isMoved = known.url !== changed.url;
   const isResumed = known.status !== "active" && changed.status === "active";
-  if (isMoved || isResumed) await resetLane(tx, changed.id);
+  if (isMoved || isResumed) await resetReceiver(tx, changed.id);
   if (isMoved) await fanOut(tx, backlogs, [testEvent(changed, changed.updatedAt)]);
 }
 
-/** Adds a new signing secret to a webhook subscription if the request asks for one, and returns it. */
 async function rotate(
   tx: TransactionSql,
   { sealingKeys }: Pick<WebhookRpcDeps, "sealingKeys">,

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { resetLane } from "#src/webhooks/db/lanes.ts";
-import { RETRY_POLICY } from "#src/webhooks/domain/lane-state.ts";
+import { resetReceiver } from "#src/webhooks/db/leases.ts";
+import { RETRY_POLICY } from "#src/webhooks/domain/receiver-state.ts";
 import {
   attempted,
   insertDeliveries,
@@ -29,7 +29,7 @@ async function resume(id: string, url: string): Promise<void> {
       update webhook_subscriptions
       set version = version + 1, status = 'active', url = ${url}
       where id = ${id}`;
-    await resetLane(tx, id);
+    await resetReceiver(tx, id);
   });
 }
 
@@ -54,7 +54,7 @@ async function answerAfterChange(
   const { id, workspaceId } = await insertSubscription(sql, { url: old.url });
   if (failingDays > 0)
     await sql`
-      update webhook_lanes set failing_since = now() - ${failingDays}::int * interval '1 day'
+      update webhook_leases set failing_since = now() - ${failingDays}::int * interval '1 day'
       where subscription_id = ${id}`;
   const [delivery] = await insertDeliveries(sql, { id, workspaceId }, 1);
   stack.use(startTestDispatcher(sql, { settings: SETTINGS }));

@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adoptDeployment, insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { resetLane } from "#src/webhooks/db/lanes.ts";
+import { resetReceiver } from "#src/webhooks/db/leases.ts";
 import {
   attempted,
   countByStatus,
@@ -54,7 +54,7 @@ test("a copy of another deployment's data sends no webhook before an operator ad
     expect(asked).toBeGreaterThan(5);
   });
   expect(receiver.received).toEqual([]);
-  expect(await sql`select 1 from webhook_lanes where lease_until > now()`).toHaveLength(0);
+  expect(await sql`select 1 from webhook_leases where lease_until > now()`).toHaveLength(0);
 
   await adoptDeployment(sql, "copy");
   await attempted(sql, delivery.id, 1);
@@ -137,7 +137,7 @@ test("a failed webhook attempt is repeated after the wait of the retry schedule,
   expect(queued?.ms).toBeLessThanOrEqual(5_000);
   // The test moves the due time into the past instead of waiting for it.
   await sql`update webhook_queue set due_at = now() where delivery_id = ${delivery.id}`;
-  await sql`update webhook_lanes set wake_at = now() where subscription_id = ${subscription.id}`;
+  await sql`update webhook_leases set wake_at = now() where subscription_id = ${subscription.id}`;
   dispatcher.nudge();
   expect(await attempted(sql, delivery.id, 2)).toMatchObject({ status: "succeeded" });
   expect(new Set(receiver.received.map(({ webhookId }) => webhookId))).toEqual(
@@ -173,10 +173,10 @@ test("a Retry-After header pauses every delivery of the webhook subscription", a
   // The process releases the lease of the webhook subscription and stores the end of the pause as the time of the next
   // lease.
   await eventually(async () => {
-    const [lane] = await sql<{ ms: number }[]>`
+    const [lease] = await sql<{ ms: number }[]>`
       select extract(epoch from wake_at - now())::float8 * 1000 as ms
-      from webhook_lanes where subscription_id = ${subscription.id} and owner is null and wake_at < 'infinity'`;
-    expect(lane?.ms).toBeGreaterThan(3_500_000);
+      from webhook_leases where subscription_id = ${subscription.id} and owner is null and wake_at < 'infinity'`;
+    expect(lease?.ms).toBeGreaterThan(3_500_000);
   });
   expect(receiver.received).toHaveLength(1);
 });
@@ -196,7 +196,7 @@ test("a webhook is sent to a new address of its subscription at once, although t
     await tx`
       update webhook_subscriptions set url = ${other.url}, version = version + 1
       where id = ${subscription.id}`;
-    await resetLane(tx, subscription.id);
+    await resetReceiver(tx, subscription.id);
   });
   const second = firstOf(await insertDeliveries(sql, subscription, 1));
   dispatcher.nudge();
@@ -227,7 +227,7 @@ test.each([
       await tx`
         update webhook_subscriptions set url = ${other.url}, version = version + 1
         where id = ${subscription.id}`;
-      await resetLane(tx, subscription.id);
+      await resetReceiver(tx, subscription.id);
     });
     move();
     await attempted(sql, first.id, 1);
@@ -245,7 +245,7 @@ test("a webhook delivery that a user retries is sent although Retry-After pauses
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });
   await sql`
-    update webhook_lanes set blocked_until = now() + interval '1 hour', unanswered_in_row = 12
+    update webhook_leases set blocked_until = now() + interval '1 hour', unanswered_in_row = 12
     where subscription_id = ${subscription.id}`;
   const waiting = firstOf(await insertDeliveries(sql, subscription, 1));
   const manual = firstOf(
@@ -270,17 +270,17 @@ test.each(["paused", "disabled", "revoked"])(
     await insertDeliveries(sql, subscription, 3);
     await using _dispatcher = startTestDispatcher(sql);
     await eventually(async () => {
-      const lanes = await sql`
-        select 1 from webhook_lanes
+      const leases = await sql`
+        select 1 from webhook_leases
         where subscription_id = ${subscription.id} and wake_at = 'infinity' and owner is null`;
-      expect(lanes).toHaveLength(1);
+      expect(leases).toHaveLength(1);
     });
     expect(receiver.received).toHaveLength(0);
     await sql.begin(async (tx) => {
       await tx`
         update webhook_subscriptions set status = 'active', version = version + 1
         where id = ${subscription.id}`;
-      await resetLane(tx, subscription.id);
+      await resetReceiver(tx, subscription.id);
     });
     await eventually(async () =>
       expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 3 }),
@@ -314,10 +314,10 @@ test("a changed status, address or secret of a webhook subscription applies to t
   await insertDeliveries(sql, subscription, 1);
   dispatcher.nudge();
   await eventually(async () => {
-    const lanes = await sql`
-      select 1 from webhook_lanes
+    const leases = await sql`
+      select 1 from webhook_leases
       where subscription_id = ${subscription.id} and wake_at = 'infinity' and owner is null`;
-    expect(lanes).toHaveLength(1);
+    expect(leases).toHaveLength(1);
   });
   expect(after.received).toHaveLength(1);
 });
@@ -361,7 +361,7 @@ test("5 days of nothing but failures disable a webhook subscription, and its del
   await using receiver = await startReceiver((response) => response.writeHead(500).end());
   const subscription = await insertSubscription(sql, { url: receiver.url });
   await sql`
-    update webhook_lanes set failing_since = now() - interval '5 days'
+    update webhook_leases set failing_since = now() - interval '5 days'
     where subscription_id = ${subscription.id}`;
   const delivery = firstOf(await insertDeliveries(sql, subscription, 1));
   await using _dispatcher = startTestDispatcher(sql);
@@ -396,10 +396,10 @@ test("a webhook subscription whose secret cannot be decrypted does not delay the
   await using _dispatcher = startTestDispatcher(sql);
   await attempted(sql, delivery.id, 1);
   await eventually(async () => {
-    const lanes = await sql`
-      select 1 from webhook_lanes
+    const leases = await sql`
+      select 1 from webhook_leases
       where subscription_id = ${broken.id} and owner is null and wake_at > now() + interval '30 seconds'
       and wake_at < 'infinity'`;
-    expect(lanes).toHaveLength(1);
+    expect(leases).toHaveLength(1);
   });
 });

@@ -4,6 +4,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  attempted,
   countByStatus,
   insertDeliveries,
   insertSubscription,
@@ -22,7 +23,7 @@ test("webhook receivers that never answer do not delay receivers that answer, ev
   const { sql } = database;
   await using hanging = await startReceiver(() => undefined);
   await using answering = await startReceiver();
-  const slots = { total: 16, perWorkspace: 16, slow: 8, new: 4 };
+  const slots = { total: 16, perWorkspace: 16, slow: 8, new: 4, failingPerWorkspace: 16 };
   const silent = await Promise.all(
     Array.from({ length: 20 }, () => insertSubscription(sql, { url: hanging.url })),
   );
@@ -30,7 +31,7 @@ test("webhook receivers that never answer do not delay receivers that answer, ev
     Array.from({ length: 5 }, () => insertSubscription(sql, { url: answering.url })),
   );
   await sql`
-    update webhook_lanes set pace = 'fast'
+    update webhook_leases set pace = 'fast'
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
@@ -55,7 +56,7 @@ test("one workspace gets at most its share of the webhook attempts that may run 
   for (const each of many) await insertDeliveries(sql, each, 20);
   const one = await insertSubscription(sql, { url: other.url });
   await insertDeliveries(sql, one, 5);
-  const slots = { total: 12, perWorkspace: 6, slow: 12, new: 12 };
+  const slots = { total: 12, perWorkspace: 6, slow: 12, new: 12, failingPerWorkspace: 6 };
   await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
   await eventually(async () => expect(await countByStatus(sql, one.id)).toEqual({ succeeded: 5 }));
   expect(held.length).toBeLessThanOrEqual(6);
@@ -63,6 +64,41 @@ test("one workspace gets at most its share of the webhook attempts that may run 
     update webhook_subscriptions set status = 'paused', version = version + 1
     where workspace_id = ${workspaceId}`;
   for (const response of held) response.end();
+});
+
+test("the 50 failing webhook receivers of a workspace together get 8 attempts at a time, while another workspace can send", async () => {
+  const { sql } = database;
+  const held: ServerResponse[] = [];
+  await using failing = await startReceiver((response) => void held.push(response));
+  await using other = await startReceiver();
+  const workspaceId = newId();
+  const many = await Promise.all(
+    Array.from({ length: 50 }, () => insertSubscription(sql, { url: failing.url, workspaceId })),
+  );
+  await sql`
+    update webhook_leases set failing_since = now()
+    where workspace_id = ${workspaceId}`;
+  for (const each of many) await insertDeliveries(sql, each, 4);
+  const one = await insertSubscription(sql, { url: other.url });
+  await using _dispatcher = startTestDispatcher(sql);
+  const fail = () => {
+    for (const response of held.splice(0)) response.writeHead(500).end("x".repeat(32_000));
+  };
+  let answered = 0;
+  for (; answered < 24; answered += 8) {
+    await eventually(() => held.length >= 8);
+    const [delivery] = await insertDeliveries(sql, one, 1);
+    await attempted(sql, delivery?.id ?? "", 1);
+    fail();
+  }
+  expect(failing.maxOpen).toBe(8);
+  await sql`
+    update webhook_subscriptions set status = 'paused', version = version + 1
+    where workspace_id = ${workspaceId}`;
+  await eventually(() => {
+    fail();
+    return other.received.length === 3;
+  });
 });
 
 test("a webhook subscription gets 4 attempts at a time at first, and more while its receiver answers", async () => {
@@ -91,28 +127,28 @@ test("a webhook receiver that does not answer gets one probe at a time after 10 
   const subscription = await insertSubscription(sql, { url: receiver.url });
   await insertDeliveries(sql, subscription, 40);
   await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 50 } });
-  const readLane = async () => {
-    const [lane] = await sql<{ unanswered: number; owner: string | null; isBlocked: boolean }[]>`
+  const readLease = async () => {
+    const [lease] = await sql<{ unanswered: number; owner: string | null; isBlocked: boolean }[]>`
       select unanswered_in_row as unanswered, owner, blocked_until > now() as is_blocked
-      from webhook_lanes where subscription_id = ${subscription.id}`;
-    return lane;
+      from webhook_leases where subscription_id = ${subscription.id}`;
+    return lease;
   };
   await eventually(async () =>
-    expect(await readLane()).toMatchObject({ owner: null, isBlocked: true }),
+    expect(await readLease()).toMatchObject({ owner: null, isBlocked: true }),
   );
-  const opened = (await readLane())?.unanswered ?? 0;
+  const opened = (await readLease())?.unanswered ?? 0;
   const sentBefore = receiver.received.length;
   expect(opened).toBeGreaterThanOrEqual(10);
   // Further attempts, which had already begun when the tenth one failed, were sent as well.
   expect(sentBefore).toBeLessThanOrEqual(14);
   // The test moves the end of the wait into the past instead of waiting for it.
   const wake = () => sql`
-    update webhook_lanes set blocked_until = now(), wake_at = now()
+    update webhook_leases set blocked_until = now(), wake_at = now()
     where subscription_id = ${subscription.id}`;
   await wake();
   dispatcher.nudge();
   await eventually(async () =>
-    expect(await readLane()).toMatchObject({
+    expect(await readLease()).toMatchObject({
       unanswered: opened + 1,
       owner: null,
       isBlocked: true,
@@ -122,7 +158,7 @@ test("a webhook receiver that does not answer gets one probe at a time after 10 
   isSilent = false;
   await wake();
   dispatcher.nudge();
-  await eventually(async () => expect(await readLane()).toMatchObject({ unanswered: 0 }));
+  await eventually(async () => expect(await readLease()).toMatchObject({ unanswered: 0 }));
   const [waiting] = await sql<{ count: number }[]>`
     select count(*)::int as count from webhook_queue
     where subscription_id = ${subscription.id} and attempt_count = 0`;

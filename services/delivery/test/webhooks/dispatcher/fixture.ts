@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
-import { wakeLanes } from "#src/webhooks/db/lanes.ts";
+import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
 import { insertSecret } from "#src/webhooks/db/secrets.ts";
+import type { DispatcherSettings } from "#src/webhooks/jobs/dispatch-webhooks/dependencies.ts";
 import {
   startDispatcher,
   type Dispatcher,
   type DispatcherOptions,
-} from "#src/webhooks/jobs/dispatch-webhooks.ts";
-import type { DispatcherSettings } from "#src/webhooks/operations/dependencies.ts";
+} from "#src/webhooks/jobs/dispatch-webhooks/dispatch-webhooks.ts";
 import { logger, openDatabase } from "../../publishing/fixture.ts";
 import { createBacklogs } from "../fixture.ts";
 
@@ -64,7 +64,7 @@ export async function insertSubscription(
     insert into webhook_subscriptions (id, workspace_id, url, description, events, status, signing, max_per_second)
     values (${id}, ${workspaceId}, ${url}, '', ${[...(input.events ?? ["*"])]}, ${status}, 'hmac-sha256', ${maxPerSecond})`;
   await sql`
-    insert into webhook_lanes (subscription_id, workspace_id)
+    insert into webhook_leases (subscription_id, workspace_id)
     values (${id}, ${workspaceId})`;
   await insertTestSecret(sql, { id, workspaceId }, secret);
   return { id, workspaceId, secret };
@@ -107,7 +107,7 @@ export async function insertDeliveries(
     await tx`
       insert into webhook_queue (delivery_id, subscription_id, event_id, attempt_count, is_manual)
       select id, ${subscriptionId}, event_id, ${attemptCount}, ${isManual} from ${records}`;
-    await wakeLanes(tx, [subscriptionId]);
+    await wakeSubscriptions(tx, [subscriptionId]);
   });
   return deliveries;
 }

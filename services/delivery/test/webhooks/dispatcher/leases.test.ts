@@ -3,10 +3,14 @@ import { newId } from "@postrider/shared/ids";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimLanes, releaseLanes, renewLanes } from "#src/webhooks/db/lane-leases.ts";
-import { wakeLanes } from "#src/webhooks/db/lanes.ts";
+import { countWebhooks } from "#src/webhooks/db/counts.ts";
+import {
+  claimLeases,
+  releaseLeases,
+  renewLeases,
+  wakeSubscriptions,
+} from "#src/webhooks/db/leases.ts";
 import { claimDeliveries } from "#src/webhooks/db/queue.ts";
-import { countWebhooks } from "#src/webhooks/db/webhook-counts.ts";
 import { planClaim, SLOT_LIMITS } from "#src/webhooks/domain/claim-plan.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { logger } from "../../publishing/fixture.ts";
@@ -33,6 +37,7 @@ function planFor(subscriptions: readonly TestSubscription[], free = 4) {
     workspaceId,
     version: 1,
     pace: "fast" as const,
+    isFailing: false,
     running: 0,
     free,
     onlyManual: false,
@@ -46,14 +51,14 @@ const LEASE = { leaseMs: 10_000, limits: { fast: 1_000, new: 1_000, slow: 1_000 
 /**
  * Delays every webhook subscription that other tests left, so that claims of this test find only its own subscriptions.
  */
-async function sleepLanes(): Promise<void> {
+async function sleepSubscriptions(): Promise<void> {
   await database.sql`
-    update webhook_lanes set wake_at = 'infinity', owner = null, lease_until = '-infinity'`;
+    update webhook_leases set wake_at = 'infinity', owner = null, lease_until = '-infinity'`;
 }
 
 test("two processes never hold the lease of one webhook subscription, and only the holder claims its deliveries", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const subscriptions = await Promise.all(
     Array.from({ length: 20 }, () => insertSubscription(sql, { url: "http://127.0.0.1:1/" })),
   );
@@ -61,7 +66,7 @@ test("two processes never hold the lease of one webhook subscription, and only t
   const owners = Array.from({ length: 4 }, newId);
   const claimed = await Promise.all(
     owners.map((owner) =>
-      claimLanes(sql, { ...LEASE, owner, limits: { fast: 6, new: 6, slow: 6 } }),
+      claimLeases(sql, { ...LEASE, owner, limits: { fast: 6, new: 6, slow: 6 } }),
     ),
   );
   const ids = claimed.flat().map(({ subscriptionId }) => subscriptionId);
@@ -80,15 +85,15 @@ test("two processes never hold the lease of one webhook subscription, and only t
 
 test("a process leases at most a set number of webhook subscriptions with slow receivers, and of those with new receivers, however long further subscriptions wait", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const insert = async (pace: string) => {
     const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
     await insertDeliveries(sql, subscription, 1);
-    await sql`update webhook_lanes set pace = ${pace} where subscription_id = ${subscription.id}`;
+    await sql`update webhook_leases set pace = ${pace} where subscription_id = ${subscription.id}`;
   };
   for (const pace of ["slow", "slow", "slow", "new", "new", "fast"]) await insert(pace);
   const claim = async (limits: { fast: number; new: number; slow: number }) =>
-    (await claimLanes(sql, { ...LEASE, owner: newId(), limits }))
+    (await claimLeases(sql, { ...LEASE, owner: newId(), limits }))
       .map(({ pace }) => pace)
       .toSorted();
   expect(await claim({ fast: 9, new: 1, slow: 0 })).toEqual(["fast", "new"]);
@@ -97,30 +102,30 @@ test("a process leases at most a set number of webhook subscriptions with slow r
 
 test("a process whose lease of a webhook subscription has ended claims nothing, even if it still believes that it holds the lease", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
   await insertDeliveries(sql, subscription, 3);
   const owner = newId();
-  await claimLanes(sql, { ...LEASE, owner });
-  await sql`update webhook_lanes set lease_until = now() where subscription_id = ${subscription.id}`;
+  await claimLeases(sql, { ...LEASE, owner });
+  await sql`update webhook_leases set lease_until = now() where subscription_id = ${subscription.id}`;
   const lease = { owner, sendingMs: 9_000 };
   expect((await claimDeliveries(sql, planFor([subscription]), lease)).deliveries).toHaveLength(0);
   const other = newId();
-  expect(await claimLanes(sql, { ...LEASE, owner: other })).toHaveLength(1);
-  expect(await renewLanes(sql, { owner, leaseMs: 9_000 }, [subscription.id])).toEqual([]);
-  expect(await renewLanes(sql, { owner: other, leaseMs: 9_000 }, [subscription.id])).toHaveLength(
+  expect(await claimLeases(sql, { ...LEASE, owner: other })).toHaveLength(1);
+  expect(await renewLeases(sql, { owner, leaseMs: 9_000 }, [subscription.id])).toEqual([]);
+  expect(await renewLeases(sql, { owner: other, leaseMs: 9_000 }, [subscription.id])).toHaveLength(
     1,
   );
 });
 
 test("a webhook delivery that a crashed process was sending is sent by another process with the same webhook-id, and no delivery stays unsent", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });
   const deliveries = await insertDeliveries(sql, subscription, 6);
   const crashed = newId();
-  await claimLanes(sql, { ...LEASE, leaseMs: 400, owner: crashed });
+  await claimLeases(sql, { ...LEASE, leaseMs: 400, owner: crashed });
   const lease = { owner: crashed, sendingMs: 600 };
   const lost = await claimDeliveries(sql, planFor([subscription]), lease);
   expect(lost.deliveries).toHaveLength(4);
@@ -139,40 +144,40 @@ test("a webhook delivery that a crashed process was sending is sent by another p
 
 test("a webhook delivery that is added while a process releases the lease of its subscription is found by the next claim", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
   await insertDeliveries(sql, subscription, 1);
   for (let round = 0; round < 20; round += 1) {
     const owner = newId();
-    await claimLanes(sql, { ...LEASE, owner });
+    await claimLeases(sql, { ...LEASE, owner });
     await sql`delete from webhook_queue where subscription_id = ${subscription.id}`;
     const released = { subscriptionId: subscription.id, pace: "fast" as const };
     await Promise.all([
-      sql.begin((tx) => releaseLanes(tx, owner, [released])),
+      sql.begin((tx) => releaseLeases(tx, owner, [released])),
       insertDeliveries(sql, subscription, 1),
     ]);
-    const lanes = await sql`
-      select 1 from webhook_lanes
+    const leases = await sql`
+      select 1 from webhook_leases
       where subscription_id = ${subscription.id} and wake_at <= now() and lease_until <= now()`;
-    expect(lanes).toHaveLength(1);
+    expect(leases).toHaveLength(1);
   }
 });
 
 test("a released webhook subscription without deliveries is not leased again, and one with a retry is leased when the retry is due", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
-  await sql.begin((tx) => wakeLanes(tx, [subscription.id]));
+  await sql.begin((tx) => wakeSubscriptions(tx, [subscription.id]));
   const wake = async () => {
     const owner = newId();
-    await sql`update webhook_lanes set owner = ${owner} where subscription_id = ${subscription.id}`;
+    await sql`update webhook_leases set owner = ${owner} where subscription_id = ${subscription.id}`;
     const released = { subscriptionId: subscription.id, pace: "slow" as const };
-    await sql.begin((tx) => releaseLanes(tx, owner, [released]));
-    const [lane] = await sql<{ ms: number | null; pace: string }[]>`
+    await sql.begin((tx) => releaseLeases(tx, owner, [released]));
+    const [lease] = await sql<{ ms: number | null; pace: string }[]>`
       select case when wake_at < 'infinity' then extract(epoch from wake_at - now())::float8 * 1000 end as ms, pace
-      from webhook_lanes where subscription_id = ${subscription.id}`;
-    expect(lane?.pace).toBe("slow");
-    return lane?.ms ?? null;
+      from webhook_leases where subscription_id = ${subscription.id}`;
+    expect(lease?.pace).toBe("slow");
+    return lease?.ms ?? null;
   };
   expect(await wake()).toBeNull();
   await insertDeliveries(sql, subscription, 1);
@@ -188,7 +193,7 @@ test("a released webhook subscription without deliveries is not leased again, an
 
 test("a webhook subscription whose secret cannot be decrypted is not leased again before its pause ends, even after a retry by a user", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
   await insertDeliveries(sql, subscription, 1, { isManual: true });
   const lines: string[] = [];
@@ -199,23 +204,23 @@ test("a webhook subscription whose secret cannot be decrypted is not leased agai
     }),
   });
 
-  const lane = await eventually(async () => {
+  const lease = await eventually(async () => {
     const [row] = await sql<{ ms: number }[]>`
       select extract(epoch from wake_at - clock_timestamp())::float8 * 1000 as ms
-      from webhook_lanes
+      from webhook_leases
       where subscription_id = ${subscription.id} and owner is null`;
     return lines.length > 0 && row !== undefined && row;
   });
   await dispatcher[Symbol.asyncDispose]();
 
-  expect(lane?.ms).toBeGreaterThan(50_000);
-  expect(lane?.ms).toBeLessThanOrEqual(60_000);
+  expect(lease?.ms).toBeGreaterThan(50_000);
+  expect(lease?.ms).toBeLessThanOrEqual(60_000);
   expect(lines).toHaveLength(1);
 });
 
 test("a process that takes over a webhook subscription with a maximum rate waits until the next delivery may be sent", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url, maxPerSecond: 1 });
   await insertDeliveries(sql, subscription, 2);
@@ -240,7 +245,7 @@ test("a process that takes over a webhook subscription with a maximum rate waits
 
 test("a process that stops lets its webhook attempts end, records them, and releases its webhook subscriptions to other processes at once", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const held: ServerResponse[] = [];
   await using receiver = await startReceiver((response) => void held.push(response));
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -253,14 +258,14 @@ test("a process that stops lets its webhook attempts end, records them, and rele
   expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 4, pending: 2 });
   expect(
     await sql`
-      select owner from webhook_lanes
+      select owner from webhook_leases
       where subscription_id = ${subscription.id} and wake_at <= now() and lease_until <= now()`,
   ).toEqual([{ owner: null }]);
 });
 
 test("the waiting deliveries of a revoked webhook subscription are cancelled, and those of other subscriptions are not", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const revoked = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "revoked" });
   const paused = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "paused" });
   await insertDeliveries(sql, revoked, 1_200);
@@ -282,7 +287,7 @@ test("the waiting deliveries of a revoked webhook subscription are cancelled, an
 
 test("the webhook metrics count due deliveries, subscriptions whose receivers do not answer, and disabled subscriptions", async () => {
   const { sql } = database;
-  await sleepLanes();
+  await sleepSubscriptions();
   const before = await countWebhooks(sql, 10);
   const due = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
   const silent = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
@@ -290,13 +295,13 @@ test("the webhook metrics count due deliveries, subscriptions whose receivers do
   await insertDeliveries(sql, due, 3);
   await insertDeliveries(sql, silent, 2);
   await sql`
-    update webhook_lanes set unanswered_in_row = 10, blocked_until = now() + interval '1 hour'
+    update webhook_leases set unanswered_in_row = 10, blocked_until = now() + interval '1 hour'
     where subscription_id = ${silent.id}`;
   const after = await countWebhooks(sql, 10);
   expect(after).toMatchObject({
     queued: before.queued + 5,
     due: 3,
-    openCircuits: before.openCircuits + 1,
+    openBreakers: before.openBreakers + 1,
     disabled: before.disabled + 1,
   });
   expect(after.oldestDueAt).toBeInstanceOf(Date);

@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { recordSpans } from "@postrider/shared/tracing/tracing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
-import { resetLane } from "#src/webhooks/db/lanes.ts";
+import { resetReceiver } from "#src/webhooks/db/leases.ts";
 import {
   attempted,
   countByStatus,
@@ -105,7 +105,7 @@ test("disabling a webhook subscription while a user changes it causes no deadloc
         where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_subscriptions%'`;
       expect(waiting).toHaveLength(1);
     });
-    await resetLane(tx, subscription.id);
+    await resetReceiver(tx, subscription.id);
   });
   expect(await attempted(sql, delivery?.id ?? "", 1)).toMatchObject({ status: "failed" });
   expect(lines).toEqual([]);

@@ -5,12 +5,12 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import { createSigner } from "#src/webhooks/domain/signature.ts";
-import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
+import { DISPATCHER_SETTINGS } from "#src/webhooks/jobs/dispatch-webhooks/dependencies.ts";
 import {
   ReceiverConnections,
   type ConnectionOptions,
-} from "#src/webhooks/operations/receiver-connections.ts";
-import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
+} from "#src/webhooks/jobs/dispatch-webhooks/receiver-connections.ts";
+import { sendWebhook } from "#src/webhooks/jobs/dispatch-webhooks/send-webhook.ts";
 import { RULES, startReceiver } from "./fixture.ts";
 import { answer, drip, flood, startHostile, type Behaviour } from "./hostile-receivers.ts";
 
@@ -113,6 +113,12 @@ const BEHAVIOURS: readonly (readonly [string, Behaviour, number | null, string |
   [
     "sends chunks without an end",
     flood(`${OK}Transfer-Encoding: chunked\r\n\r\n`, "1\r\na\r\n".repeat(10_000), 1e9),
+    200,
+    null,
+  ],
+  [
+    "stops within its body after more bytes than are kept",
+    (socket) => void socket.write(`${OK}Content-Length: 50000\r\n\r\n${"x".repeat(20_000)}`),
     200,
     null,
   ],
@@ -367,6 +373,18 @@ test("webhook deliveries to one receiver share a connection, which is opened aga
   const ports = new Set(receiver.received.map(({ headers }) => headers.host));
   expect(ports.size).toBe(1);
   expect(connections.size).toBe(1);
+});
+
+test("a connection is used again after an answer with more bytes than are kept, because a new connection costs more than reading them", async () => {
+  const sockets = new Set<unknown>();
+  await using receiver = await startReceiver((response) => {
+    sockets.add(response.socket);
+    response.writeHead(500).end("x".repeat(32_000));
+  });
+  const options = { connections: openConnections() };
+  for (let sent = 0; sent < 5; sent += 1)
+    expect((await send(receiver.url, options)).responseBody).toBe("x".repeat(16_384));
+  expect(sockets.size).toBe(1);
 });
 
 test("a webhook delivery is sent once more on a new connection when the receiver closes a reused connection on which the request arrives", async () => {

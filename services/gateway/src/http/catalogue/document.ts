@@ -56,8 +56,8 @@ ${listSpecial().join("\n")}
 }
 
 /**
- * Returns a text of the error catalogue without its parameters, for the list of errors: a value such as a limit is
- * known only when an actual request is answered.
+ * Returns a text of the error catalogue without its parameters, for the list of errors: a value
+ * such as a limit is known only when an actual request is answered.
  */
 function withoutValues(text: string): string {
   return text.replaceAll(/\[[^\]]*\]/g, "").replaceAll(/\{\w+\|([^}]*)\}/g, "$1");
@@ -74,7 +74,6 @@ function rowsOf(entries: Readonly<Record<string, DetailEntry & { readonly status
 
 const DETAIL_HEAD = "| code | cause | what to do | unit of `limit` |\n|---|---|---|---|";
 
-/** Returns `docs/api/errors.md`, the list of all errors. */
 export function documentErrors(): string {
   return `# Errors
 

@@ -1,11 +1,10 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/** The text about an error in one language: the cause of the error, and its remedy. */
 type Texts = readonly [cause: string, remedy: string];
 
 /**
- * An error detail in all languages. A part in square brackets is omitted if one of its parameters is missing; `{name|text}` stands
- * for the parameter or, without it, for the text.
+ * An error detail in all languages. A part in square brackets is omitted if one of its parameters
+ * is missing; `{name|text}` stands for the parameter or, without it, for the text.
  */
 export interface DetailEntry {
   readonly texts: Readonly<Record<Locale, Texts>>;
@@ -13,9 +12,7 @@ export interface DetailEntry {
   readonly unit?: string;
 }
 
-/** An error of the API. */
 export interface ErrorEntry extends DetailEntry {
-  /** The HTTP status of an answer with this error. */
   readonly status: number;
 }
 

@@ -1,7 +1,6 @@
 import { error } from "./entry.ts";
 import { STATE_ERRORS } from "./state-errors.ts";
 
-/** Every error of the API, by the code that it has in `error.code`: status, cause and remedy. */
 export const ERRORS = {
   invalid_request: error(
     400,

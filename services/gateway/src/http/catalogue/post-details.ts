@@ -1,7 +1,6 @@
 import { detail } from "./entry.ts";
 import { VIDEO_DETAILS } from "./video-details.ts";
 
-/** Texts of the error details about a post or a file, by the code in `error.details[].code`. */
 export const POST_DETAILS = {
   content_required: detail(
     ["The post has neither text nor media.", "Add one of them."],

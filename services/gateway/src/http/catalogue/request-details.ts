@@ -1,6 +1,5 @@
 import { detail } from "./entry.ts";
 
-/** Texts of the error details about the form of a request, by the code in `error.details[].code`. */
 export const REQUEST_DETAILS = {
   required: detail(
     ["This {noun|field} is missing.", "Add it[ with {expected}]."],

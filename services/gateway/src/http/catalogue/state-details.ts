@@ -1,8 +1,5 @@
 import { detail } from "./entry.ts";
 
-/**
- * Texts of the error details about a limit or state that prevents an operation, by the code in `error.details[].code`.
- */
 export const STATE_DETAILS = {
   "mcp:drafts": detail(
     [

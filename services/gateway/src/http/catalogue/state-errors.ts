@@ -1,6 +1,8 @@
 import { error } from "./entry.ts";
 
-/** The errors of requests that the state of a resource does not allow, by the code in `error.code`. */
+/**
+ * The errors of requests that the state of a resource does not allow, by the code in `error.code`.
+ */
 export const STATE_ERRORS = {
   post_not_editable: error(
     409,

@@ -1,6 +1,5 @@
 import { detail } from "./entry.ts";
 
-/** Texts of the error details about a video: how it is encoded, and its cover, by the code in `error.details[].code`. */
 export const VIDEO_DETAILS = {
   media_codec: detail(
     [

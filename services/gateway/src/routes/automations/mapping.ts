@@ -19,10 +19,7 @@ export function fromNewRule(body: Static<typeof CreateAutomationRule>) {
   return { ...rest, match, excludeKeywords, ...(mediaIds && { media: { ids: mediaIds } }) };
 }
 
-/**
- * Returns the fields of an automation rule to change. Lists are wrapped, because an empty list differs from an absent
- * one.
- */
+/** Lists are wrapped, because an empty list differs from an absent one. */
 export function fromRuleChanges(body: Static<typeof UpdateAutomationRule>) {
   const { mediaIds, keywords, excludeKeywords, ...rest } = body;
   return {
@@ -77,7 +74,10 @@ export function toBackfillSummary(backfill: Backfill) {
   };
 }
 
-/** Converts the answer of an RPC that contains a backfill job and a page of its results to the form of the API. */
+/**
+ * Converts the answer of an RPC that contains a backfill job and a page of its results to the form
+ * of the API.
+ */
 export function toBackfill(answer: {
   readonly backfill?: Backfill | undefined;
   readonly results: readonly BackfillItem[];

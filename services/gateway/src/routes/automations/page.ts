@@ -10,7 +10,6 @@ export const PAGE = {
   cursor: CURSOR,
 };
 
-/** The id of an automation rule, in a request. */
 export const RuleId = Type.String({
   ...Id,
   description: "The id of a rule that GET /automations/partner-dm-rules lists.",

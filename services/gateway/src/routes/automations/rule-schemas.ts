@@ -3,10 +3,7 @@ import { Type } from "typebox";
 import { PAGE } from "#src/routes/automations/page.ts";
 import { MAX_PLATFORM_ID_LENGTH } from "#src/routes/request.ts";
 
-/**
- * Maximum size of the text of a private reply in bytes of UTF-8; a longer text is refused. Source: API contract,
- * section 8.
- */
+/** In bytes of UTF-8. Source: API contract, section 8. */
 export const MAX_MESSAGE_BYTES = 1_000;
 
 const Name = Type.String({

@@ -6,7 +6,7 @@ function toCount(count: bigint | undefined): number | null {
   return count === undefined ? null : Number(count);
 }
 
-/** Converts a reader's comment to the form of the API. A number that the platform does not give is null. */
+/** A number that the platform does not give is null. */
 export function toComment(comment: Comment) {
   const { id, text, author, hidden } = comment;
   return {

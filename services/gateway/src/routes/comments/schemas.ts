@@ -37,8 +37,8 @@ export const CommentList = Type.Object(
 );
 
 /**
- * Maximum length of the text of a reply in characters; a longer text is refused. The platforms' own limits are lower,
- * or are not documented.
+ * Maximum length of the text of a reply in characters; a longer text is refused. The platforms' own
+ * limits are lower, or are not documented.
  */
 const MAX_TEXT_LENGTH = 10_000;
 

@@ -11,8 +11,8 @@ export interface PageContent {
   readonly platform?: string;
   readonly workspace?: string;
   /**
-   * The names that the page shows: those of the accounts that the authorization connected, or of the permissions that
-   * it lacks.
+   * The names that the page shows: those of the accounts that the authorization connected, or of
+   * the permissions that it lacks.
    */
   readonly names?: readonly string[];
   /** The features that the connected accounts lack. */
@@ -33,12 +33,12 @@ small { opacity: .7; }
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * Returns the content security policy of a connect page. It allows one inline style, and no script, image or other
- * host.
+ * Returns the content security policy of a connect page. It allows one inline style, and no script,
+ * image or other host.
  *
- * @param formOrigin The origin to which submitting the form redirects the browser, because the policy restricts
- *   redirects as well. Platforms redirect to further hosts of their own, therefore any https origin is allowed in
- *   addition.
+ * @param formOrigin The origin to which submitting the form redirects the browser, because the
+ *   policy restricts redirects as well. Platforms redirect to further hosts of their own, therefore
+ *   any https origin is allowed in addition.
  */
 export function toPolicy(formOrigin: string | undefined): string {
   const form = formOrigin === undefined ? "'none'" : `'self' https: ${formOrigin}`;
@@ -64,8 +64,8 @@ function escape(text: string): string {
 }
 
 /**
- * Connect pages that appear when a setting of the account, or of the operator's app on the platform, may have ended the
- * authorization. They name Postrider's guide for the platform.
+ * Connect pages that appear when a setting of the account, or of the operator's app on the
+ * platform, may have ended the authorization. They name Postrider's guide for the platform.
  */
 const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
   "denied",
@@ -74,7 +74,6 @@ const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
   "no_account",
 ]);
 
-/** Returns the path of Postrider's guide for a platform in the repository; "" when the connect page names no guide. */
 function guideOf(page: ConnectPage, platform: string): string {
   const isNamed = PAGES_WITH_GUIDE.has(page) && isPlatformId(platform);
   return isNamed ? `docs/platforms/${platform}.md` : "";
@@ -84,7 +83,6 @@ function nameOf(platform: string): string {
   return isPlatformId(platform) ? PLATFORM_FACTS[platform].rules.displayName : "Postrider";
 }
 
-/** Renders a connect page as HTML. */
 export function renderPage({
   page,
   locale,

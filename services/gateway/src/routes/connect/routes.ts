@@ -1,11 +1,69 @@
+import { createHash, randomBytes } from "node:crypto";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ConnectPage, toConnectPage } from "#src/http/connect-texts.ts";
-import { browserCookieOf, newBrowserSecret } from "#src/routes/connect/browser-cookie.ts";
 import { type PageContent, renderPage, toPolicy } from "#src/routes/connect/page.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
+import { PAGE_HEADERS } from "#src/routes/hooks/answer-headers.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
+
+const SECRET = /^[A-Za-z0-9_-]{43}$/;
+/** Lifetime of a connect link in seconds. */
+const MAX_AGE_SECONDS = 600;
+const ID_LENGTH = 16;
+
+/**
+ * The cookie that binds an authorization to the browser that was shown its page. Each authorization
+ * has a cookie of its own, so that a browser can connect several accounts at the same time.
+ */
+interface BrowserCookie {
+  /** Undefined when the browser does not send the cookie. */
+  read(cookies: string | undefined): string | undefined;
+  /** Returns the `Set-Cookie` header that stores the secret that identifies the browser. */
+  write(browserSecret: string): string;
+  /** Returns the `Set-Cookie` header that deletes the cookie with the browser's secret. */
+  clear(): string;
+}
+
+function newBrowserSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/**
+ * Returns the cookie of an authorization.
+ *
+ * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and
+ * only over https, so that neither a sibling domain nor an attacker on the network can plant a
+ * cookie whose value they know. Such a cookie must have the path `/`. Over plain http, which is for
+ * development, the name lacks this prefix, because browsers would refuse the cookie.
+ *
+ * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from
+ * a browser that has shown our page.
+ *
+ * @param subject The secret that identifies the authorization in this step: the secret of its
+ *   connect link before the browser is sent to the platform, and the OAuth state afterwards. The
+ *   name of the cookie contains only the hash of this secret.
+ */
+export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
+  const { protocol, pathname } = new URL(publicUrl);
+  const isSecure = protocol === "https:";
+  const id = createHash("sha256").update(subject).digest("hex").slice(0, ID_LENGTH);
+  const name = `${isSecure ? "__Host-" : ""}postrider-connect-${id}`;
+  const path = isSecure ? "/" : `${pathname.replace(/\/+$/, "")}/connect`;
+  const toHeader = (value: string, maxAgeSeconds: number): string =>
+    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+  return {
+    read: (cookies) => {
+      const found = (cookies ?? "")
+        .split(";")
+        .map((cookie) => cookie.trim().split("=", 2))
+        .find(([given, value = ""]) => given === name && SECRET.test(value));
+      return found?.[1];
+    },
+    write: (browserSecret) => toHeader(browserSecret, MAX_AGE_SECONDS),
+    clear: () => toHeader("", 0),
+  };
+}
 
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
 
@@ -33,12 +91,9 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
 
 /** Pattern of the secret in a connect link. Any other text was never issued. */
 const LINK_SECRET = /^[A-Za-z0-9_-]{43}$/;
-/**
- * Maximum length of a query parameter of the OAuth callback; a longer one counts as missing. The codes of platforms are
- * far shorter.
- */
+/** A longer query parameter counts as missing. The codes of platforms are far shorter. */
 const MAX_VALUE_LENGTH = 4_096;
-/** Timeout of the OAuth callback. Exchanging the authorization code takes up to three calls to the platform. */
+/** Exchanging the authorization code takes up to three calls to the platform. */
 const CALLBACK_TIMEOUT_MS = 35_000;
 
 function sendPage(
@@ -54,7 +109,7 @@ function sendPage(
     .send(renderPage({ ...content, locale: reply.request.locale }));
 }
 
-/** Returns a query parameter of the OAuth callback; "" when the parameter is absent, repeated or too long. */
+/** "" when the parameter is absent, repeated or too long. */
 function valueOf(query: Callback["Querystring"], name: string): string {
   const value = query[name];
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH ? value : "";
@@ -70,15 +125,16 @@ async function showLink(
   const found = await authorizations.findConnectLink({ linkSecret: secret });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
-  // The secret in the cookie is new each time that the page is shown, because an attacker may have planted the cookie
-  // that the browser already has.
+  // The secret in the cookie is new each time that the page is shown, because an attacker may have
+  // planted the cookie that the browser already has.
   reply.header("set-cookie", browserCookieOf(secret, publicUrl).write(newBrowserSecret()));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
 /**
- * Returns the headers that move the browser's secret from the cookie of the connect link to the cookie of the OAuth
- * state. The platform sends only the OAuth state back, not the secret of the connect link.
+ * Returns the headers that move the browser's secret from the cookie of the connect link to the
+ * cookie of the OAuth state. The platform sends only the OAuth state back, not the secret of the
+ * connect link.
  */
 function moveCookie(secret: string, authorizeUrl: string, browser: string, publicUrl: string) {
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
@@ -125,8 +181,8 @@ async function finish(
 }
 
 /**
- * Whether the error was caused by a wrong request, such as one whose query is not valid UTF-8. No link that Postrider
- * issues leads to such a request.
+ * Whether the error was caused by a wrong request, such as one whose query is not valid UTF-8. No
+ * link that Postrider issues leads to such a request.
  */
 function isClientFault(error: Error & { readonly statusCode?: number }): boolean {
   if (error instanceof ServiceError) return error.kind === "invalid";
@@ -134,18 +190,21 @@ function isClientFault(error: Error & { readonly statusCode?: number }): boolean
 }
 
 /**
- * Registers the pages that connect an account. `GET /connect/{secret}` only explains what will happen, so that programs
- * that preview links do not use up the connect link. The button of this page sends the browser to the platform, and the
- * platform sends the browser back to `/connect/callback`. No page has a script. No secret is logged, because the log
- * contains routes instead of URLs.
+ * Registers the pages that connect an account. `GET /connect/{secret}` only explains what will
+ * happen, so that programs that preview links do not use up the connect link. The button of this
+ * page sends the browser to the platform, and the platform sends the browser back to
+ * `/connect/callback`. No page has a script. No secret is logged, because the log contains routes
+ * instead of URLs.
  */
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
     config: { timeoutMs: CALLBACK_TIMEOUT_MS, openLimit: "connect" as const },
-    // People read the answers of the connect routes in a browser, so a failure is answered with a page as well.
+    // People read the answers of the connect routes in a browser, so a failure is answered with a
+    // page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      // A rate limit error is still answered in JSON, because a person with a browser does not reach the limit.
+      // A rate limit error is still answered in JSON, because a person with a browser does not
+      // reach the limit.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       if (isClientFault(error)) {
         request.errorCode = "invalid_request";

@@ -1,4 +1,3 @@
-/** A JSON object whose members are not known. */
 export type JsonObject = { [name: string]: unknown };
 
 /** A media type of a request or answer, with named examples. */
@@ -17,7 +16,9 @@ export interface DescribedAnswer {
   "x-postrider-codes"?: readonly string[];
 }
 
-/** An operation of the API description, with the parts that are completed after the routes are read. */
+/**
+ * An operation of the API description, with the parts that are completed after the routes are read.
+ */
 export interface DescribedOperation {
   operationId?: string;
   tags?: string[];

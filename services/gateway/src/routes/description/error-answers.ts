@@ -1,5 +1,8 @@
 import { ERRORS } from "#src/http/catalogue/errors.ts";
 import type { ErrorCode } from "#src/http/error-codes.ts";
+import { toErrorBody } from "#src/http/error-table.ts";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
+import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
 import { ERRORS_KEY } from "#src/routes/operation.ts";
 import {
   type Components,
@@ -7,7 +10,52 @@ import {
   type DescribedOperation,
   JSON_TYPE,
 } from "./document.ts";
-import { exampleOf, INVALID_REQUESTS } from "./error-examples.ts";
+
+const TARGET = { accountId: EXAMPLE_IDS.account, platform: "bluesky" };
+
+const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>> = {
+  invalid_request: [{ code: "required", path: "/content" }],
+  insufficient_scope: [{ code: "posts:write" }],
+  duplicate_content: [{ code: "duplicate_content", postId: EXAMPLE_IDS.post, ...TARGET }],
+  media_in_use: [{ code: "used_by_post", postId: EXAMPLE_IDS.post }],
+  invalid_transition: [{ code: "wrong_status", status: "published", allowed: ["draft"] }],
+  payload_too_large: [{ code: "payload_too_large", limit: 1_048_576, actual: 1_200_000 }],
+  validation_failed: [
+    {
+      code: "content_too_long",
+      path: "/content",
+      ...TARGET,
+      limit: 300,
+      actual: 412,
+      unit: "graphemes",
+    },
+  ],
+  quota_exceeded: [
+    {
+      code: "monthly",
+      limit: 1000,
+      used: 990n,
+      reserved: 10n,
+      requested: 2n,
+      resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
+    },
+  ],
+  media_rejected: [{ code: "media_too_large", limit: 536_870_912, actual: 734_003_200 }],
+  import_failed: [{ code: "download_refused", path: "/url", status: "404" }],
+  address_not_allowed: [{ code: "address_not_allowed", path: "/url" }],
+};
+
+/** The error details in the examples of `invalid_request` for operations without a body. */
+const INVALID_REQUESTS = {
+  invalid_query: [
+    { code: "too_large", path: "/limit", in: "query", limit: 100, actual: 500, maximum: 100 },
+  ],
+  invalid_header: [{ code: "invalid_header", path: "/X-Workspace-Id", in: "header" }],
+} as const satisfies Readonly<Record<string, readonly RequestViolation[]>>;
+
+export function exampleOf(code: ErrorCode, details = DETAILS[code] ?? []) {
+  return toErrorBody({ reason: code, violations: details, locale: "en" });
+}
 
 const SCHEMA = { $ref: "#/components/schemas/ApiError" };
 const RETRY_AFTER = {
@@ -29,8 +77,8 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
 };
 
 /**
- * Returns the name of the example for an error code. The example for `invalid_request` shows a wrong body, or a wrong
- * query or header if the operation has no body.
+ * Returns the name of the example for an error code. The example for `invalid_request` shows a
+ * wrong body, or a wrong query or header if the operation has no body.
  */
 function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   if (code !== "invalid_request" || operation.requestBody !== undefined) return code;
@@ -38,7 +86,6 @@ function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   return hasLimit ? "invalid_query" : "invalid_header";
 }
 
-/** Adds the example of an error to the components of the API description, and returns a reference to it. */
 function refer(name: string, code: ErrorCode, { examples }: Components): object {
   const faults = INVALID_REQUESTS[name as keyof typeof INVALID_REQUESTS];
   examples[name] ??= {
@@ -65,8 +112,9 @@ function describe(
 }
 
 /**
- * Adds an answer for each HTTP status of an operation's errors to the API description. The errors come from the schema
- * of the route, which lists them under a key that the API description does not keep.
+ * Adds an answer for each HTTP status of an operation's errors to the API description. The errors
+ * come from the schema of the route, which lists them under a key that the API description does not
+ * keep.
  */
 export function describeErrors(operation: DescribedOperation, components: Components): void {
   const codes = (operation[ERRORS_KEY] ?? []) as readonly ErrorCode[];

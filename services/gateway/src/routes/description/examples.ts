@@ -1,14 +1,17 @@
+import { ACCOUNT_EXAMPLES } from "#src/routes/description/examples/accounts.ts";
+import {
+  AUTOMATION_EXAMPLES,
+  COMMENT_EXAMPLES,
+} from "#src/routes/description/examples/engagement.ts";
+import type { OperationExamples } from "#src/routes/description/examples/example.ts";
+import { POST_EXAMPLES } from "#src/routes/description/examples/posts.ts";
+import {
+  MEDIA_EXAMPLES,
+  QUEUE_SLOT_EXAMPLES,
+} from "#src/routes/description/examples/publishing.ts";
+import { WEBHOOK_EXAMPLES } from "#src/routes/description/examples/webhooks.ts";
 import { type DescribedOperation, JSON_TYPE } from "./document.ts";
-import { ACCOUNT_EXAMPLES } from "./examples/accounts.ts";
-import { AUTOMATION_EXAMPLES } from "./examples/automations.ts";
-import { COMMENT_EXAMPLES } from "./examples/comments.ts";
-import type { OperationExamples } from "./examples/example.ts";
-import { MEDIA_EXAMPLES } from "./examples/media.ts";
-import { POST_EXAMPLES } from "./examples/posts.ts";
-import { QUEUE_SLOT_EXAMPLES } from "./examples/queue-slots.ts";
-import { WEBHOOK_EXAMPLES } from "./examples/webhooks.ts";
 
-/** The examples of the requests and answers of each operation, by the id of the operation. */
 const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...ACCOUNT_EXAMPLES,
   ...POST_EXAMPLES,
@@ -29,7 +32,6 @@ function exampleContents(
   });
 }
 
-/** Adds the examples of requests and answers to an operation. */
 export function describeExamples(operation: DescribedOperation): void {
   const { requests, answers = {} } = EXAMPLES[operation.operationId ?? ""] ?? {};
   const body = operation.requestBody?.content[JSON_TYPE];

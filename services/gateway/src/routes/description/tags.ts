@@ -32,7 +32,7 @@ const SECOND_PHASE: ReadonlySet<string> = new Set([
   "automations",
 ]);
 
-/** Says to which phase (1 or 2) of the API contract an operation belongs; an extension belongs to none. */
+/** Phase 1 or 2 of the API contract; an extension belongs to none. */
 export function describePhase(operation: DescribedOperation): void {
   if (operation["x-postrider-extension"] === true) return;
   const { operationId = "", tags = [] } = operation;

@@ -1,5 +1,5 @@
 import { JSON_TYPE } from "./document.ts";
-import { exampleOf } from "./error-examples.ts";
+import { exampleOf } from "./error-answers.ts";
 
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
 
@@ -18,17 +18,15 @@ function error(description: string, ...codes: Parameters<typeof exampleOf>[0][])
   };
 }
 
-/** Error codes that only uploads have. No other operation adds examples for them to the API description. */
 const OWN_CODES = ["upload_already_received", "media_rejected", "payload_too_large"] as const;
 
-/** Examples of the errors of uploads. */
 export function uploadExamples(): Record<string, object> {
   return Object.fromEntries(
     OWN_CODES.map((code) => [code, { summary: code, value: exampleOf(code) }]),
   );
 }
 
-/** Describes `PUT /uploads/{uploadPath}`, whose route has no schema because its body is a stream of any type. */
+/** Its route has no schema because its body is a stream of any type. */
 export const UPLOAD_PATH: Readonly<Record<string, object>> = {
   "/uploads/{uploadPath}": {
     put: {

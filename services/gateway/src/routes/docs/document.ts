@@ -2,7 +2,7 @@ import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import { documentErrors } from "#src/http/catalogue/document.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { BACKFILL_EXAMPLE } from "#src/routes/automations/backfill-schemas.ts";
-import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
+import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
 
 interface Parameter {
   readonly name: string;
@@ -23,8 +23,8 @@ interface Description {
 
 const DAY_MS = 86_400_000;
 /**
- * The day before the earliest date in the examples of requests. The API documentation page moves the dates of the
- * examples, so that they are always in the future.
+ * The day before the earliest date in the examples of requests. The API documentation page moves
+ * the dates of the examples, so that they are always in the future.
  */
 const DAY_OF_EXAMPLES = Date.UTC(2026, 10, 23);
 const DATE = /^\d{4}-\d{2}-\d{2}/;
@@ -51,10 +51,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ruleId: EXAMPLE_IDS.rule,
 };
 
-/**
- * Returns the list of errors for API clients, without the sentence that tells contributors which code generates the
- * list.
- */
+/** Leaves out the sentence that tells contributors which code generates the list. */
 function listErrors(): string {
   return documentErrors().replace(/This page is made from [^.]*\. /, "");
 }
@@ -63,7 +60,6 @@ function exampleOf(path: string, name: string): string | undefined {
   return VALUES[name] ?? Object.entries(IDS).find(([start]) => path.startsWith(start))?.[1];
 }
 
-/** Moves the dates in a value by whole days. */
 function moveDates(value: unknown, days: number): unknown {
   if (typeof value === "string" && DATE.test(value)) {
     const date = value.slice(0, 10);
@@ -93,10 +89,12 @@ function completeOperation(path: string, operation: Operation, days: number): vo
 }
 
 /**
- * Returns the API description as the documentation page shows it: with the list of errors, to which the codes of each
- * operation lead, with an example for each required parameter, and with dates after `now` in the examples of requests.
+ * Returns the API description as the documentation page shows it: with the list of errors, to which
+ * the codes of each operation lead, with an example for each required parameter, and with dates
+ * after `now` in the examples of requests.
  *
- * The page does not show `not` schemas, which say in a form for machines what the descriptions of the fields say.
+ * The page does not show `not` schemas, which say in a form for machines what the descriptions of
+ * the fields say.
  */
 export function toPageDocument(description: object, now: Date): object {
   const document = structuredClone(description) as Description;

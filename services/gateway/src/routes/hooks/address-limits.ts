@@ -6,20 +6,26 @@ import { API_PATH } from "#src/routes/api-paths.ts";
 
 const SWEEP_MS = 1_000;
 /**
- * Maximum number of requests of one kind without an API key per minute and remote address; further ones are refused. It is this
- * high because a whole office may share an address.
+ * Maximum number of requests of one kind without an API key per minute and remote address; further
+ * ones are refused. It is this high because a whole office may share an address.
  */
 const OPEN_REQUESTS_PER_MINUTE = 300;
 
-/** Counts the failed requests of each remote address on a route where a token replaces the API key. */
+/**
+ * Counts the failed requests of each remote address on a route where a token replaces the API key.
+ */
 export interface FailureLimit {
-  /** Refuses a remote address that has failed too often. @throws ServiceError `rate_limited`. */
+  /**
+   * Refuses a remote address that has failed too often.
+   *
+   * @throws ServiceError `rate_limited`.
+   */
   check(address: string, reply: FastifyReply): void;
   /** Counts a failed request towards the failure limit of its remote address. */
   count(address: string): void;
 }
 
-/** Creates limits per remote address whose expired entries are deleted regularly until the server closes. */
+/** Their expired entries are deleted regularly until the server closes. */
 function openAddressLimits(app: FastifyInstance, quota?: number): AddressLimits {
   const limits = createAddressLimits(quota);
   const timer = setInterval(() => limits.sweep(performance.now()), SWEEP_MS);
@@ -36,7 +42,7 @@ function rateLimited(limits: AddressLimits, address: string, now: number): Servi
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs });
 }
 
-/** Creates a separate limit on failed requests per remote address, as high as the limit on failed authentications. */
+/** It is as high as the limit on failed authentications. */
 export function openFailureLimit(app: FastifyInstance): FailureLimit {
   const limits = openAddressLimits(app);
   return {
@@ -51,10 +57,11 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 }
 
 /**
- * Limits how often one remote address may call what needs no API key: the documentation, the pages that connect an account, and
- * unknown paths. Each has a limit of its own: behind a proxy that is not trusted all clients share an address, and a program that
- * tries paths must not keep people from connecting their accounts. Health probes are not limited. Uploads and downloads have
- * failure limits instead, because they need a token.
+ * Limits how often one remote address may call what needs no API key: the documentation, the pages
+ * that connect an account, and unknown paths. Each has a limit of its own: behind a proxy that is
+ * not trusted all clients share an address, and a program that tries paths must not keep people
+ * from connecting their accounts. Health probes are not limited. Uploads and downloads have failure
+ * limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
   const open = () => openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);

@@ -14,15 +14,18 @@ const BEARER = /^Bearer +([!-~]+) *$/i;
 /** Maximum number of workspaces that an error answer lists; it leaves out the rest. */
 const MAX_WORKSPACES = 20;
 
-/** Returns the ids of the workspaces of the API key of a request, as far as the result of its admission tells. */
+/**
+ * Returns the ids of the workspaces of the API key of a request, as far as the result of its
+ * admission tells.
+ */
 function workspacesOf(result: AdmissionResult): readonly string[] {
   if ("workspaceIds" in result) return result.workspaceIds.slice(0, MAX_WORKSPACES);
   return "workspaceId" in result && result.workspaceId !== undefined ? [result.workspaceId] : [];
 }
 
 /**
- * Returns the error for a request that does not name a workspace although its API key has several. The error lists the
- * workspaces that the request can name.
+ * Returns the error for a request that does not name a workspace although its API key has several.
+ * The error lists the workspaces that the request can name.
  */
 function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: readonly string[] }) {
   const allowed = [...workspacesOf(result)];
@@ -30,10 +33,7 @@ function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: read
   return [{ ...headerFault(result.kind, "X-Workspace-Id"), allowed }];
 }
 
-/**
- * Returns the error if the request is not admitted. For an admitted request, sets the caller of the request and returns
- * undefined.
- */
+/** Sets the caller of an admitted request, and returns undefined. */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
@@ -56,43 +56,36 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
   }
 }
 
-/**
- * Returns the workspace that the header `X-Workspace-Id` of the request names. A repeated or malformed header is an
- * error.
- */
+/** A repeated or malformed header is an error. */
 function workspaceHeader(request: FastifyRequest): string | undefined | ServiceError {
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
   return typeof value === "string" && isId(value) ? value : malformedWorkspace([]);
 }
 
-/** Returns the error for a header that is not the id of a workspace, with the workspaces that the API key has. */
 function malformedWorkspace(allowed: readonly string[]): ServiceError {
   const advice = { variant: "workspace", allowed: [...allowed] };
   return invalidRequest([{ ...headerFault("invalid_header", "X-Workspace-Id"), ...advice }]);
 }
 
-/**
- * Whether the API key is known to be valid. Only a caller with a valid API key is told what is wrong with the rest of
- * the request.
- */
+/** Only a caller with a valid API key is told what is wrong with the rest of the request. */
 function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
-/** Whether the request needs an API key: every path of the API, including unknown paths, except the API description. */
+/** Every path of the API, including unknown ones, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // Percent-encoded characters can hide the prefix of the API in the path of a request. Such a request is recognised by
-  // its route, which requires a scope.
+  // Percent-encoded characters can hide the prefix of the API in the path of a request. Such a
+  // request is recognised by its route, which requires a scope.
   const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
   return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
 }
 
 /**
- * Adds the checks of API requests in the order that the API contract fixes: API key, workspace, rate limit; then, on a
- * known route, the permissions.
+ * Adds the checks of API requests in the order that the API contract fixes: API key, workspace,
+ * rate limit; then, on a known route, the permissions.
  */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
@@ -122,8 +115,9 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
 }
 
 /**
- * Whether a request would change something with an API key that is limited to drafts, and was not made by an MCP tool. The MCP
- * tools decide for themselves what such a key may change; through any other interface it may only read.
+ * Whether a request would change something with an API key that is limited to drafts, and was not
+ * made by an MCP tool. The MCP tools decide for themselves what such a key may change; through any
+ * other interface it may only read.
  */
 function isWriteOutsideMcp({ caller, routeOptions }: FastifyRequest): boolean {
   const isRead = routeOptions.config.scope?.endsWith(":read") === true;
@@ -131,8 +125,8 @@ function isWriteOutsideMcp({ caller, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * Checks that the API key has the required scope, then that the workspace is verified. Only writing posts requires a
- * verified workspace.
+ * Checks that the API key has the required scope, then that the workspace is verified. Only writing
+ * posts requires a verified workspace.
  */
 export function checkPermission(request: FastifyRequest): ServiceError | undefined {
   const { scope } = request.routeOptions.config;

@@ -6,21 +6,21 @@ import { Semaphore, type SemaphoreLimits } from "@postrider/shared/limits/semaph
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
-import type { BodyLimits } from "#src/routes/body-limits.ts";
+import type { BodyLimits } from "#src/routes/dependencies.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;
 /** Maximum size in bytes of the largest request bodies: those of posts. */
 export const MAX_BODY_BYTES = MEBIBYTE;
-/** Maximum size in bytes of a request body of an operation whose fields are short, also if each character is escaped. */
+/** For fields that are short, also if each character is escaped. */
 const SMALL_BODY_BYTES = 64 * KIBIBYTE;
 /** Operations with larger bodies, by the begin of their paths below the path of the API. */
 const LARGER_BODIES: readonly (readonly [path: string, bytes: number])[] = [
   ["/posts", MAX_BODY_BYTES],
   ["/automations", MAX_BODY_BYTES / 2],
 ];
-/** Size in bytes up to which a body is not reserved, because the rate limit of requests bounds the sum of such bodies. */
+/** The rate limit of requests bounds the sum of such bodies. */
 const UNRESERVED_BYTES = 16 * KIBIBYTE;
 const RETRY_AFTER_MS = 1_000;
 
@@ -34,7 +34,7 @@ const LIMITS: BodyLimits = {
 const MAX_WAITING = 2_000;
 /** Maximum number of requests of one caller that wait, so that others find room in the queue. */
 const MAX_WAITING_PER_CALLER = 200;
-/** Maximum part of the free bytes that the bodies of one caller may use, so that several callers leave room for others. */
+/** Share of the free bytes for one caller, so that several leave room for others. */
 const CALLER_PER_FREE = 1 / 4;
 
 function tooManyBodies(): ServiceError {
@@ -48,7 +48,10 @@ function bodyLimitOf(url: string): number {
   return LARGER_BODIES.find(([begin]) => path.startsWith(begin))?.[1] ?? SMALL_BODY_BYTES;
 }
 
-/** Returns the number of bytes that the body of a request may have; the limit of its route if the client does not announce it. */
+/**
+ * Returns the number of bytes that the body of a request may have; the limit of its route if the
+ * client does not announce it.
+ */
 function expectBytes({ headers, routeOptions }: FastifyRequest): number {
   const limit = routeOptions.bodyLimit ?? MAX_BODY_BYTES;
   if (headers["transfer-encoding"] !== undefined) return limit;
@@ -71,9 +74,10 @@ function watchBody({ raw, locale }: FastifyRequest, reply: FastifyReply, rate: M
 }
 
 /**
- * Limits the bytes of request bodies that one workspace, and all together, can make the gateway hold. The bytes of a body are
- * reserved before any of them is read, and until the request is answered; meanwhile the body stays in the buffers of the operating
- * system and of the client. A request that waits for too long is refused with 429. Routes that need little accept small bodies
+ * Limits the bytes of request bodies that one workspace, and all together, can make the gateway
+ * hold. The bytes of a body are reserved before any of them is read, and until the request is
+ * answered; meanwhile the body stays in the buffers of the operating system and of the client. A
+ * request that waits for too long is refused with 429. Routes that need little accept small bodies
  * only.
  */
 export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS): void {
@@ -116,8 +120,9 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
 }
 
 /**
- * Lets the gateway carry out one request with a large body of each workspace at a time. Such a request takes milliseconds of
- * processor time here and in the service that it is for; the requests of others wait for one of them at most.
+ * Lets the gateway carry out one request with a large body of each workspace at a time. Such a
+ * request takes milliseconds of processor time here and in the service that it is for; the requests
+ * of others wait for one of them at most.
  */
 function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): void {
   const turns = new Semaphore({ ...queue, total: Infinity, perKey: 1 });

@@ -1,10 +1,49 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#src/http/json-body.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 
+/** The rest of a refused body is discarded, so that its sender receives the answer. */
+const DISCARD_MS = 5_000;
+
+/** Makes sure that a client receives the answer to a request whose body was not read completely. */
+export function addUnreadBodies(app: FastifyInstance): void {
+  app.addHook("onSend", (request, reply, text, sent) => {
+    const isUnread = !request.raw.complete && !request.raw.destroyed;
+    if (typeof text !== "string" || !isUnread) {
+      sent(null, text);
+      return;
+    }
+    reply.header("content-length", Buffer.byteLength(text));
+    sent(null, answerUnread(request.raw, text));
+  });
+}
+
+/**
+ * Returns an answer that ends only when the rest of the request body has been received and
+ * discarded, or when this takes too long. Closing a connection with unread bytes resets it, and the
+ * client would lose the answer.
+ */
+function answerUnread(request: IncomingMessage, text: string): Readable {
+  async function* answer(): AsyncGenerator<string> {
+    yield text;
+    request.resume();
+    try {
+      await finished(request, { signal: AbortSignal.timeout(DISCARD_MS) });
+    } catch {
+      request.socket.destroy();
+    }
+  }
+  return Readable.from(answer(), { objectMode: false });
+}
+
 const JSON_TYPE = /^application\/json *(?:; *charset=(?:"utf-8"|utf-8) *)?(?:; *)?$/i;
-/** Maximum size in bytes of a post's text and options, see `contentBytes`; a larger post is refused. */
+/**
+ * Maximum size in bytes of a post's text and options, see `contentBytes`; a larger post is refused.
+ */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
 /** Whether a content type is that of JSON in UTF-8. */
@@ -20,7 +59,7 @@ function unsupported(): ServiceError {
   return new ServiceError("invalid", "unsupported_media_type");
 }
 
-/** Returns the error for a body that is compressed or encoded in another way, because the gateway decodes none. */
+/** The gateway decodes no encodings. */
 function findEncoding({ headers }: FastifyRequest): ServiceError | undefined {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity") return undefined;
@@ -29,10 +68,7 @@ function findEncoding({ headers }: FastifyRequest): ServiceError | undefined {
   ]);
 }
 
-/**
- * Refuses a request body for an operation without a body. An empty object is accepted, because some clients send it
- * with every POST.
- */
+/** An empty object is accepted, because some clients send it with every POST. */
 function refuseBody(body: unknown): ServiceError | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     return invalidRequest([{ code: "body_unexpected", path: "" }]);
@@ -50,9 +86,9 @@ function tooLarge(actual: number): ServiceError {
 }
 
 /**
- * Adds the rules for request bodies. A body is JSON in UTF-8 or absent; an empty body counts as absent, whatever its
- * type. If the length is announced, the type is checked before the size. The size of `content` and `options` is checked
- * before the schema.
+ * Adds the rules for request bodies. A body is JSON in UTF-8 or absent; an empty body counts as
+ * absent, whatever its type. If the length is announced, the type is checked before the size. The
+ * size of `content` and `options` is checked before the schema.
  */
 export function addBodyRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -80,8 +116,8 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // A post's text and options are at most a little larger than the request body that contains them. So they are
-    // measured only in large bodies.
+    // A post's text and options are at most a little larger than the request body that contains
+    // them. So they are measured only in large bodies.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });
@@ -93,8 +129,8 @@ export function addBodyRules(app: FastifyInstance): void {
 }
 
 /**
- * Returns the size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without white space. Accepts
- * any JSON value, because the schema has not been checked yet.
+ * Returns the size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without
+ * white space. Accepts any JSON value, because the schema has not been checked yet.
  */
 export function contentBytes(body: unknown): number {
   if (typeof body !== "object" || body === null) return 0;

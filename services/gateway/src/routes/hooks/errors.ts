@@ -1,11 +1,15 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defined } from "#src/http/defined.ts";
+import { isMalformedIfMatch } from "#src/http/entity-tags.ts";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
-import { quoteFound, type ExpectedSchema } from "#src/http/expected-values.ts";
+import {
+  describeExpected,
+  type ExpectedSchema,
+  quoteFound,
+  toPhrase,
+} from "#src/http/expected-values.ts";
 import type { SchemaError } from "#src/http/fault-advice.ts";
-import { describeFieldAt, type NestedSchema } from "#src/http/field-schemas.ts";
-import { isMalformedIfMatch } from "#src/http/if-match.ts";
 import {
   headerFault,
   type QuerySchema,
@@ -15,7 +19,53 @@ import {
 } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 
-/** Returns the seconds after which the client may send the request again; undefined if waiting does not help. */
+/**
+ * A request schema, or the schema of one of its fields or items. It has the members that lead to
+ * the schemas of further fields.
+ */
+interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, NestedSchema>>;
+  readonly items?: NestedSchema;
+  readonly additionalProperties?: NestedSchema | boolean;
+}
+
+/** Returns the schema that a `$ref` names. */
+type FindSchema = (name: string) => NestedSchema | undefined;
+
+function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefined {
+  return schema.$ref === undefined ? schema : find(schema.$ref.replace(/#$/, ""));
+}
+
+function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
+  const { properties = {}, items, additionalProperties: others, description } = schema;
+  if (Object.hasOwn(properties, name)) return properties[name];
+  // A schema of a list item without a description gets the description of the list.
+  if (items !== undefined) return description === undefined ? items : { description, ...items };
+  return typeof others === "object" ? others : undefined;
+}
+
+/**
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema says
+ * neither. The text is added to errors of services: a service knows that a value is not valid, but
+ * not how the schema of the request describes the value.
+ */
+function describeFieldAt(schema: NestedSchema, path: string, find: FindSchema): string | undefined {
+  let found = resolve(schema, find);
+  for (const name of path.split("/").slice(1)) {
+    const child = found === undefined ? undefined : childOf(found, name);
+    found = child === undefined ? undefined : resolve(child, find);
+  }
+  if (found === undefined) return undefined;
+  const { description } = found;
+  const parts = [
+    describeExpected(found),
+    description === undefined ? undefined : toPhrase(description),
+  ];
+  return parts.filter((part) => part !== undefined).join(": ") || undefined;
+}
+
+/** Undefined if waiting does not help. */
 function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {
   const waits = retryAfterMs !== undefined || status === 429 || status === 503;
   return waits ? Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)) : undefined;
@@ -27,13 +77,13 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
   if (wait !== undefined) reply.header("retry-after", wait);
 }
 
-/** Maximum length, in characters, of an example body in an error message, which leaves out a longer one. */
+/**
+ * Maximum length, in characters, of an example body in an error message, which leaves out a longer
+ * one.
+ */
 const MAX_EXAMPLE_LENGTH = 200;
 
-/**
- * Returns the mistake of a request that has no body although its operation needs one; an empty list if its operation
- * needs none.
- */
+/** An empty list if the operation needs no body. */
 function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
   const [fault] = faults;
   if (fault === undefined) return [];
@@ -45,9 +95,7 @@ function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
   return [{ code: "body_required", path: "", expected: `a JSON object${fields}${shown}` }];
 }
 
-/**
- * Returns the schema errors of all parts of a request, because fastify itself stops at the first part with a mistake.
- */
+/** Fastify itself stops at the first part with a mistake. */
 function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const { body, query, headers, routeOptions } = request;
   const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {
@@ -66,7 +114,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   ];
 }
 
-/** Returns the error for a request that fastify itself refused; undefined when the error of fastify is unexpected. */
+/** Undefined when the error of fastify is unexpected. */
 function fromFastify(
   error: FastifyError,
   { routeOptions }: FastifyRequest,
@@ -89,8 +137,8 @@ const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  // The header `If-Match` is shown as the client sent it. As JSON it would get quotes, and the client could not see
-  // that the quotes of its ETag are missing.
+  // The header `If-Match` is shown as the client sent it. As JSON it would get quotes, and the
+  // client could not see that the quotes of its ETag are missing.
   const found = quoteFound(header) === undefined ? undefined : header;
   const isUnquoted = UNQUOTED_TAG.test(header);
   const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };
@@ -104,8 +152,8 @@ function explainIfMatch(request: FastifyRequest): RequestViolation[] {
 }
 
 /**
- * Returns the violations of a failed request. The gateway adds violations that it finds itself after a service has
- * refused the request.
+ * Returns the violations of a failed request. The gateway adds violations that it finds itself
+ * after a service has refused the request.
  */
 function listViolations(
   error: FastifyError | ServiceError,
@@ -119,10 +167,7 @@ function listViolations(
   return answer.violations.map((violation) => explainInvalid(violation, request));
 }
 
-/**
- * Adds advice about valid values to a mistake that a service has found, because the service says only which field is
- * not valid.
- */
+/** The service says only which field is not valid. */
 function explainInvalid(violation: RequestViolation, request: FastifyRequest): RequestViolation {
   const { code, path, expected, limit } = violation;
   if (code !== "invalid" || path === undefined || expected !== undefined || limit !== undefined)
@@ -135,16 +180,14 @@ function explainInvalid(violation: RequestViolation, request: FastifyRequest): R
 }
 
 /**
- * Returns the part of the request to which the path of a mistake belongs, for a mistake that does not name the part.
+ * Returns the part of the request to which the path of a mistake belongs, for a mistake that does
+ * not name the part.
  */
 function partOf({ method }: FastifyRequest): "query" | "body" {
   return method === "GET" || method === "HEAD" ? "query" : "body";
 }
 
-/**
- * Answers every failed request with the common error body. Texts of libraries, stack traces and queries are never sent
- * to clients.
- */
+/** Texts of libraries, stack traces and queries are never sent to clients. */
 export function addErrorAnswers(
   app: FastifyInstance,
   { logger }: Pick<ServerDeps, "logger">,

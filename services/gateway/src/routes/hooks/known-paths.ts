@@ -1,8 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defined } from "#src/http/defined.ts";
-import { findSimilarOperation, type KnownPath } from "#src/http/method-advice.ts";
-import { findSimilarPath } from "#src/http/similar-path.ts";
+import { findSimilarOperation, findSimilarPath, type KnownPath } from "#src/http/path-advice.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { checkPermission } from "#src/routes/hooks/admission.ts";
 
@@ -13,7 +12,9 @@ function toPattern(url: string): RegExp {
   return new RegExp(`^${parts.join("/")}$`);
 }
 
-/** Returns the error for a path that does not exist, with the path of the API that is most similar. */
+/**
+ * Returns the error for a path that does not exist, with the path of the API that is most similar.
+ */
 function unknownPath(path: string, paths: readonly string[]): ServiceError {
   const violation = {
     code: "unknown_path",
@@ -23,8 +24,8 @@ function unknownPath(path: string, paths: readonly string[]): ServiceError {
 }
 
 /**
- * Answers a request to a known path with an unknown method with 405 and the methods of the path, and a request to any
- * other path with 404.
+ * Answers a request to a known path with an unknown method with 405 and the methods of the path,
+ * and a request to any other path with 404.
  */
 export function addKnownPaths(app: FastifyInstance): void {
   const known = new Map<string, KnownPath & { readonly methods: Set<string> }>();
@@ -41,8 +42,8 @@ export function addKnownPaths(app: FastifyInstance): void {
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
-    // Paths without parameters are compared first. Otherwise GET /posts/validate would count as the path of a post with
-    // the id validate.
+    // Paths without parameters are compared first. Otherwise GET /posts/validate would count as the
+    // path of a post with the id validate.
     const fixed = known.get(path);
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;
@@ -56,8 +57,8 @@ export function addKnownPaths(app: FastifyInstance): void {
       { code: "method_not_allowed", ...advice, allowed },
     ]);
   };
-  // The path and the permissions are checked before the body of the request is read, because a body that is too large
-  // would otherwise be refused first.
+  // The path and the permissions are checked before the body of the request is read, because a body
+  // that is too large would otherwise be refused first.
   app.addHook("onRequest", (request, reply, done) =>
     done(refuse(request, reply) ?? checkPermission(request)),
   );

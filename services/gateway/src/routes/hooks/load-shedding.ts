@@ -9,20 +9,20 @@ const SAMPLE_MS = 500;
 const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 /**
- * Paths of the health probes. An overloaded gateway still answers them, because restarting it or taking it out of
- * service would only move the load to the other replicas.
+ * Paths of the health probes. An overloaded gateway still answers them, because restarting it or
+ * taking it out of service would only move the load to the other replicas.
  */
 const PROBES = new Set(["/livez", "/readyz"]);
 
 /**
- * Returns the mean delay of the event loop without its longest delay. A single long delay is over when it is measured,
- * so refusing requests would not help.
+ * Returns the mean delay of the event loop without its longest delay. A single long delay is over
+ * when it is measured, so refusing requests would not help.
  */
 function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDelay>): number {
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;
 }
 
-/** Measures the delay of the event loop once the server listens, because a slow start is not an overload. */
+/** A slow start is not an overload. */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let isOverloaded = false;
@@ -45,7 +45,7 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   return () => isOverloaded;
 }
 
-/** Refuses new requests while the event loop is overloaded, so that the accepted requests are answered in time. */
+/** New requests are refused so that the accepted ones are answered in time. */
 export function addLoadShedding(
   app: FastifyInstance,
   { maxLoopDelayMs = MAX_DELAY_MS }: Pick<ServerDeps, "maxLoopDelayMs">,

@@ -16,7 +16,8 @@ class Connection extends EventEmitter {
   }
 
   /**
-   * Simulates that the gateway writes `bytes` bytes to the connection, which sends them as fast as the client reads.
+   * Simulates that the gateway writes `bytes` bytes to the connection, which sends them as fast as
+   * the client reads.
    */
   write(bytes: number): void {
     this.bytesWritten += bytes;
@@ -41,8 +42,8 @@ afterEach(() => {
 });
 
 /**
- * Lets `intervals` check intervals pass, in each of which the client reads `readBytes` bytes. Returns whether the
- * client was disconnected.
+ * Lets `intervals` check intervals pass, in each of which the client reads `readBytes` bytes.
+ * Returns whether the client was disconnected.
  */
 function isClosedAfter(intervals: number, readBytes: number): boolean {
   for (let interval = 0; interval < intervals; interval += 1) {

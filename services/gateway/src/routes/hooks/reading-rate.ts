@@ -5,18 +5,17 @@ import type { FastifyInstance } from "fastify";
 
 type Connection = Pick<Socket, "bytesWritten" | "writableLength" | "destroy" | "once">;
 
-/** The number of bytes that a connection had sent at the last check of its rate, and whether it had unsent bytes then. */
 interface Progress {
   sentBytes: number;
   hadUnsent: boolean;
 }
 
 /**
- * Closes each connection whose client reads an answer more slowly than the minimum rate, on average over an interval of
- * `stallMs`. Otherwise a client that reads a single byte at a time would make the gateway hold its answer for hours. A
- * connection without unsent bytes is never closed: then the client waits for the gateway. The interval must be long,
- * because the operating system takes further bytes only after much of its send buffer, up to megabytes, has been read
- * by the client.
+ * Closes each connection whose client reads an answer more slowly than the minimum rate, on average
+ * over an interval of `stallMs`. Otherwise a client that reads a single byte at a time would make
+ * the gateway hold its answer for hours. A connection without unsent bytes is never closed: then
+ * the client waits for the gateway. The interval must be long, because the operating system takes
+ * further bytes only after much of its send buffer, up to megabytes, has been read by the client.
  *
  * @returns A function that stops the checks.
  */
@@ -45,7 +44,9 @@ export function watchReadingRate(
   return () => clearInterval(timer);
 }
 
-/** Closes the connections of clients that read their answers too slowly, until the server closes. */
+/**
+ * Closes the connections of clients that read their answers too slowly, until the server closes.
+ */
 export function addReadingRate(app: FastifyInstance, rate: MinimumRate): void {
   const stop = watchReadingRate(app.server, rate);
   app.addHook("onClose", (_app, done) => {

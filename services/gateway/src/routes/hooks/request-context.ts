@@ -1,4 +1,4 @@
-import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/server-span";
+import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/spans";
 import { createDurationHistogram } from "@postrider/shared/telemetry/metrics";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/tracing/traceparent";
@@ -6,18 +6,18 @@ import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
+import { securityHeaders } from "#src/routes/hooks/answer-headers.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 /**
- * The trace that a request to the gateway belongs to: the client's trace or a new one. The gateway decides whether the
- * trace is recorded, whatever the client asks for.
+ * The trace that a request to the gateway belongs to: the client's trace or a new one. The gateway
+ * decides whether the trace is recorded, whatever the client asks for.
  */
 interface RequestTrace {
   readonly span: Span;
   /**
-   * Trace context that is sent with every call to another service, also when the trace is not recorded, because log
-   * lines contain the trace id.
+   * Trace context that is sent with every call to another service, also when the trace is not
+   * recorded, because log lines contain the trace id.
    */
   readonly traceparent: string;
 }
@@ -36,7 +36,10 @@ function beginTrace(request: FastifyRequest): RequestTrace {
   return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
 }
 
-/** Returns what the log line of an answered request says: also which API key asked, and from which address. */
+/**
+ * Returns what the log line of an answered request says: also which API key asked, and from which
+ * address.
+ */
 function describeAnswer(request: FastifyRequest, reply: FastifyReply, trace?: RequestTrace) {
   const { caller } = request;
   return {
@@ -54,9 +57,9 @@ function describeAnswer(request: FastifyRequest, reply: FastifyReply, trace?: Re
 }
 
 /**
- * Gives each request an id, a trace, and one log line when the request ends. The answer and the RPCs of the request
- * carry its id. The request context is set right before the handler runs, because it would be lost while the body is
- * read.
+ * Gives each request an id, a trace, and one log line when the request ends. The answer and the
+ * RPCs of the request carry its id. The request context is set right before the handler runs,
+ * because it would be lost while the body is read.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();

@@ -16,7 +16,10 @@ interface Caller {
   readonly address?: string;
 }
 
-/** Ends the answers to requests for `/held`. Until then, each uses the bytes of its workspace like an answer that its client does not read. */
+/**
+ * Ends the answers to requests for `/held`. Until then, each uses the bytes of its workspace like
+ * an answer that its client does not read.
+ */
 let release: () => void;
 let held: number;
 let app: FastifyInstance;
@@ -60,7 +63,8 @@ async function get(path: string, { workspaceId, address = "192.0.2.1" }: Caller)
 }
 
 /**
- * Requests an answer of 2 MiB for each caller. Returns once each request is refused or holds the bytes of its answer.
+ * Requests an answer of 2 MiB for each caller. Returns once each request is refused or holds the
+ * bytes of its answer.
  */
 async function holdAnswers(callers: readonly Caller[]): Promise<void> {
   let refused = 0;

@@ -3,18 +3,18 @@ import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { Semaphore, type Share } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
+import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /**
- * Size in bytes below which an answer does not count towards the limits on unsent answers, because the rate limit of
- * requests bounds the sum of such answers.
+ * Size in bytes below which an answer does not count towards the limits on unsent answers, because
+ * the rate limit of requests bounds the sum of such answers.
  */
 const SMALL_BYTES = 64 * 1024;
 /**
- * A large answer is sent in pieces of at most this number of bytes. The gateway notices that the client reads only when
- * a whole piece has been sent.
+ * A large answer is sent in pieces of at most this number of bytes. The gateway notices that the
+ * client reads only when a whole piece has been sent.
  */
 const PIECE_BYTES = 16 * 1024;
 const RETRY_AFTER_MS = 1_000;
@@ -27,13 +27,15 @@ const LIMITS: UnsentLimits = {
 };
 const MAX_WAITING = 2_000;
 /**
- * Maximum ratio of an answer's size to its reserved bytes; for a larger answer, further bytes are reserved. Sizes are
- * estimated before texts are written as JSON, in which some characters take up to six bytes.
+ * Maximum ratio of an answer's size to its reserved bytes; for a larger answer, further bytes are
+ * reserved. Sizes are estimated before texts are written as JSON, in which some characters take up
+ * to six bytes.
  */
 const TOLERANCE = 2;
 /**
- * Maximum part of the free bytes that the unsent answers of one caller may use. The fewer bytes are free, the fewer one
- * caller gets, so that several callers that do not read their answers leave room for others.
+ * Maximum part of the free bytes that the unsent answers of one caller may use. The fewer bytes are
+ * free, the fewer one caller gets, so that several callers that do not read their answers leave
+ * room for others.
  */
 const CALLER_PER_FREE = 1 / 8;
 
@@ -41,7 +43,9 @@ function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Returns what the gateway knows about the answer to a request before it carries out the request. */
+/**
+ * Returns what the gateway knows about the answer to a request before it carries out the request.
+ */
 function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
   const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
   const isRead = method === "GET" || method === "HEAD";
@@ -51,8 +55,8 @@ function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest)
 }
 
 /**
- * Splits a large answer into pieces. While one large piece is being sent, the connection does not show how much of it
- * was sent.
+ * Splits a large answer into pieces. While one large piece is being sent, the connection does not
+ * show how much of it was sent.
  */
 function* piecesOf(answer: Buffer): Generator<Buffer> {
   for (let start = 0; start < answer.length; start += PIECE_BYTES)
@@ -66,7 +70,6 @@ function toLargeAnswer(payload: unknown): Buffer | undefined {
   return typeof payload === "string" ? Buffer.from(payload) : payload;
 }
 
-/** The bytes that are reserved for an answer. */
 interface Held {
   readonly permit: Disposable;
   readonly bytes: number;
@@ -77,10 +80,6 @@ interface Budget {
   readonly shares: readonly Share[];
 }
 
-/**
- * Returns a function that says from which semaphore, and within which share, a request takes one permit for each byte
- * of its answer.
- */
 function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budget {
   const { totalBytes, bytesWithoutWorkspace, bytesPerCaller: max, maxWaitMs } = limits;
   const queue = { maxWaiting: MAX_WAITING, maxWaitMs };
@@ -96,10 +95,11 @@ function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budge
 }
 
 /**
- * Limits the bytes of large answers that one workspace can make the gateway hold. A client that does not read its
- * answers would otherwise fill the memory of the gateway. Before any data are read for an answer that may be large, the
- * request waits until the bytes of the answer are reserved from the limit of its workspace. When an answer is larger than
- * what was reserved for it, and the rest exceeds the limit, a request that only reads is refused. The answer to a request
+ * Limits the bytes of large answers that one workspace can make the gateway hold. A client that
+ * does not read its answers would otherwise fill the memory of the gateway. Before any data are
+ * read for an answer that may be large, the request waits until the bytes of the answer are
+ * reserved from the limit of its workspace. When an answer is larger than what was reserved for it,
+ * and the rest exceeds the limit, a request that only reads is refused. The answer to a request
  * that has changed something is always sent.
  */
 export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits = LIMITS): void {
@@ -112,7 +112,10 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
     finished(reply.raw, () => reserved.permit[Symbol.dispose]());
   };
 
-  /** Reserves the bytes that a large answer needs beyond its reservation. Returns false if they are not free now. */
+  /**
+   * Reserves the bytes that a large answer needs beyond its reservation. Returns false if they are
+   * not free now.
+   */
   const reserveRest = (request: FastifyRequest, reply: FastifyReply, bytes: number): boolean => {
     const reserved = held.get(request)?.bytes ?? 0;
     const rest = Math.min(bytes, limits.bytesPerCaller) - reserved;
@@ -140,8 +143,8 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    // The answer of an operation that an MCP tool calls becomes a part of the answer to the agent. The bytes of the
-    // answer to the agent are reserved already, so none are reserved here.
+    // The answer of an operation that an MCP tool calls becomes a part of the answer to the agent.
+    // The bytes of the answer to the agent are reserved already, so none are reserved here.
     const answer = findToolCaller() === undefined ? toLargeAnswer(payload) : undefined;
     if (answer === undefined) {
       held.get(request)?.permit[Symbol.dispose]();

@@ -20,7 +20,10 @@ const UNKNOWN_ID: ToolAnswer = {
   body: { error: { code: "not_found", message: "There is no such resource. Check the ids." } },
 };
 
-/** Returns the requests of an MCP tool; undefined if one of its ids would make them requests to another operation. */
+/**
+ * Returns the requests of an MCP tool; undefined if one of its ids would make them requests to
+ * another operation.
+ */
 function findRequests(tool: Tool, input: Values): readonly ToolRequest[] | undefined {
   try {
     return tool.toRequests(input);
@@ -31,8 +34,8 @@ function findRequests(tool: Tool, input: Values): readonly ToolRequest[] | undef
 }
 
 /**
- * Carries out an MCP tool for an agent and returns its result: the answers of the operations as JSON, or the first
- * error.
+ * Carries out an MCP tool for an agent and returns its result: the answers of the operations as
+ * JSON, or the first error.
  */
 export async function callTool(
   tool: Tool,
@@ -62,7 +65,10 @@ export async function callTool(
   };
 }
 
-/** Sends a change of a post only if the post is a draft, and makes the change fail if it no longer is one. */
+/**
+ * Sends a change of a post only if the post is a draft, and makes the change fail if it no longer
+ * is one.
+ */
 async function sendToDraft(
   request: ToolRequest,
   send: (request: ToolRequest) => Promise<ToolAnswer>,
@@ -90,7 +96,8 @@ function toResult(
   if (last?.status === NO_CONTENT && emptyResult !== undefined) return { ...emptyResult(input) };
   if (typeof output === "string") return { ...last?.body };
   const names = Object.keys(output);
-  // If several operations changed the same resource, only the answer of the last one is a part of the result.
+  // If several operations changed the same resource, only the answer of the last one is a part of
+  // the result.
   const shown = answers.slice(-names.length);
   const result = Object.fromEntries(names.map((name, index) => [name, shown[index]?.body]));
   if (showsZonedTime !== true) return result;
@@ -98,8 +105,8 @@ function toResult(
 }
 
 /**
- * Returns the scheduled time of a post in the time zone that the agent names, or in UTC if this zone does not exist;
- * null for a post without a scheduled time.
+ * Returns the scheduled time of a post in the time zone that the agent names, or in UTC if this
+ * zone does not exist; null for a post without a scheduled time.
  */
 function toZonedTime(post: unknown, timezone: unknown): string | null {
   const scheduledAt = (post as { scheduledAt?: string | null } | undefined)?.scheduledAt;

@@ -14,7 +14,9 @@ export function isDraftWork({ name, isReadOnly }: Tool, input: Values): boolean 
   return isEdit && input["scheduledAt"] === undefined && input["publishNow"] !== true;
 }
 
-/** The refusal of an MCP tool that an agent may not call, because its API key is limited to drafts. */
+/**
+ * The refusal of an MCP tool that an agent may not call, because its API key is limited to drafts.
+ */
 export const REFUSAL: ToolAnswer = {
   status: 403,
   headers: {},

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "#src/routes/dependencies.ts";
 
-/** A request to an operation of the REST API that the gateway makes for an MCP tool of an agent. */
 export interface ToolRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query of the operation, without `/api/v1`. */
@@ -21,25 +20,31 @@ export interface ToolAnswer {
 
 interface Agent {
   readonly caller: Caller;
-  /** A signal that is aborted when the connection of the agent is closed. */
   readonly gone: AbortSignal;
 }
 
 const storage = new AsyncLocalStorage<Agent>();
 
-/** Returns the caller of the agent's request when a request was made by `callOperation`; undefined for any other request. */
+/**
+ * Returns the caller of the agent's request when a request was made by `callOperation`; undefined
+ * for any other request.
+ */
 export function findToolCaller(): Caller | undefined {
   return storage.getStore()?.caller;
 }
 
-/** Returns the signal that is aborted when the agent behind an internal request disconnects; undefined for other requests. */
+/**
+ * Returns the signal that is aborted when the agent behind an internal request disconnects;
+ * undefined for other requests.
+ */
 export function findAgentSignal(): AbortSignal | undefined {
   return storage.getStore()?.gone;
 }
 
 /**
- * Sends a request through all checks and the handler of an operation, in this process. The caller was admitted with the request
- * of the agent, which counted towards the rate limit; scopes, schemas and rules apply as to any other request.
+ * Sends a request through all checks and the handler of an operation, in this process. The caller
+ * was admitted with the request of the agent, which counted towards the rate limit; scopes, schemas
+ * and rules apply as to any other request.
  */
 export async function callOperation(
   app: FastifyInstance,
@@ -53,8 +58,8 @@ export async function callOperation(
   const end = (): void => gone.abort();
   socket.once("close", end);
   const agent = { caller, gone: gone.signal };
-  // `inject` sends the request only when its result is awaited. So it is awaited inside of this function, where the
-  // request's caller is known.
+  // `inject` sends the request only when its result is awaited. So it is awaited inside of this
+  // function, where the request's caller is known.
   const send = async () =>
     await app.inject({
       method,

@@ -4,22 +4,26 @@ import type { ToolRequest } from "./internal-call.ts";
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * An MCP tool that agents see: one or a few operations of the REST API, under a name and with a description for agents.
+ * An MCP tool that agents see: one or a few operations of the REST API, under a name and with a
+ * description for agents.
  */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON schemas of the MCP tool's inputs, by the names of the inputs. */
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
-   * Names of the schemas of the answers in the API description, in the order of the requests. With one name, the answer
-   * is the result of the MCP tool. With several, the result is an object: each key of `output` names the property for
-   * one answer, and the value of the key names the schema of this answer.
+   * Names of the schemas of the answers in the API description, in the order of the requests. With
+   * one name, the answer is the result of the MCP tool. With several, the result is an object: each
+   * key of `output` names the property for one answer, and the value of the key names the schema of
+   * this answer.
    */
   readonly output: string | Readonly<Record<string, string>>;
-  /** Whether the MCP tool's result also has the scheduled time of the post in the time zone that the agent names. */
+  /**
+   * Whether the MCP tool's result also has the scheduled time of the post in the time zone that the
+   * agent names.
+   */
   readonly showsZonedTime?: boolean;
   /** Maximum size in bytes of the answers that the MCP tool combines, if they can be large. */
   readonly answerBytes?: number;
@@ -29,17 +33,19 @@ export interface Tool {
   /** Whether calling the MCP tool again with the same inputs changes nothing more. */
   readonly isIdempotent?: boolean;
   /**
-   * Whether the MCP tool's answer contains texts of other people, such as comments, which an agent must not follow as
-   * instructions.
+   * Whether the MCP tool's answer contains texts of other people, such as comments, which an agent
+   * must not follow as instructions.
    */
   readonly hasForeignText?: boolean;
-  /** The result of the MCP tool when the last operation answers without a body; needed if it can. */
+  /**
+   * The result of the MCP tool when the last operation answers without a body; needed if it can.
+   */
   readonly emptyResult?: (
     input: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
   /**
-   * Returns the requests to operations of the API that the MCP tool makes for these inputs. They are sent one after the
-   * other, until one fails.
+   * Returns the requests to operations of the API that the MCP tool makes for these inputs. They
+   * are sent one after the other, until one fails.
    */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
 }
@@ -52,7 +58,6 @@ export function text(description: string, more: Schema = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** Returns the query string with those inputs of an MCP tool that are set. */
 export function queryOf(
   input: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -76,7 +81,8 @@ export function bodyOf(
 /**
  * Returns a text input of an MCP tool as a segment of a path.
  *
- * @throws ServiceError `not_found` for `.` and `..`, which would make the path that of another operation.
+ * @throws ServiceError `not_found` for `.` and `..`, which would make the path that of another
+ *   operation.
  */
 export function segment(input: Readonly<Record<string, unknown>>, name: string): string {
   const value = input[name];

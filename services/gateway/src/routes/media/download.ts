@@ -17,7 +17,6 @@ interface Download {
 
 type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links"> & Pick<Patience, "transferRate">;
 
-/** The media file to which a download URL leads. */
 interface File {
   readonly contentType: string;
   readonly bytes: bigint;
@@ -49,7 +48,11 @@ function fileNameOf(media: Media, contentType: string): string {
 
 const EXTENSIONS: Readonly<Record<string, string>> = { "image/jpeg": "jpg", "image/png": "png" };
 
-/** Finds the media file of a download. @throws `not_found`, also for media that is not ready or is being deleted. */
+/**
+ * Finds the media file of a download.
+ *
+ * @throws `not_found`, also for media that is not ready or is being deleted.
+ */
 async function getFile(
   { media, mediaBytes }: Pick<Deps, "media" | "mediaBytes">,
   claims: MediaClaims,
@@ -71,7 +74,8 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
     "content-type": contentType,
     "content-disposition": toContentDisposition(fileName),
     "accept-ranges": "bytes",
-    // A cache must ask the gateway each time before it reuses its copy, so that deleted media is not shown any more.
+    // A cache must ask the gateway each time before it reuses its copy, so that deleted media is
+    // not shown any more.
     "cache-control": "private, no-cache",
     // Web pages of other origins may embed media files.
     "cross-origin-resource-policy": "cross-origin",
@@ -79,8 +83,8 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
 }
 
 /**
- * Returns the range to request from the media service; undefined for the whole file, also when `If-Range` names another
- * version of the file.
+ * Returns the range to request from the media service; undefined for the whole file, also when
+ * `If-Range` names another version of the file.
  */
 function rangeOf({ headers }: FastifyRequest, { etag }: File): string | undefined {
   const condition = headers["if-range"];
@@ -102,9 +106,10 @@ async function sendBytes(
 }
 
 /**
- * `GET /media/{token}` sends the bytes of a media file to anyone who has its URL: without API key, cookie or redirect,
- * and outside the rate limit of the workspace. An invalid URL of any form is answered with `not_found`. A remote address
- * that sent too many wrong tokens is rate-limited, but valid tokens still work.
+ * `GET /media/{token}` sends the bytes of a media file to anyone who has its URL: without API key,
+ * cookie or redirect, and outside the rate limit of the workspace. An invalid URL of any form is
+ * answered with `not_found`. A remote address that sent too many wrong tokens is rate-limited, but
+ * valid tokens still work.
  */
 export function registerDownload(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);

@@ -1,13 +1,15 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
 import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
 import { ReadyMedia } from "@postrider/rest/media/schemas";
 import { ref } from "@postrider/rest/schemas";
+import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { fromMediaChanges, toUploadGrant } from "#src/routes/media/mapping.ts";
 import {
   ImportMedia,
   MediaDeletion,
@@ -19,6 +21,33 @@ import { operation } from "#src/routes/operation.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
 import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
 
+/**
+ * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the
+ * gateway if clients cannot upload to the object store.
+ */
+function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
+  const { id, uploadPath, uploadToken, uploadUrl } = grant;
+  const ours = `${publicUrl}/uploads/${encodeURIComponent(uploadPath)}?token=${encodeURIComponent(uploadToken)}`;
+  return {
+    id,
+    uploadUrl: uploadUrl ?? ours,
+    uploadPath,
+    uploadToken,
+    expiresAt: toOptionalInstant(grant.expiresAt),
+  };
+}
+
+/**
+ * Returns the fields of media to change, as the RPC expects them: an empty description removes the
+ * description, and a cover time of -1 removes the cover.
+ */
+function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
+  return defined({
+    altText: altText === null ? "" : altText,
+    coverMs: coverMs === undefined ? undefined : BigInt(coverMs ?? -1),
+  });
+}
+
 type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
 type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
@@ -26,11 +55,14 @@ type UpdateBody = Static<typeof UpdateMedia>;
 type ImportBody = Static<typeof ImportMedia>;
 
 /**
- * Timeout of completing an upload. The media service aborts the check of a file after 120 s. The gateway waits longer,
- * to receive the answer about the aborted check.
+ * Timeout of completing an upload. The media service aborts the check of a file after 120 s. The
+ * gateway waits longer, to receive the answer about the aborted check.
  */
 const CHECK_TIMEOUT_MS = 125_000;
-/** Timeout of an import from a URL: up to 15 s of waiting, 60 s for the download, then the check of the file. */
+/**
+ * Timeout of an import from a URL: up to 15 s of waiting, 60 s for the download, then the check of
+ * the file.
+ */
 const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
 
 /** Registers the operations on media. Uploads and downloads of bytes have routes of their own. */
@@ -45,7 +77,8 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
 /**
  * Returns the media in an answer of the media service.
  *
- * @throws `internal` for an answer without media, which is an error of the media service, not of the client.
+ * @throws `internal` for an answer without media, which is an error of the media service, not of
+ *   the client.
  */
 function requireMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
   if (media === undefined) throw new ServiceError("internal", "internal");

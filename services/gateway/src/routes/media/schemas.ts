@@ -4,8 +4,8 @@ import { Type } from "typebox";
 import { HTTP_URL } from "#src/routes/schemas.ts";
 
 /**
- * Maximum length of a file name in characters, longer than any file system allows; a longer name is refused. The file
- * name is only shown to people.
+ * Maximum length of a file name in characters, longer than any file system allows; a longer name is
+ * refused. The file name is only shown to people.
  */
 const MAX_FILE_NAME_LENGTH = 1_000;
 const MAX_URL_LENGTH = 8_192;

@@ -3,9 +3,9 @@ import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 
 /**
- * Lists all platforms in the order of the API contract. A platform that the answer of the accounts service lacks counts
- * as not configured. How Postrider prevents double posts on a platform, and which rules no official documentation
- * confirms, are left out.
+ * Lists all platforms in the order of the API contract. A platform that the answer of the accounts
+ * service lacks counts as not configured. How Postrider prevents double posts on a platform, and
+ * which rules no official documentation confirms, are left out.
  */
 export function toPlatforms(availability: readonly PlatformAvailability[]) {
   const known = new Map(availability.map((entry) => [entry.platform, entry]));

@@ -1,6 +1,30 @@
 import type { PlatformRules } from "@postrider/platforms/rules";
-import { Type } from "typebox";
-import { count, flag, number, optional, rules, text, texts } from "./rule-fields.ts";
+import { named } from "@postrider/rest/schemas";
+import { type TProperties, type TSchema, Type } from "typebox";
+
+export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+export const count = (description?: string) =>
+  Type.Integer(description === undefined ? {} : { description });
+export const number = (description?: string) =>
+  Type.Number(description === undefined ? {} : { description });
+export const flag = (description?: string) =>
+  Type.Boolean(description === undefined ? {} : { description });
+export const text = (description?: string) =>
+  Type.String(description === undefined ? {} : { description });
+export const texts = (description?: string) =>
+  Type.Array(Type.String(), description === undefined ? {} : { description });
+
+/**
+ * Returns a schema with every property of T, so that a new rule does not compile until the API
+ * describes it.
+ */
+export function rules<T>(
+  name: string,
+  properties: Record<keyof Required<T>, TSchema> & TProperties,
+  description: string,
+) {
+  return named(name, Type.Object(properties, { additionalProperties: true, description }));
+}
 
 /** Schema of the rules for the files of a post. */
 export const MediaRules = rules<PlatformRules["media"]>(
@@ -36,7 +60,6 @@ const AnimationRules = rules<NonNullable<PlatformRules["image"]["animation"]>>(
   "Limits of an image with an animation. Without them, the platform shows no animations.",
 );
 
-/** Schema of the rules for one image. */
 export const ImageRules = rules<PlatformRules["image"]>(
   "ImageRules",
   {
@@ -67,7 +90,6 @@ export const ImageRules = rules<PlatformRules["image"]>(
   "Limits of one image. Images that exceed them are converted where that is possible.",
 );
 
-/** Schema of the rules for one video. */
 export const VideoRules = rules<PlatformRules["video"]>(
   "VideoRules",
   {

@@ -1,7 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { parseIfMatch } from "#src/http/if-match.ts";
+import { parseIfMatch } from "#src/http/entity-tags.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 

@@ -14,8 +14,8 @@ export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
 }
 
 /**
- * Returns the fields of a queue slot rule to change. A date is removed by null in the API, and by an empty text in the
- * RPC.
+ * Returns the fields of a queue slot rule to change. A date is removed by null in the API, and by
+ * an empty text in the RPC.
  */
 export function fromRuleChanges(body: Static<typeof UpdateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;

@@ -20,7 +20,6 @@ type Params = Static<typeof IdParams>;
 type CreateBody = Static<typeof CreateQueueSlotRule>;
 type UpdateBody = Static<typeof UpdateQueueSlotRule>;
 
-/** Registers the operations on queue slot rules. */
 export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);
   registerCreate(api, deps);
@@ -31,7 +30,8 @@ export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
 /**
  * Returns the queue slot rule in an answer of the posts service.
  *
- * @throws `internal` for an answer without a rule, which is an error of the posts service, not of the client.
+ * @throws `internal` for an answer without a rule, which is an error of the posts service, not of
+ *   the client.
  */
 function requireRule(rule: Rule | undefined) {
   if (rule === undefined) throw new ServiceError("internal", "internal");

@@ -74,7 +74,6 @@ export const UpdateQueueSlotRule = Type.Object(
   },
 );
 
-/** Schemas of queue slot rules that the API description lists by name. */
 export const QUEUE_SLOT_SCHEMAS = [
   QueueSlotRule,
   QueueSlotRuleList,

@@ -15,8 +15,8 @@ type Deps = Pick<ServerDeps, "mediaBytes"> & Pick<Patience, "transferRate">;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 /**
- * Matches every text that can be the token of an upload grant. The token is sent to the media service in a header, so
- * it must not contain a character that a header cannot carry.
+ * Matches every text that can be the token of an upload grant. The token is sent to the media
+ * service in a header, so it must not contain a character that a header cannot carry.
  */
 const TOKEN = /^[!-~]{1,512}$/;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
@@ -26,7 +26,8 @@ function unknownUpload(): ServiceError {
 }
 
 /**
- * Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers.
+ * Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot
+ * send headers.
  *
  * @throws `not_found` for a text that is not the token of any upload grant.
  */
@@ -37,8 +38,10 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
 }
 
 /**
- * Returns the upload path of the request, which is an id. @throws `not_found` for any other text: `..` would lead to
- * another path of the media service, which the gateway calls with its own credentials.
+ * Returns the upload path of the request, which is an id.
+ *
+ * @throws `not_found` for any other text: `..` would lead to another path of the media service,
+ *   which the gateway calls with its own credentials.
  */
 function uploadPathOf({ params }: FastifyRequest<Upload>): string {
   if (!isId(params.uploadPath)) throw unknownUpload();
@@ -50,8 +53,8 @@ function isUnknownUpload(error: unknown): boolean {
 }
 
 /**
- * Whether an upload counts as a failure: the media service does not know the upload grant, or the client disconnected
- * before the media service answered.
+ * Whether an upload counts as a failure: the media service does not know the upload grant, or the
+ * client disconnected before the media service answered.
  */
 function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
   return isUnknownUpload(error) || (raw.destroyed && !raw.complete);
@@ -62,7 +65,8 @@ async function receive(
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // The remote address is read before the upload, because it is unknown once the connection is closed.
+  // The remote address is read before the upload, because it is unknown once the connection is
+  // closed.
   const address = request.ip;
   failures.check(address, reply);
   try {
@@ -84,16 +88,18 @@ async function receive(
 }
 
 /**
- * `PUT /uploads/{uploadPath}` receives the bytes of an upload. The request needs an upload grant instead of an API key
- * and does not count towards the rate limit of the workspace. Only the media service can check the upload grant. An
- * address that sent too many unknown grants is refused without a call to the media service. The body is not buffered:
- * the client can send only as fast as the media service reads.
+ * `PUT /uploads/{uploadPath}` receives the bytes of an upload. The request needs an upload grant
+ * instead of an API key and does not count towards the rate limit of the workspace. Only the media
+ * service can check the upload grant. An address that sent too many unknown grants is refused
+ * without a call to the media service. The body is not buffered: the client can send only as fast
+ * as the media service reads.
  */
 export function registerUploads(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // The upload route reads the body from the connection itself, so the content parser reads nothing.
+    // The upload route reads the body from the connection itself, so the content parser reads
+    // nothing.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
     scope.put<Upload>("/uploads/:uploadPath", OPTIONS, (request, reply) =>
       receive({ ...deps, failures }, request, reply),

@@ -8,10 +8,11 @@ import { toWebhook } from "@postrider/rest/webhooks/mapping";
 import { ServiceError } from "@postrider/shared/errors";
 
 /**
- * Returns the subscription in an answer of the delivery service, with its new signing secret if there is one.
+ * Returns the subscription in an answer of the delivery service, with its new signing secret if
+ * there is one.
  *
- * @throws `internal` for an answer without a subscription, which is an error of the delivery service, not of the
- *   client.
+ * @throws `internal` for an answer without a subscription, which is an error of the delivery
+ *   service, not of the client.
  */
 export function toWebhookWithSecret(answer: {
   readonly webhook?: Webhook | undefined;

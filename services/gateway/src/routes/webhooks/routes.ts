@@ -27,7 +27,10 @@ type Params = Static<typeof IdParams>;
 
 const TAGS = ["webhooks"];
 
-/** Maximum size in bytes of a page of webhook deliveries. The delivery service ends a page before it exceeds this size. */
+/**
+ * Maximum size in bytes of a page of webhook deliveries. The delivery service ends a page before it
+ * exceeds this size.
+ */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Registers the operations on webhook subscriptions and their deliveries. */
@@ -112,8 +115,8 @@ function registerUpdate(api: FastifyInstance, { webhooks }: Deps): void {
     const { workspaceId } = callerOf(request);
     const id = pathId(request);
     const { maxPerSecond, ...rest } = request.body;
-    // In the RPC, the maximum rate 0 removes the limit on how fast a webhook subscription is sent deliveries. In the
-    // API, null does so.
+    // In the RPC, the maximum rate 0 removes the limit on how fast a webhook subscription is sent
+    // deliveries. In the API, null does so.
     const limit = maxPerSecond === null ? 0 : maxPerSecond;
     const changes = defined({ ...rest, maxPerSecond: limit });
     return toWebhookWithSecret(await webhooks.updateWebhook({ workspaceId, id, ...changes }));

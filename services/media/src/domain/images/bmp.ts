@@ -57,7 +57,7 @@ export function readBmp(file: Buffer): ImageLayout {
   };
 }
 
-export function readBmpHeader(file: Buffer): BmpHeader {
+function readBmpHeader(file: Buffer): BmpHeader {
   const infoBytes = file.length < 26 ? 0 : file.readUInt32LE(14);
   if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes)
     throw unreadable("The header of the BMP is invalid.");

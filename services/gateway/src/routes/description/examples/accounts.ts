@@ -1,7 +1,6 @@
 import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import { toPlatforms } from "#src/routes/platforms/mapping.ts";
-import type { OperationExamples } from "./example.ts";
-import { EXAMPLE_IDS } from "./ids.ts";
+import { EXAMPLE_IDS, type OperationExamples } from "./example.ts";
 
 const { "quota.exhausted": quota } = EXAMPLE_DATA;
 

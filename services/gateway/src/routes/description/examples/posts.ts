@@ -1,13 +1,90 @@
 import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
-import type { OperationExamples } from "./example.ts";
-import { EXAMPLE_IDS } from "./ids.ts";
-import { ACCEPTED_POST, PARTIAL_POST, PUBLISHED_POST, SCHEDULED_POST } from "./post-answers.ts";
+import { EXAMPLE_IDS, type OperationExamples } from "./example.ts";
+
+const {
+  "post.published": post,
+  "target.published": target,
+  "target.failed": failure,
+  "media.ready": media,
+} = EXAMPLE_DATA;
+const { postId: _, ...targetOfPost } = target;
+const { postId: __, ...failedTarget } = failure;
+
+/** The example post after its publication, with one target and one image. */
+const PUBLISHED_POST = {
+  ...post,
+  options: {},
+  queueSlotRuleId: null,
+  media: [media],
+  targets: [targetOfPost],
+  attempts: [
+    {
+      accountId: target.accountId,
+      number: 1,
+      startedAt: "2026-11-21T09:00:00.020Z",
+      finishedAt: "2026-11-21T09:00:01.390Z",
+      outcome: "published",
+      code: null,
+      message: null,
+    },
+  ],
+};
+
+const X_ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
+
+const PARTIAL_POST = {
+  ...PUBLISHED_POST,
+  status: "partial",
+  targets: [
+    targetOfPost,
+    {
+      ...failedTarget,
+      id: "01a1a1b4-3c5e-7102-9324-b5c6d7e8f902",
+      accountId: X_ACCOUNT_ID,
+      platform: "x",
+      username: "rider",
+    },
+  ],
+  attempts: [
+    ...PUBLISHED_POST.attempts,
+    {
+      ...PUBLISHED_POST.attempts[0],
+      accountId: X_ACCOUNT_ID,
+      outcome: "failed",
+      code: failure.error.code,
+      message: failure.error.message,
+    },
+  ],
+};
+
+const PENDING = {
+  status: "pending",
+  externalId: null,
+  permalink: null,
+  publishedAt: null,
+  attemptCount: 0,
+};
+
+/** The example post before it is published. */
+const ACCEPTED_POST = {
+  ...PUBLISHED_POST,
+  status: "publishing",
+  publishedAt: null,
+  targets: [{ ...targetOfPost, ...PENDING }],
+  attempts: [],
+};
+
+/** The example post before its scheduled time. */
+const SCHEDULED_POST = { ...ACCEPTED_POST, status: "scheduled", startedAt: null };
 
 const CONTENT = "We are open on Sunday.";
 const ACCOUNT_IDS = [EXAMPLE_IDS.account];
 const BOTH_ACCOUNTS = [EXAMPLE_IDS.account, EXAMPLE_IDS.otherAccount];
 
-/** Each example has a text of its own, because the same text is not sent to an account twice within 24 hours. */
+/**
+ * Each example has a text of its own, because the same text is not sent to an account twice within
+ * 24 hours.
+ */
 const CREATE = {
   now: {
     summary: "Publish now on two accounts",
@@ -73,7 +150,6 @@ const READ: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples in the API description for operations on posts. */
 export const POST_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...READ,
   createPost: { requests: CREATE, answers: { 202: ACCEPTED_POST } },

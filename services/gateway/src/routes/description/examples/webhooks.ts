@@ -1,7 +1,6 @@
 import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import { WEBHOOK_EVENTS } from "@postrider/rest/webhooks/events";
-import type { OperationExamples } from "./example.ts";
-import { EXAMPLE_IDS } from "./ids.ts";
+import { EXAMPLE_IDS, type OperationExamples } from "./example.ts";
 
 const WEBHOOK = { ...EXAMPLE_DATA["webhook.disabled"], status: "active", disabledReason: null };
 const WITH_SECRET = { ...WEBHOOK, secret: "whsec_RVhBTVBMRQ==" };
@@ -31,7 +30,6 @@ const DELIVERY = {
   ],
 };
 
-/** The examples in the API description for operations on webhook subscriptions. */
 export const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listWebhooks: { answers: { 200: { webhooks: [WEBHOOK], nextCursor: null } } },
   createWebhook: {

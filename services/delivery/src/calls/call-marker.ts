@@ -1,0 +1,91 @@
+import { isInfrastructureError, isUniqueViolation, type Sql } from "@postrider/shared/postgres";
+import { Batcher } from "@postrider/shared/process/batcher";
+import {
+  explainUnmarked,
+  markCalls,
+  type CommonReason,
+  type MarkedTable,
+  type MarkRequest,
+} from "./marks.ts";
+import type { Held } from "./table.ts";
+
+const WINDOW_MS = 2;
+const MAX_MARKS = 100;
+
+export type MarkResult<Reason extends string> =
+  | { readonly kind: "marked"; readonly callNumber: number }
+  | { readonly kind: "unmarked"; readonly reason: Reason | CommonReason };
+
+/** Records for all workers of the process that their calls begin. */
+export class CallMarker<Key extends object, Reason extends string> {
+  readonly #sql: Sql;
+  readonly #table: MarkedTable<Key, never, Reason>;
+  readonly #name: (call: Key & Held) => string;
+  readonly #batcher: Batcher<Key & MarkRequest, MarkResult<Reason>>;
+
+  /** @param name Returns a name for a claim: of the key and the fence. */
+  constructor(
+    sql: Sql,
+    table: MarkedTable<Key, never, Reason>,
+    name: (call: Key & Held) => string,
+  ) {
+    this.#sql = sql;
+    this.#table = table;
+    this.#name = name;
+    this.#batcher = new Batcher({
+      windowMs: WINDOW_MS,
+      maxItems: MAX_MARKS,
+      flush: (requests) => this.#mark(requests),
+    });
+  }
+
+  /**
+   * Records that a call begins; only then may the worker send it. Throws if the database does not
+   * answer: the call may then be recorded as begun, but the worker may not send it.
+   */
+  mark(request: Key & MarkRequest): Promise<MarkResult<Reason>> {
+    return this.#batcher.submit(request);
+  }
+
+  async #mark(requests: readonly (Key & MarkRequest)[]): Promise<readonly MarkResult<Reason>[]> {
+    try {
+      const marks = await markCalls(this.#sql, this.#table, requests);
+      const callNumbers = new Map(marks.map((mark) => [this.#name(mark), mark.callNumber]));
+      return await Promise.all(
+        requests.map(async (request): Promise<MarkResult<Reason>> => {
+          const callNumber = callNumbers.get(this.#name(request));
+          if (callNumber !== undefined) return { kind: "marked", callNumber };
+          return { kind: "unmarked", reason: await this.#explain(request) };
+        }),
+      );
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      return await this.#markOneByOne(requests);
+    }
+  }
+
+  /**
+   * Returns `busy` if the database does not answer, so that the call is released: an error would
+   * also reach the workers whose calls the same statement has recorded as begun.
+   */
+  async #explain(request: Key & MarkRequest): Promise<Reason | CommonReason> {
+    try {
+      return await explainUnmarked(this.#sql, this.#table, request);
+    } catch (error) {
+      if (!isInfrastructureError(error)) throw error;
+      return "busy";
+    }
+  }
+
+  /**
+   * Follows when one call violated a unique index, which undid the common statement of all workers.
+   */
+  async #markOneByOne(
+    requests: readonly (Key & MarkRequest)[],
+  ): Promise<readonly MarkResult<Reason>[]> {
+    if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
+    const results: MarkResult<Reason>[] = [];
+    for (const request of requests) results.push(...(await this.#mark([request])));
+    return results;
+  }
+}

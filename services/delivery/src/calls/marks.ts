@@ -1,0 +1,248 @@
+import { isUniqueViolation, type ISql, type SqlFragment } from "@postrider/shared/postgres";
+import { isInPlace } from "#src/db/data-place.ts";
+import type { CallTable, Held } from "./table.ts";
+
+/** A reason why a call may not begin, as a condition. */
+export interface Obstacle<Reason extends string> {
+  readonly reason: Reason;
+  readonly when: SqlFragment;
+  /** Set if `MarkedTable.allowed` applies the condition to marks. */
+  readonly isOnlyExplained?: true;
+}
+
+/** A table of calls that are marked as begun before they are sent. */
+export interface MarkedTable<Key extends object, Row, Reason extends string> extends CallTable<
+  Key,
+  Row
+> {
+  /** Columns of a lost or marked call beside those of all tables. */
+  readonly lost: (sql: ISql) => SqlFragment;
+  /** Why a call may not begin, the most telling reason first. `deployment` has the alias `d`. */
+  readonly obstacles: (sql: ISql) => readonly Obstacle<Reason | CommonReason>[];
+  /**
+   * Common table expressions that leave out, of the calls in `ours`, those whose platform is held.
+   * The last one is `allowed`.
+   */
+  readonly allowed: (sql: ISql) => SqlFragment;
+  /** Assignments of a mark beside those that all tables have. */
+  readonly mark: (sql: ISql) => SqlFragment;
+  /** Writes what a mark means to another table, for the calls in `marked`; returns their keys. */
+  readonly noted?: (sql: ISql) => SqlFragment;
+}
+
+/**
+ * Condition: the data is a copy, or a restore made the call uncertain. It is checked at the mark
+ * too, because the database can be replaced after the claim.
+ */
+export function isHeldBack(sql: ISql, isDoubtful: SqlFragment): SqlFragment {
+  return sql`(not ${isInPlace(sql)} or ${isDoubtful})`;
+}
+
+/** A call whose `call_until` has passed and whose outcome no worker has recorded. */
+export interface LostCall {
+  readonly callNumber: number;
+  readonly cause: Readonly<Record<string, string>> | null;
+}
+
+/** @param floor No call that ended before is read; see `SearchFloor`. */
+export async function listLostCalls<Key extends object, Lost extends object = object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  limit: number,
+  floor: string | null = null,
+): Promise<readonly (Key & Lost & LostCall)[]> {
+  return await sql<(Key & Lost & LostCall)[]>`
+    select ${table.key(sql)}, t.call_number, t.cause ${table.lost(sql)}
+    from ${table.rows(sql)} t
+    where t.status = 'calling'
+    and t.wake_at between coalesce(${floor}::timestamptz, '-infinity') and now()
+    order by t.wake_at
+    limit ${limit}`;
+}
+
+/** A request of a worker to begin a call. */
+export interface MarkRequest extends Held {
+  /** The platform's id of the account. Several workspaces can have connected the same one. */
+  readonly externalAccountId: string;
+  /** Maximum duration of the call, in milliseconds. */
+  readonly callMs: number;
+  /** What a search cannot tell apart, if it is not known before the call. */
+  readonly callKey?: string;
+  /**
+   * Whether the owner of the account runs the server that gets the call. Such a call does not show
+   * whether the platform answers, so it is sent even while the platform is held, and is never a
+   * probe.
+   */
+  readonly isForeignHost?: boolean;
+}
+
+/** A call that may begin: no other process works on it before `call_until`. */
+export interface Mark extends Held {
+  readonly callNumber: number;
+}
+
+/** Why a call of any table may not begin. */
+export type CommonReason =
+  /** Another worker has claimed it. */
+  | "lost"
+  /** It is too late to send it. */
+  | "missed"
+  /**
+   * The data was restored from a backup or is a copy: an operator has to adopt the data, or the
+   * platform has to be searched first.
+   */
+  | "held"
+  /** Another call, which a search could not tell apart or which must come first, is open. */
+  | "busy";
+
+function requestRows<Key extends object>(
+  sql: ISql,
+  table: CallTable<Key, never>,
+  requests: readonly (Key & MarkRequest)[],
+) {
+  const rows = requests.map((request) => ({
+    ...table.toKey(request),
+    fence: request.fence,
+    call_key: request.callKey ?? null,
+    external_account_id: request.externalAccountId,
+    call_ms: request.callMs,
+    is_foreign: request.isForeignHost ?? false,
+  }));
+  return sql`
+    jsonb_to_recordset(${sql.json(rows)}) as k(
+      ${table.keyTypes(sql)}, fence bigint, call_key text, external_account_id text, call_ms int, is_foreign boolean
+    )`;
+}
+
+/**
+ * Common table expressions that lock the calls that may begin, unless their platform is held.
+ * `ours` contains them.
+ */
+function lockInOrder<Key extends object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  requests: readonly (Key & MarkRequest)[],
+) {
+  const isFree = table
+    .obstacles(sql)
+    .flatMap(({ when, isOnlyExplained }) => (isOnlyExplained ? [] : sql`and not ${when}`));
+  return sql`
+    asked as (
+      select ${table.key(sql)}, t.account_id, t.platform, k.fence, k.call_key, k.external_account_id, k.call_ms,
+        k.is_foreign
+      from ${requestRows(sql, table, requests)}
+      join ${table.rows(sql)} t on ${table.isSame(sql)} and t.fence = k.fence
+      where t.status = 'working'
+    ),
+    -- The unique indexes make statements of two processes with the same accounts wait for each other. Each statement
+    -- therefore locks its accounts first, those of the workspaces and those of the platforms, in the same order, so that two
+    -- statements cannot deadlock.
+    accounts as materialized (
+      select pg_advisory_xact_lock(lock_key)
+      from (
+        select distinct hashtextextended('call ' || name, 0) as lock_key
+        from asked
+        cross join lateral (values (account_id::text), (platform || ' ' || external_account_id)) as n(name)
+        order by lock_key
+      ) as in_order
+    ),
+    -- Calls are locked in the order of their keys, like by every other statement that locks several.
+    ours as materialized (
+      select ${table.key(sql)}, t.account_id, t.platform, k.call_key, k.external_account_id, k.call_ms, k.is_foreign
+      from asked k
+      -- The count makes the statement wait for all locks before it locks the first call.
+      cross join (select count(*) from accounts) as locked
+      join ${table.rows(sql)} t on ${table.isSame(sql)}
+      cross join deployment d
+      where t.fence = k.fence
+      and t.status = 'working'
+      ${isFree}
+      order by ${table.key(sql)}
+      for update of t
+    )`;
+}
+
+/**
+ * Records in one statement, before they are sent, that calls begin. A call may not begin if its
+ * worker has lost it, if an obstacle of the table or of `CommonReason` exists, or if its platform
+ * is held.
+ *
+ * @throws A unique violation if another open call stands in the way of one of them, of whichever
+ *   workspace; then no call may begin.
+ */
+export async function markCalls<Key extends object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  requests: readonly (Key & MarkRequest)[],
+): Promise<readonly (Key & Mark)[]> {
+  return await sql<(Key & Mark)[]>`
+    with ${lockInOrder(sql, table, requests)},
+    ${table.allowed(sql)},
+    marked as (
+      update ${table.rows(sql)} t
+      set status = 'calling',
+        -- Whole milliseconds, so that a process that reads the instant and writes it back does not change it.
+        called_at = date_trunc('milliseconds', now()),
+        call_until = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
+        wake_at = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
+        call_number = t.call_number + 1,
+        external_account_id = k.external_account_id,
+        ${table.mark(sql)}
+        version = t.version + 1
+        ${table.touch(sql)}
+      from allowed k
+      where ${table.isSame(sql)}
+      returning ${table.key(sql)}, t.fence, t.call_number, t.called_at, t.call_until ${table.lost(sql)}
+    )
+    ${table.noted === undefined ? sql`` : sql`, noted as (${table.noted(sql)})`}
+    select ${table.key(sql)}, t.fence, t.call_number
+    from marked t
+    ${table.noted === undefined ? sql`` : sql`join noted k on ${table.isSame(sql)}`}`;
+}
+
+/** Returns why a call may not begin. */
+export async function explainUnmarked<Key extends object, Reason extends string>(
+  sql: ISql,
+  table: MarkedTable<Key, never, Reason>,
+  request: Key & MarkRequest,
+): Promise<Reason | CommonReason> {
+  const cases = table
+    .obstacles(sql)
+    .map(({ reason, when }) => sql`when ${when} then ${reason}::text`);
+  const [row] = await sql<{ reason: Reason | CommonReason }[]>`
+    select case ${cases} else 'busy' end as reason
+    from ${requestRows(sql, table, [request])}
+    join ${table.rows(sql)} t on ${table.isSame(sql)} and t.fence = k.fence
+    cross join deployment d
+    where t.status = 'working'`;
+  return row?.reason ?? "lost";
+}
+
+/**
+ * Records the account of the platform, and what a search cannot tell apart, before the platform is
+ * searched for a call that a restore left without them. From then on, no call that a search could
+ * not tell apart can begin, and no other search for one.
+ *
+ * @returns `busy` if such a call or search is open, of whichever workspace. `lost` if another
+ *   worker has claimed the call.
+ */
+export async function noteSearch<Key extends object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  request: Key & MarkRequest,
+): Promise<"noted" | "busy" | "lost"> {
+  try {
+    const { count } = await sql`
+      update ${table.rows(sql)} t
+      set ${table.mark(sql)}
+        external_account_id = k.external_account_id
+      from ${requestRows(sql, table, [request])}
+      where ${table.isSame(sql)}
+      and t.fence = k.fence
+      and t.status = 'reconciling'`;
+    return count === 0 ? "lost" : "noted";
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return "busy";
+  }
+}

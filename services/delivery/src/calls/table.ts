@@ -1,0 +1,197 @@
+import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
+import type { Call, Marks } from "./call.ts";
+
+/**
+ * A call with the fence of its worker. If the stored fence differs, another worker has claimed the
+ * call.
+ */
+export interface Held {
+  readonly fence: number;
+}
+
+/**
+ * A table of calls, described for the statements that all trades share. In the fragments, a row of
+ * the table has the alias `t`, and what a statement is given `k`.
+ */
+export interface CallTable<Key extends object, Row> {
+  readonly rows: (sql: ISql) => SqlFragment;
+  /** The columns of the key, and the same with their types. */
+  readonly key: (sql: ISql) => SqlFragment;
+  readonly keyTypes: (sql: ISql) => SqlFragment;
+  readonly toKey: (key: Key) => Readonly<Record<string, string | number>>;
+  /** Condition: `t` and `k` have the same key. */
+  readonly isSame: (sql: ISql) => SqlFragment;
+  /** Assignments of every change of a row. */
+  readonly touch: (sql: ISql) => SqlFragment;
+  /** What decisions change beside the columns of all tables: values, assignments, types. */
+  readonly toRow: (
+    call: Row,
+  ) => Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+  readonly assignments: (sql: ISql) => SqlFragment;
+  readonly types: (sql: ISql) => SqlFragment;
+}
+
+/** The columns that decisions about marked calls change in each table: values, assignments, types. */
+export function toMarkedRow(call: Call) {
+  return {
+    unknown_count: call.unknownCount,
+    open_unknowns: call.openUnknowns,
+    resend_count: call.resendCount,
+    looks: call.looks,
+    is_limited: call.isLimited,
+    is_restored: call.isRestored,
+    first_unknown_at: call.firstUnknownAt?.toISOString() ?? null,
+    external_id: call.externalId,
+  };
+}
+
+export function markedAssignments(sql: ISql) {
+  return sql`
+    , unknown_count = k.unknown_count,
+      open_unknowns = k.open_unknowns,
+      resend_count = k.resend_count,
+      looks = k.looks,
+      is_limited = k.is_limited,
+      is_restored = k.is_restored,
+      first_unknown_at = k.first_unknown_at,
+      external_id = k.external_id`;
+}
+
+export function markedTypes(sql: ISql) {
+  return sql`
+    , unknown_count int, open_unknowns int, resend_count int, looks int, is_limited boolean, is_restored boolean,
+    first_unknown_at timestamptz, external_id text`;
+}
+
+function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key & Held) {
+  return { ...toKey(call), fence: call.fence };
+}
+
+/**
+ * Common table expressions: `ours` locks and contains those of the given calls that have one of the
+ * statuses and that their workers still hold. Calls are locked in the order of their keys, so that
+ * two statements cannot deadlock.
+ */
+function lockHeld<Key extends object>(
+  sql: ISql,
+  table: CallTable<Key, never>,
+  held: readonly (Key & Held)[],
+  statuses: readonly string[],
+) {
+  const rows = held.map((each) => toRow(table, each));
+  return sql`
+    ours as materialized (
+      select ${table.key(sql)}, t.fence, t.status
+      from jsonb_to_recordset(${sql.json(rows)}) as k(${table.keyTypes(sql)}, fence bigint)
+      join ${table.rows(sql)} t on ${table.isSame(sql)} and t.fence = k.fence
+      where t.status in ${sql(statuses)}
+      order by ${table.key(sql)}
+      for update of t
+    )`;
+}
+
+/**
+ * Renews the leases of calls. A call that has begun needs no lease, because no other process works
+ * on it before `call_until`.
+ *
+ * @returns Those of the given keys that this process still holds.
+ */
+export async function renewLeases<Key extends object>(
+  sql: ISql,
+  table: CallTable<Key, never>,
+  held: readonly (Key & Held)[],
+  leaseMs: number,
+): Promise<readonly (Key & Held)[]> {
+  return await sql<(Key & Held)[]>`
+    with ${lockHeld(sql, table, held, ["working", "reconciling", "calling"])},
+    renewed as (
+      update ${table.rows(sql)} t
+      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
+      from ours k
+      where ${table.isSame(sql)}
+      and k.status <> 'calling'
+    )
+    -- The locked rows show a call that began while this statement waited for the lock.
+    select ${table.key(sql)}, t.fence
+    from ours t`;
+}
+
+/**
+ * Releases calls that have not begun: they can be claimed again after `delayMs`. This counts as no
+ * attempt.
+ */
+export async function releaseCalls<Key extends object>(
+  sql: ISql,
+  table: CallTable<Key, never>,
+  held: readonly (Key & Held)[],
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    with ${lockHeld(sql, table, held, ["working", "reconciling"])}
+    update ${table.rows(sql)} t
+    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
+      wake_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
+      lease_owner = null,
+      version = t.version + 1
+      ${table.touch(sql)}
+    from ours k
+    where ${table.isSame(sql)}`;
+}
+
+/**
+ * Ends the leases that an earlier process with this owner id left behind when it was killed, so
+ * that their calls can be claimed now. Calls that have begun are not touched: no process acts on
+ * them before `call_until`. If the earlier process still runs, its work is lost but nothing goes
+ * wrong: a call that is claimed again has a new fence.
+ *
+ * @param owner Id that only this process and those before it have used, see `instanceId`.
+ * @returns The number of ended leases.
+ */
+export async function endFormerLeases(
+  sql: ISql,
+  { rows }: Pick<CallTable<never, never>, "rows">,
+  owner: string,
+): Promise<number> {
+  const { count } = await sql`
+    update ${rows(sql)}
+    set wake_at = now()
+    where status in ('working', 'reconciling')
+    and wake_at > now()
+    and lease_owner = ${owner}`;
+  return count;
+}
+
+/** Writes the new states of locked calls. */
+export async function writeCalls<Key extends object, Row extends Key & Omit<Call, Marks>>(
+  tx: TransactionSql,
+  table: CallTable<Key, Row>,
+  calls: readonly Row[],
+): Promise<void> {
+  const rows = calls.map((call) => ({
+    ...table.toKey(call),
+    status: call.status,
+    wake_at: call.wakeAt.toISOString(),
+    crash_count: call.crashCount,
+    retry_count: call.retryCount,
+    version: call.version,
+    error_code: call.errorCode,
+    error_message: call.errorMessage,
+    ...table.toRow(call),
+  }));
+  await tx`
+    update ${table.rows(tx)} t
+    set status = k.status,
+      wake_at = k.wake_at,
+      crash_count = k.crash_count,
+      retry_count = k.retry_count,
+      version = k.version,
+      error_code = k.error_code,
+      error_message = k.error_message
+      ${table.assignments(tx)}
+      ${table.touch(tx)}
+    from jsonb_to_recordset(${tx.json(rows)}) as k(
+      ${table.keyTypes(tx)}, status text, wake_at timestamptz, crash_count int, retry_count int, version bigint,
+      error_code text, error_message text ${table.types(tx)}
+    )
+    where ${table.isSame(tx)}`;
+}

@@ -1,0 +1,208 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { createSendGuard, type Clocks, type SendGuard } from "@postrider/platforms/http/send-once";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { inWorkContext } from "@postrider/shared/tracing/work-span";
+import { fetchCredentials, type AccountRef, type AccountsClients } from "#src/clients/accounts.ts";
+import type { CallEvent, CallOutcome } from "./call-event.ts";
+import type { CallMarker, MarkResult } from "./call-marker.ts";
+import type { MarkRequest } from "./marks.ts";
+
+/** How the work on a claimed call ended. `E` is an event with the key of the call. */
+export type WorkEnd<E> =
+  /** The worker learned something that its caller must record. */
+  | { readonly kind: "learned"; readonly event: E }
+  /** The call can be claimed again after `delayMs`; this counts as no attempt. */
+  | { readonly kind: "release"; readonly delayMs: number }
+  /** Everything is recorded, or another worker has claimed the call. */
+  | { readonly kind: "done" };
+
+export const DONE = { kind: "done" } as const;
+export const RELEASE_NOW = { kind: "release", delayMs: 0 } as const;
+
+/** A call whose worker was lost this many times in a row is given up before any other work on it. */
+const MAX_CRASHES = 5;
+/** Average wait for another open call that a search could not tell apart, in milliseconds. */
+const BUSY_MS = 250;
+/** Average wait after one of our own services or the database did not answer, in milliseconds. */
+const BACK_OFF_MS = 1_000;
+
+export const CRASHED = {
+  kind: "given_up",
+  code: "internal_error",
+  message: "the process stopped repeatedly",
+} as const;
+
+export function isCrashLooping({ crashCount }: { readonly crashCount: number }): boolean {
+  return crashCount >= MAX_CRASHES;
+}
+
+/** Returns a random wait, so that calls that failed together do not retry together. */
+export function backOffMs(random: () => number): number {
+  return BACK_OFF_MS * (0.5 + random());
+}
+
+interface SendContext<Key extends object, E, Reason extends string> {
+  readonly deps: {
+    readonly logger: Logger;
+    readonly clocks: Clocks;
+    readonly random: () => number;
+  };
+  readonly marker: CallMarker<Key, Reason>;
+  readonly recorder: { readonly record: (event: E) => Promise<{ readonly isContinued: boolean }> };
+  /** Aborted when the process stops: no call begins after that. */
+  readonly stopping: AbortSignal;
+}
+
+/** A call that is ready to be sent. */
+export interface ReadyCall<Key extends object, E, Reason extends string> {
+  readonly request: Key & MarkRequest;
+  /** Number of the latest sending before this one. */
+  readonly callNumber: number;
+  readonly send: (guard: SendGuard) => Promise<CallOutcome>;
+  readonly toEvent: (event: CallEvent) => E;
+  /** What follows for the call if it may not begin. */
+  readonly unmarked: (reason: Reason | "missed") => CallEvent;
+  /** Registers the call as open until it is disposed of. */
+  readonly open?: () => Disposable;
+  /** For the log. */
+  readonly ids: object;
+  /** What the names of the failpoints begin with after the step: "" or "action-". */
+  readonly failpoints: string;
+}
+
+/** A call that was sent, or held back at the last moment (`not_sent`), and whose end is recorded. */
+export interface Sent {
+  readonly kind: "sent";
+  readonly callNumber: number;
+  readonly outcome: CallOutcome;
+  /** Whether the worker keeps the call and repeats it with a newer access token. */
+  readonly isContinued: boolean;
+}
+
+/** Records that a call begins, sends it and records its outcome. */
+export async function sendCall<Key extends object, E, Reason extends string>(
+  context: SendContext<Key, E, Reason>,
+  ready: ReadyCall<Key, E, Reason>,
+): Promise<WorkEnd<E> | Sent> {
+  const { deps, stopping, recorder } = context;
+  const { request, send, toEvent, failpoints } = ready;
+  const { isForeignHost = false } = request;
+  failpoint(`delivery.before-${failpoints}mark`);
+  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
+  // for the call.
+  const guard = createSendGuard(deps.clocks, request.callMs);
+  const mark = await markCall(context, ready);
+  if (mark.kind !== "marked") return mark;
+  using _open = ready.open?.();
+  failpoint(`delivery.after-${failpoints}mark`);
+  // A process that is stopping or was delayed does not send the call and releases it at once.
+  const isStale = stopping.aborted || !guard.mayStillSend();
+  const outcome: CallOutcome = isStale
+    ? { kind: "not_sent" }
+    : await withoutThrowing(deps.logger, ready.ids, () => send(guard));
+  if (outcome.kind !== "not_sent") failpoint(`delivery.after-${failpoints}call`);
+  const { callNumber } = mark;
+  const event = toEvent({ kind: "called", callNumber, outcome, isForeignHost });
+  const { isContinued } = await recorder.record(event);
+  return { kind: "sent", callNumber, outcome, isContinued };
+}
+
+/**
+ * An error that a connector throws does not tell what the platform did. The connector enforces the
+ * deadline; an answer after it counts too, so this keeps waiting for it.
+ */
+async function withoutThrowing(
+  logger: Logger,
+  ids: object,
+  send: () => Promise<CallOutcome>,
+): Promise<CallOutcome> {
+  try {
+    return await send();
+  } catch (error) {
+    logger.error(
+      { err: error, ...ids },
+      "a call of a platform threw an error; whether the platform carried it out is unknown",
+    );
+    return { kind: "unknown", message: "internal error" };
+  }
+}
+
+/**
+ * If the database does not answer, the call may be recorded as begun, but it is not sent. This is
+ * reported as an event, because otherwise the outcome of the call would later count as unknown.
+ */
+async function markCall<Key extends object, E, Reason extends string>(
+  { deps, marker }: SendContext<Key, E, Reason>,
+  { request, callNumber, toEvent, unmarked, ids }: ReadyCall<Key, E, Reason>,
+): Promise<WorkEnd<E> | Extract<MarkResult<Reason>, { kind: "marked" }>> {
+  const { fence, isForeignHost = false } = request;
+  try {
+    const result = await marker.mark(request);
+    if (result.kind === "marked") return result;
+    const { reason } = result;
+    if (reason === "lost") return DONE;
+    if (reason === "busy" || reason === "held")
+      return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
+    return { kind: "learned", event: toEvent(unmarked(reason)) };
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, ...ids },
+      "the database did not answer whether a call of a platform may begin; the call is not sent, and it is tried again",
+    );
+    const next = callNumber + 1;
+    const lost = { kind: "mark_lost", fence, callNumber: next, isForeignHost } as const;
+    return { kind: "learned", event: toEvent(lost) };
+  }
+}
+
+/** Works on a claimed call and records or releases it. Work that throws an error releases it. */
+export async function endWork<E>(
+  { logger, random }: { readonly logger: Logger; readonly random: () => number },
+  {
+    ids,
+    run,
+    record,
+    release,
+  }: {
+    readonly ids: object;
+    readonly run: () => WorkEnd<E> | Promise<WorkEnd<E>>;
+    readonly record: (event: E) => Promise<unknown>;
+    readonly release: (delayMs: number) => Promise<void>;
+  },
+): Promise<void> {
+  try {
+    const end = await run();
+    if (end.kind === "learned") await record(end.event);
+    if (end.kind === "release") await release(end.delayMs);
+  } catch (error) {
+    logger.error(
+      { err: error, ...ids },
+      "the work on a call ended with an unexpected error; it is released and tried again",
+    );
+    await release(backOffMs(random));
+  }
+}
+
+/** Returns the credentials in the order of the calls; empty if the accounts service does not answer. */
+export async function findCredentials(
+  { accounts, logger }: { readonly accounts: AccountsClients; readonly logger: Logger },
+  calls: readonly (AccountRef & { readonly cause: Readonly<Record<string, string>> | null })[],
+): Promise<readonly Credential[]> {
+  try {
+    return await inWorkContext(calls, () => fetchCredentials(accounts, calls));
+  } catch (error) {
+    logger.warn(
+      { err: error, count: calls.length },
+      "credentials for calls of platforms could not be fetched from the accounts service; the calls are tried again in about 1 s",
+    );
+    return [];
+  }
+}
+
+/** Waits until the work is done, at most this long. */
+export async function settleWithin(work: Iterable<Promise<void>>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  AbortSignal.timeout(ms).addEventListener("abort", () => resolve(), { once: true });
+  await Promise.race([Promise.all(work), promise]);
+}

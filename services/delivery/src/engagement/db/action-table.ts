@@ -1,0 +1,84 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
+import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import { isDoubtful } from "./restore-doubts.ts";
+import { isBehindVisibility } from "./visibility-order.ts";
+
+/**
+ * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still active, and was not paused since
+ * the private reply was stored. It is checked right before the call.
+ */
+function isRuleActive(sql: ISql) {
+  return sql`exists (
+    select 1
+    from automation_rules r
+    where r.id = t.rule_id
+    and r.status = 'active'
+    and r.activated_at <= t.created_at
+  )`;
+}
+
+/**
+ * SQL condition: private replies may be sent, and have been allowed without an interruption since private reply `t` (table
+ * `comment_actions`) was stored.
+ */
+function isSendingAllowed(sql: ISql) {
+  return sql`exists (
+    select 1
+    from automation_sending s
+    where s.enabled_at <= t.created_at
+  )`;
+}
+
+/** SQL condition: action `t` was requested by a user, or the automation rule of the private reply is still active. */
+function isWanted(sql: ISql) {
+  return sql`(t.type <> 'private_reply' or ${isRuleActive(sql)})`;
+}
+
+/** SQL condition: action `t` was requested by a user, or the operator still allows the private reply. */
+function isAllowed(sql: ISql) {
+  return sql`(t.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
+}
+
+/** Why the call of an action may not begin, beside the reasons that hold for all calls. */
+export type ActionReason =
+  /** The rule of the private reply is no longer active. */
+  | "rule_inactive"
+  /**
+   * The operator does not allow private replies, or blocked them at some time since the private
+   * reply was stored.
+   */
+  | "sending_blocked";
+
+export const ACTION_TABLE: MarkedTable<{ readonly id: string }, CommentAction, ActionReason> = {
+  rows: (sql) => sql`comment_actions`,
+  key: (sql) => sql`t.id`,
+  keyTypes: (sql) => sql`id uuid`,
+  toKey: ({ id }) => ({ id }),
+  isSame: (sql) => sql`t.id = k.id`,
+  touch: (sql) => sql``,
+  lost: (sql) => sql``,
+  obstacles: (sql) => [
+    { reason: "held", when: isHeldBack(sql, isDoubtful(sql)) },
+    { reason: "missed", when: sql`t.send_before <= now()` },
+    { reason: "rule_inactive", when: sql`not ${isWanted(sql)}` },
+    { reason: "sending_blocked", when: sql`not ${isAllowed(sql)}` },
+    { reason: "busy", when: isBehindVisibility(sql, sql`k.external_account_id`) },
+  ],
+  allowed: (sql) => sql`allowed as (select id, external_account_id, call_ms from ours)`,
+  mark: (sql) => sql``,
+  toRow: (action) => ({
+    ...toMarkedRow(action),
+    call_until: action.callUntil?.toISOString() ?? null,
+    further_ids: action.furtherIds,
+    finished_at: action.finishedAt?.toISOString() ?? null,
+  }),
+  assignments: (sql) => sql`
+    ${markedAssignments(sql)},
+    call_until = k.call_until,
+    further_ids = k.further_ids,
+    finished_at = k.finished_at`,
+  types: (sql) => sql`
+    ${markedTypes(sql)}, call_until timestamptz, further_ids text[], finished_at timestamptz`,
+};

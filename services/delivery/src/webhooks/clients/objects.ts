@@ -1,0 +1,115 @@
+import type { Client } from "@connectrpc/connect";
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { ISql } from "@postrider/shared/postgres";
+
+export type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
+
+const MAX_REFS = 100;
+/** Approximate maximum size of one answer. Posts that do not fit are read with further calls. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+interface PostRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/**
+ * Reads posts from the posts service. Posts that no longer exist are missing in the result.
+ *
+ * @param timeoutMs Returns the deadline of the next call.
+ */
+export async function fetchPosts(
+  client: PostsClient,
+  refs: readonly PostRef[],
+  timeoutMs: () => number,
+): Promise<readonly Post[]> {
+  const found: Post[] = [];
+  for (let next = 0; next < refs.length;) {
+    const page = refs.slice(next, next + MAX_REFS);
+    const answer = await client.batchGetPosts(
+      { refs: page, maxBytes: MAX_BYTES },
+      { timeoutMs: timeoutMs() },
+    );
+    found.push(...answer.posts);
+    const answered = answer.deferredFrom ?? page.length;
+    if (answered === 0) throw new Error("the posts service returned none of the requested posts");
+    next += answered;
+  }
+  return found;
+}
+
+export type AccountsClient = Pick<Client<typeof AccountService>, "batchGetAccounts">;
+
+interface AccountRef {
+  readonly workspaceId: string;
+  readonly accountId: string;
+}
+
+/** Reads accounts, also disconnected ones. Unknown ones are missing in the result. */
+export async function fetchAccounts(
+  client: AccountsClient,
+  refs: readonly AccountRef[],
+  timeoutMs: () => number,
+): Promise<readonly Account[]> {
+  const { accounts } = await client.batchGetAccounts(
+    { refs: [...refs] },
+    { timeoutMs: timeoutMs() },
+  );
+  return accounts;
+}
+
+export type MediaClient = Pick<Client<typeof MediaService>, "batchGetMedia">;
+
+interface MediaRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+const MAX_CALLS = 4;
+
+/**
+ * Reads media from the media service, one call per workspace. Deleted media are missing in the
+ * result.
+ *
+ * @param timeoutMs Returns the timeout of the next call in milliseconds.
+ */
+export async function fetchMedia(
+  client: MediaClient,
+  refs: readonly MediaRef[],
+  timeoutMs: () => number,
+): Promise<readonly Media[]> {
+  // The concurrent loops share one iterator, so the media of each workspace are read once.
+  const groups = Map.groupBy(refs, (ref) => ref.workspaceId).entries();
+  const readGroups = async () => {
+    const found: Media[] = [];
+    for (const [workspaceId, group] of groups) {
+      const ids = group.map(({ id }) => id);
+      const answer = await client.batchGetMedia({ workspaceId, ids }, { timeoutMs: timeoutMs() });
+      found.push(...answer.media);
+    }
+    return found;
+  };
+  return (await Promise.all(Array.from({ length: MAX_CALLS }, readGroups))).flat();
+}
+
+interface ObjectRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/**
+ * Reads comment actions and runs of automation rules by their ids. They are in the same database,
+ * so no RPC is needed; `app.ts` passes the functions in, because `webhooks/` does not import
+ * `engagement/`. Unknown ids are missing in the results.
+ */
+export interface EngagementReader {
+  listCommentActions(sql: ISql, refs: readonly ObjectRef[]): Promise<readonly CommentAction[]>;
+  listAutomationRuns(sql: ISql, refs: readonly ObjectRef[]): Promise<readonly AutomationRun[]>;
+}

@@ -1,0 +1,213 @@
+import { isTooSlow } from "@postrider/shared/bus/batch-size";
+import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import {
+  claimCompositions,
+  delayCompositions,
+  deleteCompositions,
+  lockCompositions,
+  releaseCompositions,
+  type Composition,
+} from "#src/webhooks/db/compositions.ts";
+import { insertEvents, queueDeliveries, type WrittenEvent } from "#src/webhooks/db/deliveries.ts";
+import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
+import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
+import { deliveryIdOf, EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import { ComposeTurn } from "./compose-turn.ts";
+import { type ComposeDeps, readObjects } from "./read-objects.ts";
+import { renderData, renderWithoutObject } from "./render-data.ts";
+
+const PAGE_EVENTS = 200;
+/** Longer than the deadline of the calls that read the objects of a page. */
+const LEASE_MS = 15_000;
+/** Failures after which an event is sent with ids only. */
+const MAX_TRIES = 5;
+/** Approximate size of the payloads that one transaction writes. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+const incompleteTotal = createCounter(
+  "webhook_incomplete_payloads_total",
+  "Events that were sent with ids only, because their object could not be read or written as JSON.",
+  ["type"],
+  EVENT_TYPES.map((type) => ({ type })),
+);
+
+export interface PageResult {
+  readonly claimed: number;
+  readonly composed: number;
+  readonly hasMore: boolean;
+  /** Kinds of objects whose owner did not answer. */
+  readonly unavailable: readonly EventSource["kind"][];
+}
+
+/**
+ * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. After a
+ * crash, the page is claimed again when its lease ends, and an event that has a payload already
+ * keeps it. After an error of the database, it is claimed again in the next pass.
+ *
+ * @param except What events are about (`post`, `account`, …) whose owning service is unavailable;
+ *   these events wait.
+ */
+export async function composePage(
+  deps: ComposeDeps,
+  except: readonly EventSource["kind"][] = [],
+  turn = new ComposeTurn(),
+): Promise<PageResult> {
+  const { sql } = deps;
+  await turn.releaseKept(sql);
+  const workspaceIds = await turn.next(sql);
+  const options = { workspaceIds, limit: PAGE_EVENTS, leaseMs: LEASE_MS, except };
+  const page = workspaceIds.length === 0 ? [] : await claimCompositions(sql, options);
+  if (page.length === 0) return { claimed: 0, composed: 0, unavailable: [], hasMore: turn.hasMore };
+  const context = contextOf(sharedCause(page.map(({ cause }) => cause)));
+  try {
+    return await runInContext(context, () => composeClaimed(deps, page));
+  } catch (error) {
+    turn.keep(page.map(({ id }) => id));
+    throw error;
+  }
+}
+
+async function composeClaimed(
+  deps: ComposeDeps,
+  page: readonly Composition[],
+): Promise<PageResult> {
+  const { sql } = deps;
+  const { written, unavailable, failed } = await renderPage(deps, page);
+  failpoint("delivery.webhook-payloads-rendered");
+  const refused = await writeChunks(deps, written);
+  await releaseCompositions(
+    sql,
+    unavailable.map(({ id }) => id),
+  );
+  await delayCompositions(sql, [...failed.map(({ id }) => id), ...refused]);
+  const kinds = new Set(unavailable.map(({ source }) => source.kind));
+  return {
+    claimed: page.length,
+    composed: written.length - refused.length,
+    hasMore: true,
+    unavailable: [...kinds],
+  };
+}
+
+interface Rendered {
+  readonly written: readonly WrittenEvent[];
+  readonly unavailable: readonly Composition[];
+  readonly failed: readonly Composition[];
+}
+
+/** Reads objects and renders payloads, outside of any transaction. */
+async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Promise<Rendered> {
+  const { logger } = deps;
+  const written: WrittenEvent[] = [];
+  const unavailable: Composition[] = [];
+  const failed: Composition[] = [];
+  const readings = await readObjects(
+    deps,
+    page.filter(({ tries }) => tries < MAX_TRIES),
+  );
+  for (const event of page) {
+    const reading = readings.get(event.id);
+    try {
+      if (reading === undefined) {
+        incompleteTotal.inc({ type: event.type });
+        written.push(toWritten(event, renderWithoutObject(event, deps)));
+      } else if (reading.kind === "unavailable") unavailable.push(event);
+      else {
+        if (reading.kind === "failed") throw reading.error;
+        written.push(toWritten(event, renderData(event, reading.object, deps)));
+      }
+    } catch (error) {
+      failed.push(event);
+      logger.warn(
+        { err: error, job: "compose-payloads", eventId: event.id, eventType: event.type },
+        "the payload of a webhook event could not be written; the job compose-payloads tries again, then sends the event with ids only",
+      );
+    }
+  }
+  return { written, unavailable, failed };
+}
+
+function toWritten(event: Composition, data: object): WrittenEvent {
+  const { id, type, occurredAt, workspaceId, sequence, cause } = event;
+  const timestamp = occurredAt.toISOString();
+  const payload = JSON.stringify({ id, type, timestamp, workspaceId, sequence, data });
+  return { event, payload, cause };
+}
+
+function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenEvent[])[] {
+  const chunks: WrittenEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const each of written) {
+    if (bytes >= CHUNK_BYTES) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)?.push(each);
+    bytes += Buffer.byteLength(each.payload);
+  }
+  return chunks;
+}
+
+/**
+ * Returns the ids of the events that the database refuses. A refusal is narrowed down to the event
+ * that causes it, so that the others are sent. A transaction that outlasts the time limits of the
+ * database is repeated in two halves.
+ */
+async function writeChunks(
+  { sql, logger }: ComposeDeps,
+  written: readonly WrittenEvent[],
+): Promise<readonly string[]> {
+  const refused: string[] = [];
+  const chunks = [...chunksOf(written)];
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+    const startedAt = performance.now();
+    try {
+      await writeChunk(sql, chunk);
+    } catch (error) {
+      if (chunk.length > 1 && isTooSlow(error, performance.now() - startedAt)) {
+        const middle = Math.ceil(chunk.length / 2);
+        chunks.unshift(chunk.slice(0, middle), chunk.slice(middle));
+      } else if (isInfrastructureError(error)) throw error;
+      else if (chunk.length > 1) chunks.push(...chunk.map((each) => [each]));
+      else {
+        refused.push(...chunk.map(({ event }) => event.id));
+        logger.error(
+          { err: error, job: "compose-payloads" },
+          "the database refused the payload of a webhook event; the job compose-payloads tries again, then sends the event with ids only",
+        );
+      }
+    }
+  }
+  return refused;
+}
+
+/**
+ * Writes payloads and queues deliveries in one transaction, which locks the events first. A
+ * transaction that assigns one of the events at the same time waits for the lock, and then finds
+ * that the event is gone or still waits.
+ */
+async function writeChunk(sql: Sql, chunk: readonly WrittenEvent[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    const waiting = await lockCompositions(
+      tx,
+      chunk.map(({ event }) => event.id),
+    );
+    const written = chunk.filter(({ event }) => waiting.has(event.id));
+    if (written.length === 0) return;
+    await insertEvents(tx, written);
+    const subscriptions = Map.groupBy(
+      await listSubscriptionIds(tx, [...new Set(written.map(({ event }) => event.workspaceId))]),
+      ({ workspaceId }) => workspaceId,
+    );
+    const deliveryIds = written.flatMap(({ event }) =>
+      (subscriptions.get(event.workspaceId) ?? []).map(({ id }) => deliveryIdOf(event, id)),
+    );
+    await wakeSubscriptions(tx, await queueDeliveries(tx, deliveryIds));
+    await deleteCompositions(tx, [...waiting]);
+    failpoint("delivery.in-webhook-composition");
+  });
+}

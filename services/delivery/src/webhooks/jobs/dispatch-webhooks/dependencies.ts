@@ -1,0 +1,46 @@
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import type { Sql } from "@postrider/shared/postgres";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { SLOT_LIMITS, type SlotLimits } from "#src/webhooks/domain/claim-plan.ts";
+import { RETRY_POLICY, type RetryPolicy } from "#src/webhooks/domain/receiver-state.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
+import type { ConnectionOptions } from "./receiver-connections.ts";
+
+/** Only tests change those other than `retry`. */
+export interface DispatcherSettings {
+  /** DNS, connecting, the request and the whole response. */
+  readonly attemptMs: number;
+  /** How long after a crash no other process sends what the crashed process was sending. */
+  readonly sendingMs: number;
+  readonly leaseMs: number;
+  /** After its last attempt. */
+  readonly releaseAfterMs: number;
+  readonly slots: SlotLimits;
+  readonly retry: RetryPolicy;
+}
+
+export const DISPATCHER_SETTINGS: DispatcherSettings = {
+  attemptMs: 15_000,
+  sendingMs: 20_000,
+  leaseMs: 15_000,
+  releaseAfterMs: 1_500,
+  slots: SLOT_LIMITS,
+  retry: RETRY_POLICY,
+};
+
+export interface DispatcherDeps {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  /** Says whether the data belongs to another deployment, which sends its deliveries. */
+  readonly guard: Pick<DeploymentGuard, "isHeld">;
+  readonly owner: string;
+  readonly sealingKeys: readonly SealingKey[];
+  /** Also the function that resolves host names. */
+  readonly outbound: ConnectionOptions;
+  readonly random: () => number;
+  readonly backlogs: Backlogs;
+  /** Called after the commit of each transaction that assigned an event webhook.disabled. */
+  readonly onFanOut: () => void;
+  readonly settings: DispatcherSettings;
+}

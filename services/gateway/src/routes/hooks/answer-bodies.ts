@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:zlib";
+import compress from "@fastify/compress";
+import type { FastifyInstance } from "fastify";
+import { matchesAny } from "#src/http/entity-tags.ts";
+
+/** For smaller answers, compressing costs more than it saves. */
+const MIN_BYTES = 8 * 1024;
+/**
+ * Compression levels at which compressing a page of posts takes a few milliseconds of processor
+ * time.
+ */
+const BROTLI_QUALITY = 4;
+const GZIP_LEVEL = 5;
+
+/**
+ * Compresses large answers in JSON for clients that accept it. Answers with secrets, such as upload
+ * tokens, are smaller than `MIN_BYTES` and so are never compressed: if an attacker can put text
+ * beside a secret, the length of the compressed answer reveals parts of the secret. Only routes
+ * that are added afterwards are compressed.
+ */
+export async function addCompression(api: FastifyInstance): Promise<void> {
+  await api.register(compress, {
+    global: true,
+    threshold: MIN_BYTES,
+    customTypes: /^application\/json/,
+    encodings: ["br", "gzip"],
+    globalDecompression: false,
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+    zlibOptions: { level: GZIP_LEVEL },
+  });
+}
+
+/** Number of bytes of the hash in an ETag: enough that two answers never share one by chance. */
+const TAG_BYTES = 16;
+
+/** Returns the weak ETag of an answer, which is the same for the same body. */
+function toWeakTag(payload: string): string {
+  const hash = createHash("sha256").update(payload).digest().subarray(0, TAG_BYTES);
+  return `W/"${hash.toString("base64url")}"`;
+}
+
+/**
+ * Gives each answer to a read in JSON an ETag, and answers 304 without a body when the client
+ * already has the answer (`If-None-Match`). A post has an ETag of its own, which does not change
+ * when the URLs of its media are signed anew.
+ */
+export function addConditionalReads(app: FastifyInstance): void {
+  app.addHook("onSend", (request, reply, payload, done) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead || reply.statusCode !== 200 || typeof payload !== "string" || !isJson(reply)) {
+      done(null, payload);
+      return;
+    }
+    const own = reply.getHeader("etag");
+    const tag = typeof own === "string" ? own : toWeakTag(payload);
+    reply.header("etag", tag);
+    if (!matchesAny(request.headers["if-none-match"], tag.replace(/^W\//, ""))) {
+      done(null, payload);
+      return;
+    }
+    reply.status(304).removeHeader("content-type").removeHeader("content-length");
+    done(null, null);
+  });
+}
+
+function isJson(reply: { getHeader(name: string): unknown }): boolean {
+  const type = reply.getHeader("content-type");
+  return typeof type === "string" && type.startsWith("application/json");
+}
