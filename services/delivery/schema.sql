@@ -116,6 +116,7 @@ create table delivery.automation_rules (
   constraint automation_rules_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'revoked'::text])))
 );
 CREATE INDEX automation_rules_by_account ON delivery.automation_rules USING btree (account_id, id) WHERE (status = ANY (ARRAY['active'::text, 'paused'::text]));
+CREATE INDEX automation_rules_by_creation ON delivery.automation_rules USING btree (workspace_id, created_at);
 CREATE INDEX automation_rules_by_workspace ON delivery.automation_rules USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 CREATE INDEX automation_rules_to_skip ON delivery.automation_rules USING btree (skip_before) WHERE (skip_before IS NOT NULL);
 
@@ -255,9 +256,9 @@ CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_action
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
-CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, created_at, id) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
+CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, call_until) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
-CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text])));
+CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text])));
 
 create table delivery.deletion_tasks (
   target_id uuid not null,
@@ -696,6 +697,7 @@ create table delivery.webhook_subscriptions (
   constraint webhook_subscriptions_signing_check CHECK ((signing = ANY (ARRAY['hmac-sha256'::text, 'ed25519'::text]))),
   constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
 );
+CREATE INDEX webhook_subscriptions_by_creation ON delivery.webhook_subscriptions USING btree (workspace_id, created_at);
 CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
 
 create table delivery.webhook_usage (

@@ -435,12 +435,12 @@ create index comment_actions_in_work on comment_actions (wake_at)
 -- Finds waiting private replies from before sending was enabled.
 create index comment_actions_waiting_private_replies on comment_actions (created_at)
   where type = 'private_reply' and status = 'queued';
--- Finds the actions that hide or show a comment and have not begun their call, in the order of their requests.
+-- Finds the actions that hide or show a comment and wait, or whose call is open, in the order of their requests.
 create index comment_actions_waiting_visibility on comment_actions (account_id, comment_id, created_at, id)
-  where type in ('hide', 'unhide') and status in ('queued', 'working');
--- Finds the earlier actions that hide or show a comment and may still arrive at the platform, whether they have ended
--- or not.
-create index comment_actions_visibility on comment_actions (platform, comment_id, created_at, id)
+  where type in ('hide', 'unhide') and status in ('queued', 'working', 'calling');
+-- Finds the actions that hide or show a comment and may still arrive at the platform, whether they have ended or not. A comment
+-- can have any number of actions that have ended.
+create index comment_actions_visibility on comment_actions (platform, comment_id, call_until)
   where type in ('hide', 'unhide');
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
@@ -513,6 +513,8 @@ create table automation_rules (
 
 create index automation_rules_by_workspace on automation_rules (workspace_id, id)
   where status <> 'revoked';
+-- Finds the rules that a workspace created in the last day, also revoked ones.
+create index automation_rules_by_creation on automation_rules (workspace_id, created_at);
 create index automation_rules_by_account on automation_rules (account_id, id)
   where status in ('active', 'paused');
 create index automation_rules_to_skip on automation_rules (skip_before)
@@ -768,6 +770,8 @@ create table webhook_subscriptions (
 
 create index webhook_subscriptions_by_workspace on webhook_subscriptions (workspace_id, id)
   where status <> 'revoked';
+-- Finds the subscriptions that a workspace created in the last day, also revoked ones.
+create index webhook_subscriptions_by_creation on webhook_subscriptions (workspace_id, created_at);
 
 -- The signing secrets of a webhook subscription, encrypted. During the grace period of a rotation there are several.
 create table webhook_secrets (

@@ -1,7 +1,7 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createHostChecks } from "@postrider/platforms/host-checks";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
-import { createProbeUrl } from "@postrider/rest/media/probe-link";
+import { createProbeUrl } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { createProbeUrl } from "@postrider/rest/media/probe-link";
+import { createProbeUrl } from "@postrider/rest/media/links";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";

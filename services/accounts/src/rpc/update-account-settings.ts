@@ -12,6 +12,7 @@ import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { findAccountSettings, upsertAccountSettings } from "#src/db/account-settings.ts";
 import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
 import { toAccountAudit } from "#src/operations/audit-records.ts";
@@ -107,6 +108,6 @@ export async function updateAccountSettings(
   if (key === undefined) throw notFound();
   const patch = parsePatch(text);
   await assertOffered(deps, key, patch);
-  const changed = await deps.sql.begin((tx) => change(tx, key, patch));
+  const changed = await beginInTurn(deps.sql, key.workspaceId, (tx) => change(tx, key, patch));
   return { settings: await toAccountSettings(deps, key, changed) };
 }

@@ -7,6 +7,7 @@ import { claimActions, findNextActionMs } from "#src/engagement/db/action-claims
 import { countActions } from "#src/engagement/db/action-counts.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
+import { insertManualAction } from "#src/engagement/operations/insert-actions.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
 
@@ -137,4 +138,32 @@ test("of many requests to hide or show one comment, only the last request keeps 
     Array.from({ length: 50 }, () => replaced),
   );
   expect(rows.at(-1)).toEqual({ id: last, status: "queued", errorCode: null });
+});
+
+test("hiding a comment reads few rows, however many earlier requests to hide or show the same comment have ended", async () => {
+  const { sql } = database;
+  const tireless = world.addAccount();
+  const { id: accountId, workspaceId, platform } = tireless;
+  await sql`
+    insert into comment_actions (
+      id, workspace_id, account_id, platform, media_id, comment_id, type, call_key, send_before, status, wake_at,
+      finished_at, call_until, external_account_id
+    )
+    select gen_random_uuid(), ${workspaceId}, ${accountId}, ${platform}, 'media-1', 'comment-1', 'hide', 'hide', now(),
+      'succeeded', now(), now(), now() - interval '1 minute', 'external-2'
+    from generate_series(1, ${ENDED}::int)`;
+  await database.ownerSql`analyze delivery.comment_actions`;
+  const [read, id] = await sql.begin(async (tx) => {
+    const hide = { mediaId: "media-1", commentId: "comment-1", text: null, type: "hide" } as const;
+    const action = { id: randomUUID(), workspaceId, accountId, platform, ...hide };
+    await insertManualAction(tx, action);
+    const { actions } = await claimActions(tx, LIMITS);
+    const own = actions.find((each) => each.id === action.id);
+    const call = { callMs: 1_000, externalAccountId: "external-2" };
+    const requests = own === undefined ? [] : [{ ...own, ...call }];
+    expect(await markCalls(tx, ACTION_TABLE, requests)).toMatchObject([{ callNumber: 1 }]);
+    return [await rowsRead(tx), own?.id];
+  });
+  expect(id).toBeDefined();
+  expect(read).toBeLessThan(400);
 });

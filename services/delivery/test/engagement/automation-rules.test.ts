@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { skipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { newRule, startAutomations, type Automations } from "./automation-fixture.ts";
 
 let automations: Automations;
@@ -205,6 +206,45 @@ test("a workspace has at most 100 automation rules that are not revoked", async 
     violations: [expect.objectContaining({ code: "too_many_rules", limit: 100, actual: 101 })],
   });
   await rpc.updateAutomationRule({ workspaceId, ruleId: rule?.id ?? "", status: "revoked" });
+  await rpc.createAutomationRule(newRule(workspaceId, accountId));
+});
+
+test.each([[["revoked"]], [["active", "revoked"]], [["active", "paused", "revoked"]]])(
+  "an automation rule with the changes %j keeps no words, media and message",
+  async (statuses) => {
+    const { rpc, sql } = automations;
+    const { workspaceId, ruleId } = await createRule({ match: "all", media: { ids: ["m1"] } });
+    for (const status of statuses) await rpc.updateAutomationRule({ workspaceId, ruleId, status });
+    while (await skipStoppedRuns({ sql, onEvents: () => undefined }));
+    const [row] = await sql`
+      select media_ids, to_json(keywords) as keywords, match, to_json(exclude_keywords) as excluded, message
+      from automation_rules
+      where id = ${ruleId}`;
+    expect(row).toEqual({ mediaIds: null, keywords: [], match: "any", excluded: [], message: "" });
+  },
+);
+
+test("a workspace that has created 1,000 automation rules in a day has to wait, also if all are revoked", async () => {
+  const { rpc, platform, sql } = automations;
+  const workspaceId = newId();
+  const accountId = platform.connectAccount(workspaceId);
+  await rpc.createAutomationRule(newRule(workspaceId, accountId));
+  await sql`
+    insert into automation_rules (
+      id, workspace_id, account_id, platform, name, keywords, match, exclude_keywords, message, status, created_at, updated_at
+    )
+    select gen_random_uuid(), workspace_id, account_id, platform, name, keywords, match, exclude_keywords, message,
+      'revoked', created_at, updated_at
+    from automation_rules, generate_series(1, 999)
+    where workspace_id = ${workspaceId}`;
+  await expect(rpc.createAutomationRule(newRule(workspaceId, accountId))).rejects.toMatchObject({
+    reason: "rate_limited",
+  });
+  await sql`
+    update automation_rules
+    set created_at = now() - interval '25 hours'
+    where workspace_id = ${workspaceId}
+    and status = 'revoked'`;
   await rpc.createAutomationRule(newRule(workspaceId, accountId));
 });
 

@@ -310,3 +310,20 @@ test("while 16 requests of a workspace wait for the lock on one of its webhook s
   await holder;
   expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
 });
+
+test("a workspace that has created 1,000 webhook subscriptions in a day has to wait, also if all are revoked", async () => {
+  const { workspaceId, id } = await create();
+  const { rpc, sql } = webhooks;
+  await sql`
+    insert into webhook_subscriptions (id, workspace_id, url, description, events, status, signing)
+    select gen_random_uuid(), workspace_id, url, description, events, 'revoked', signing
+    from webhook_subscriptions, generate_series(1, 999)
+    where id = ${id}`;
+  const request = { ...newWebhook(), workspaceId };
+  await expect(rpc.createWebhook(request)).rejects.toMatchObject({ reason: "rate_limited" });
+  await sql`
+    update webhook_subscriptions
+    set created_at = now() - interval '25 hours'
+    where workspace_id = ${workspaceId}`;
+  await rpc.createWebhook(request);
+});

@@ -7,6 +7,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
 import { deleteAwaited, deleteUnready, lockMedia, markDeleting } from "#src/db/media-deletion.ts";
@@ -48,7 +49,9 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   if (media === undefined) throw notFound();
   if (media.status === "deleting") return { kind: "deleted", gone: false };
   if (media.status !== "ready") {
-    const deleted = await deps.sql.begin((tx) => deletePending(deps, tx, ref));
+    const deleted = await beginInTurn(deps.sql, ref.workspaceId, (tx) =>
+      deletePending(deps, tx, ref),
+    );
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
     const { id, objectKey, deliveryKey } = deleted;
@@ -56,7 +59,7 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
     return { kind: "deleted", gone: true };
   }
   await deleteEndedUsages(deps, ref);
-  const isDeleted = await deps.sql.begin((tx) => deleteUnused(tx, ref));
+  const isDeleted = await beginInTurn(deps.sql, ref.workspaceId, (tx) => deleteUnused(tx, ref));
   if (!isDeleted) return { kind: "changed" };
   failpoint("media.after-delete-commit");
   return { kind: "deleted", gone: false };

@@ -12,6 +12,7 @@ import {
   type Violation,
 } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   lockDescribable,
   updateDescription,
@@ -33,7 +34,7 @@ export async function updateMedia(
   const { workspaceId, id: mediaId } = request;
   if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
   const change = parseChange(request);
-  const media = await sql.begin(async (tx) => {
+  const media = await beginInTurn(sql, workspaceId, async (tx) => {
     const locked = await lockDescribable(tx, { workspaceId, mediaId });
     throwIfNotDescribable(locked);
     const violations = checkCover(locked, change.coverMs);

@@ -3,8 +3,9 @@ import type { ActionType } from "#src/engagement/domain/comment-action.ts";
 import { heldUntil, isPaused } from "./queue-schedule.ts";
 
 /**
- * The states in which operators see unfinished actions: ready (`due`), stopped by an operator's pause (`paused`), waiting for a
- * rate limit of their account (`limited`), in work (`working`), or sent with an unknown outcome (`unknown`).
+ * The states in which operators see unfinished actions: ready (`due`), stopped by an operator's
+ * pause (`paused`), waiting for a rate limit of their account (`limited`), in work (`working`), or
+ * sent with an unknown outcome (`unknown`).
  */
 export const ACTION_STATES = ["due", "paused", "limited", "working", "unknown"] as const;
 
@@ -19,7 +20,8 @@ export interface ActionCount {
 
 /** Counts the unfinished actions on comments that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
-  // Each subquery names the statuses of a partial index, so that Postgres reads that index and no ended actions.
+  // Each subquery names the statuses of a partial index, so that Postgres reads that index and no
+  // ended actions.
   return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (

@@ -6,8 +6,9 @@ import { isDoubtful } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
 /**
- * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still active, and was not paused since
- * the private reply was stored. It is checked right before the call.
+ * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still
+ * active, and was not paused since the private reply was stored. It is checked right before the
+ * call.
  */
 function isRuleActive(sql: ISql) {
   return sql`exists (
@@ -20,8 +21,8 @@ function isRuleActive(sql: ISql) {
 }
 
 /**
- * SQL condition: private replies may be sent, and have been allowed without an interruption since private reply `t` (table
- * `comment_actions`) was stored.
+ * SQL condition: private replies may be sent, and have been allowed without an interruption since
+ * private reply `t` (table `comment_actions`) was stored.
  */
 function isSendingAllowed(sql: ISql) {
   return sql`exists (
@@ -31,12 +32,18 @@ function isSendingAllowed(sql: ISql) {
   )`;
 }
 
-/** SQL condition: action `t` was requested by a user, or the automation rule of the private reply is still active. */
+/**
+ * SQL condition: action `t` was requested by a user, or the automation rule of the private reply is
+ * still active.
+ */
 function isWanted(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isRuleActive(sql)})`;
 }
 
-/** SQL condition: action `t` was requested by a user, or the operator still allows the private reply. */
+/**
+ * SQL condition: action `t` was requested by a user, or the operator still allows the private
+ * reply.
+ */
 function isAllowed(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
 }

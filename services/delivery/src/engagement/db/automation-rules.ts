@@ -26,21 +26,24 @@ export async function insertRule(tx: TransactionSql, rule: AutomationRule): Prom
 
 /**
  * Stores a changed automation rule. If the rule is no longer active, a job later marks its waiting
- * runs as skipped.
+ * runs as skipped. A revoked rule loses its words, media and message: at once, or after that job,
+ * because a poll that has begun still compares comments with it.
  */
 export async function updateRule(
   tx: TransactionSql,
   rule: AutomationRule,
   { isStopped }: { readonly isStopped: boolean },
 ): Promise<void> {
+  const isKept = rule.status !== "revoked" || isStopped;
+  const { mediaIds, keywords, match, excludeKeywords, message } = isKept ? rule : FORGOTTEN;
   await tx`
     update automation_rules
     set name = ${rule.name},
-      media_ids = ${toArray(tx, rule.mediaIds)},
-      keywords = ${toArray(tx, rule.keywords)},
-      match = ${rule.match},
-      exclude_keywords = ${toArray(tx, rule.excludeKeywords)},
-      message = ${rule.message},
+      media_ids = ${toArray(tx, mediaIds)},
+      keywords = ${toArray(tx, keywords)},
+      match = ${match},
+      exclude_keywords = ${toArray(tx, excludeKeywords)},
+      message = ${message},
       status = ${rule.status},
       activated_at = ${rule.activatedAt},
       skip_before = case when ${isStopped} then clock_timestamp() else skip_before end,
@@ -48,6 +51,15 @@ export async function updateRule(
     where id = ${rule.id}
     and workspace_id = ${rule.workspaceId}`;
 }
+
+/** What is left of a revoked automation rule, which matches no comment. */
+const FORGOTTEN = {
+  mediaIds: null,
+  keywords: [],
+  match: "any",
+  excludeKeywords: [],
+  message: "",
+} as const;
 
 /** Finds an automation rule of a workspace, also a revoked one. */
 export async function findRule(
@@ -97,6 +109,23 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
 }
 
 /**
+ * Counts the automation rules that a workspace created in the last day, also revoked ones, up to
+ * `limit`.
+ */
+export async function countNewRules(sql: ISql, workspaceId: string, limit: number) {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from (
+      select 1
+      from automation_rules
+      where workspace_id = ${workspaceId}
+      and created_at > now() - interval '1 day'
+      limit ${limit}
+    ) as rule`;
+  return row?.count ?? 0;
+}
+
+/**
  * Lists the active automation rules of an account, and the rules with the given ids, oldest first.
  */
 export async function listRulesOfAccount(
@@ -141,13 +170,18 @@ export async function listStoppedRules(
 }
 
 /**
- * Records that no run of a stopped automation rule waits any more. A rule that was stopped again
- * since then is not changed.
+ * Records that no run of a stopped automation rule waits any more, and empties a revoked rule. A
+ * rule that was stopped again since then is not changed.
  */
 export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
   await sql`
     update automation_rules
-    set skip_before = null
+    set skip_before = null,
+      media_ids = case when status <> 'revoked' then media_ids end,
+      keywords = case when status <> 'revoked' then keywords else '{}' end,
+      match = case when status <> 'revoked' then match else ${FORGOTTEN.match} end,
+      exclude_keywords = case when status <> 'revoked' then exclude_keywords else '{}' end,
+      message = case when status <> 'revoked' then message else '' end
     where id = ${id}
     and skip_before = ${skipBefore}::text::timestamptz
     and not exists (

@@ -11,7 +11,10 @@ import { wakeQueues } from "./action-queues.ts";
 /** A comment action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
-  /** Key that two actions on one comment share if a search of the platform cannot tell their calls apart; see `callKeyOf`. */
+  /**
+   * Key that two actions on one comment share if a search of the platform cannot tell their calls
+   * apart; see `callKeyOf`.
+   */
   readonly callKey: string;
   /** The automation rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
@@ -20,7 +23,10 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly sendBefore: Date | null;
 }
 
-/** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `t`. */
+/**
+ * The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias
+ * `t`.
+ */
 export function actionColumns(sql: ISql) {
   return sql`
     t.id, t.workspace_id, t.account_id, t.platform, t.media_id, t.comment_id, t.type, t.text, t.run_id,
@@ -49,7 +55,8 @@ function toRow(action: ActionRow) {
 }
 
 /**
- * Stores actions, which can then be claimed. A private reply is left out if its comment has one already.
+ * Stores actions, which can then be claimed. A private reply is left out if its comment has one
+ * already.
  *
  * @returns The ids of the stored actions.
  */
@@ -58,8 +65,9 @@ export async function insertActions(
   actions: readonly ActionRow[],
 ): Promise<ReadonlySet<string>> {
   if (actions.length === 0) return new Set();
-  // The unique index decides which of two private replies to one comment is stored, also between transactions. The rows are
-  // inserted in the order of the comments, so that two transactions cannot deadlock there.
+  // The unique index decides which of two private replies to one comment is stored, also between
+  // transactions. The rows are inserted in the order of the comments, so that two transactions
+  // cannot deadlock there.
   const inserted = await tx<{ id: string; accountId: string }[]>`
     insert into comment_actions (
       id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
@@ -91,7 +99,10 @@ export async function findManualAction(
   return action;
 }
 
-/** Returns the manual actions with the given ids. A reference with the id of another workspace finds no action. */
+/**
+ * Returns the manual actions with the given ids. A reference with the id of another workspace finds
+ * no action.
+ */
 export async function listManualActions(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

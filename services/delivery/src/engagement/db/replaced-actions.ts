@@ -3,12 +3,16 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * The error of an action that a later request replaces. Clients must not repeat the action, because that would undo the later
- * request. Clients choose the message in the reader's language by the error code.
+ * The error of an action that a later request replaces. Clients must not repeat the action, because
+ * that would undo the later request. Clients choose the message in the reader's language by the
+ * error code.
  */
 const CODE = "duplicate_detected";
 
-/** SQL assignments that end action `t` before its platform call; a worker that has claimed it can no longer begin the call. */
+/**
+ * SQL assignments that end action `t` before its platform call; a worker that has claimed it can no
+ * longer begin the call.
+ */
 function end(sql: ISql) {
   return sql`
     status = 'failed',
@@ -21,8 +25,9 @@ function end(sql: ISql) {
 }
 
 /**
- * Ends the waiting actions that hide or show a comment, because a new action is about to be stored that decides whether the
- * comment is hidden. Call it before the new action is stored, in the same transaction.
+ * Ends the waiting actions that hide or show a comment, because a new action is about to be stored
+ * that decides whether the comment is hidden. Call it before the new action is stored, in the same
+ * transaction.
  *
  * @returns The ended actions.
  */
@@ -30,8 +35,9 @@ export async function replaceWaiting(
   tx: TransactionSql,
   { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
 ): Promise<readonly CommentAction[]> {
-  // `for update` makes this transaction and one that records the end of a call on the same action wait for each other. So an
-  // action that waits for another attempt is ended either here or by `replaceRequeued`.
+  // `for update` makes this transaction and one that records the end of a call on the same action
+  // wait for each other. So an action that waits for another attempt is ended either here or by
+  // `replaceRequeued`.
   return await tx<CommentAction[]>`
     with open as materialized (
       select id, status
@@ -52,8 +58,8 @@ export async function replaceWaiting(
 }
 
 /**
- * Ends those of the given actions that hide or show a comment and wait for another attempt, if a later action decides whether
- * the comment is hidden. The actions must be locked.
+ * Ends those of the given actions that hide or show a comment and wait for another attempt, if a
+ * later action decides whether the comment is hidden. The actions must be locked.
  */
 export async function replaceRequeued(
   tx: TransactionSql,

@@ -3,15 +3,18 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * For this many minutes after a restore from a backup, a new action may be the repetition of one that the restore lost: a
- * client repeats a request that was not answered.
+ * For this many minutes after a restore from a backup, a new action may be the repetition of one
+ * that the restore lost: a client repeats a request that was not answered.
  */
 const REPEATS_MINUTES = 15;
-/** Number of hours back that are searched for a call that the restored data lacks, if the age of the backup is not known. */
+/**
+ * Number of hours back that are searched for a call that the restored data lacks, if the age of the
+ * backup is not known.
+ */
 const UNKNOWN_AGE_HOURS = 24;
 /**
- * For this many minutes after a restore, each check for uncertain actions reads all open actions. Later only the checks with
- * `isThorough` do.
+ * For this many minutes after a restore, each check for uncertain actions reads all open actions.
+ * Later only the checks with `isThorough` do.
  */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
@@ -19,10 +22,11 @@ const MESSAGE =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and the platform has not been
- * searched since then. The table `deployment` has the alias `d`. An action that hides or shows a comment is uncertain only if
- * it was requested before the restore, because the restore may have lost a later request with the opposite effect. Repeating a
- * newer one does no harm.
+ * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and
+ * the platform has not been searched since then. The table `deployment` has the alias `d`. An
+ * action that hides or shows a comment is uncertain only if it was requested before the restore,
+ * because the restore may have lost a later request with the opposite effect. Repeating a newer one
+ * does no harm.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -35,8 +39,8 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
- * action `t`, has or may have an open call.
+ * SQL condition: another action on the same comment, whose call a search of the platform could not
+ * tell apart from the call of action `t`, has or may have an open call.
  */
 function isBehindOpenCall(sql: ISql) {
   return sql`
@@ -52,8 +56,8 @@ function isBehindOpenCall(sql: ISql) {
 }
 
 /**
- * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be told apart, it selects one; the
- * next one waits until that one has ended.
+ * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be
+ * told apart, it selects one; the next one waits until that one has ended.
  */
 function readyDoubtful(sql: ISql, isThorough: boolean) {
   return sql`
@@ -76,9 +80,10 @@ function readyDoubtful(sql: ISql, isThorough: boolean) {
 }
 
 /**
- * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a call that the restored data
- * does not contain may have carried it out. The platform is searched only when every call that was open at the restore has
- * ended. The raised fence stops a worker that has claimed the action from beginning a call.
+ * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a
+ * call that the restored data does not contain may have carried it out. The platform is searched
+ * only when every call that was open at the restore has ended. The raised fence stops a worker that
+ * has claimed the action from beginning a call.
  *
  * @param callMs Maximum duration of a call, in milliseconds.
  * @param isThorough Whether to look also long after the restore, which reads all open actions.
@@ -125,8 +130,9 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
 }
 
 /**
- * Ends the waiting actions that hide or show a comment and were requested before a restore from a backup, and returns them. The
- * restored data may lack a later request for the same comment that was carried out; a repeated call would undo that request.
+ * Ends the waiting actions that hide or show a comment and were requested before a restore from a
+ * backup, and returns them. The restored data may lack a later request for the same comment that
+ * was carried out; a repeated call would undo that request.
  */
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`

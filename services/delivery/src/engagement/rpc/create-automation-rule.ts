@@ -6,13 +6,13 @@ import {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { notFound, unprocessable } from "@postrider/shared/errors";
+import { notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { findConnectedAccount } from "#src/clients/accounts.ts";
-import { insertRule, lockRuleCount } from "#src/engagement/db/automation-rules.ts";
+import { countNewRules, insertRule, lockRuleCount } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { toRuleAudit } from "#src/engagement/operations/rule-audit.ts";
@@ -21,6 +21,13 @@ import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
 
 const MAX_RULES_PER_WORKSPACE = 100;
+/**
+ * Maximum number of rules that a workspace creates in a day, also revoked ones: responses with idempotency keys are stored for a
+ * day, and one has up to 250 kB.
+ */
+const MAX_RULES_PER_DAY = 1_000;
+/** How many milliseconds a client is told to wait when it created too many rules. */
+const LIMITED_RETRY_MS = 3_600_000;
 
 type Response = MessageInitShape<typeof CreateAutomationRuleResponseSchema>;
 
@@ -58,6 +65,8 @@ export async function createAutomationRule(
     }
     const count = await lockRuleCount(tx, workspaceId);
     if (count >= MAX_RULES_PER_WORKSPACE) throw tooMany(count);
+    if ((await countNewRules(tx, workspaceId, MAX_RULES_PER_DAY)) >= MAX_RULES_PER_DAY)
+      throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: LIMITED_RETRY_MS });
     await insertRule(tx, row);
     await appendAudit(tx, [toRuleAudit("automation_rule.create", row, { accountId })]);
     return { rule, replayed: false };

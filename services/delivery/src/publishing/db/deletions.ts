@@ -59,7 +59,7 @@ export function deletionColumns(sql: ISql) {
  * Converts the key of a deletion task to a record that `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence
  * bigint)` reads.
  */
-export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
+function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
   return { target_id: targetId, deletion, fence };
 }
 

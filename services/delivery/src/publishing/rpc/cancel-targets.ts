@@ -6,6 +6,7 @@ import type {
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import {
@@ -50,10 +51,12 @@ export async function cancelTargets(
   request: CancelTargetsRequest,
 ): Promise<MessageInitShape<typeof CancelTargetsResponseSchema>> {
   const cancellations = toCancellations(request);
-  if (cancellations.length === 0) return { ended: [] };
+  const [first] = cancellations;
+  if (first === undefined) return { ended: [] };
   for (let tries = 1; ; tries += 1)
     try {
-      return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
+      const ended = await beginInTurn(sql, first.workspaceId, (tx) => cancel(tx, cancellations));
+      return { ended };
     } catch (error) {
       // Another SQL statement records several publishing calls as begun and locks their targets in no fixed order. It
       // may deadlock with this transaction.

@@ -1,6 +1,5 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import type { MediaClaims } from "@postrider/rest/media/links";
-import { isProbe } from "@postrider/rest/media/probe-link";
+import { isProbe, type MediaClaims } from "@postrider/rest/media/links";
 import { notFound } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
