@@ -1,3 +1,7 @@
+/**
+ * Preloaded before a service's `src/main.ts` in watch mode (`node --import`): replaces the running stack's own
+ * process of that service and gives the process in watch mode the same settings.
+ */
 import { basename } from "node:path";
 import { defaultDataDir, environment } from "#src/config.ts";
 import { probePort } from "#src/processes/free-port.ts";
@@ -13,21 +17,6 @@ import { loadSecrets } from "#src/stack/secrets.ts";
 import { type Environment, serviceEnvironment } from "#src/stack/service-environment.ts";
 import { perService, type ServiceName, serviceNames } from "#src/stack/services.ts";
 
-/**
- * Preloaded before a service's `src/main.ts` in watch mode (`node --import`): replaces the running stack's own
- * process of that service and gives the process in watch mode the same settings.
- */
-
-const service = serviceNames.find((name) => name === basename(process.cwd()));
-if (service === undefined) throw new Error(`${process.cwd()} is not a service`);
-
-try {
-  Object.assign(environment, await takePlace(service, environment));
-} catch (error) {
-  process.stderr.write(`postrider: ${reasonOf(error)}\n`);
-  process.exit(1);
-}
-
 const freeMs = 30_000;
 
 /**
@@ -38,7 +27,7 @@ const freeMs = 30_000;
  * @returns The environment for the process, with the ports of the first replica.
  * @throws Error in one line when no stack is running.
  */
-export async function takePlace(
+async function takePlace(
   service: ServiceName,
   settings: Environment,
 ): Promise<Record<string, string>> {
@@ -99,4 +88,14 @@ function kafkaBrokersOf(stack: LocalStack, settings: Environment): string[] {
 
 function portOf(url: string): number {
   return Number(new URL(url).port);
+}
+
+const service = serviceNames.find((name) => name === basename(process.cwd()));
+if (service === undefined) throw new Error(`${process.cwd()} is not a service`);
+
+try {
+  Object.assign(environment, await takePlace(service, environment));
+} catch (error) {
+  process.stderr.write(`postrider: ${reasonOf(error)}\n`);
+  process.exit(1);
 }
