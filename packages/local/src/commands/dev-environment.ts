@@ -5,9 +5,8 @@
 import { basename } from "node:path";
 import { defaultDataDir, environment } from "#src/config.ts";
 import { probePort } from "#src/processes/free-port.ts";
-import { holdPart, isIdentity } from "#src/processes/hold.ts";
-import { readJsonFile } from "#src/processes/json-file.ts";
-import { findLauncher } from "#src/processes/leftovers.ts";
+import { holdPart } from "#src/processes/hold.ts";
+import { findLauncher, listProcesses } from "#src/processes/leftovers.ts";
 import { poll } from "#src/processes/poll.ts";
 import { stillRuns } from "#src/processes/process-identity.ts";
 import { reasonOf } from "#src/stack/database.ts";
@@ -46,9 +45,7 @@ async function takePlace(
 }
 
 function endOwnProcesses(layout: Layout, replicas: readonly LocalService[]): void {
-  const recorded = readJsonFile(layout.processesFile);
-  const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
-  for (const identity of identities)
+  for (const identity of listProcesses(layout))
     if (replicas.some(({ pid }) => pid === identity.pid) && stillRuns(identity))
       process.kill(identity.pid, "SIGTERM");
 }

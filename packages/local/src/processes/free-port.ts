@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { isIdentity } from "#src/processes/hold.ts";
+import { readHolder } from "#src/processes/hold.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { identifyProcess, stillRuns } from "#src/processes/process-identity.ts";
 
@@ -107,11 +107,6 @@ function links(from: string, to: string): boolean {
 }
 
 function isHeld(file: string): boolean {
-  try {
-    const holder: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isIdentity(holder) && stillRuns(holder);
-  } catch {
-    // The reservation file is missing, because the process that reserved the port has just ended and removed it.
-    return false;
-  }
+  const holder = readHolder(file);
+  return holder !== undefined && stillRuns(holder);
 }

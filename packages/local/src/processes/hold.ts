@@ -29,7 +29,8 @@ export function holderIsGone(file: string): boolean {
   return true;
 }
 
-function readHolder(file: string): ProcessIdentity | undefined {
+/** Reads which process a hold file or a reservation names. */
+export function readHolder(file: string): ProcessIdentity | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;

@@ -88,6 +88,12 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
+/** Returns the processes that the launcher of the local stack recorded last. */
+export function listProcesses(layout: Layout): ProcessIdentity[] {
+  const recorded = readJsonFile(layout.processesFile);
+  return Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
+}
+
 // Names no process if the launcher is just starting and has not written its launcher file yet.
 function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefined): string {
   const named = launcher === undefined ? "" : ` (process ${launcher.pid})`;
@@ -95,8 +101,7 @@ function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefin
 }
 
 async function endLeftovers(layout: Layout): Promise<void> {
-  const recorded = readJsonFile(layout.processesFile);
-  const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
+  const identities = listProcesses(layout);
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
   if (postmaster !== undefined)

@@ -23,34 +23,18 @@ export class OperatorError extends Error {
  * @throws OperatorError when the command fails.
  */
 export async function operate(stack: OperatedStack, ...args: readonly string[]): Promise<unknown> {
-  return await operateNoting(stack, () => undefined, ...args);
+  return await operateWith(stack, args);
 }
 
 /**
- * Runs a command of the operator's tool that prints notes before it ends; otherwise like `operate`.
+ * Like `operate`, for a command that prints notes before it ends or reads a secret from standard input.
  *
- * @param onNote Called with each note while the command runs.
+ * @param io.onNote Called with each note while the command runs.
  */
-export async function operateNoting(
-  stack: OperatedStack,
-  onNote: (note: unknown) => void,
-  ...args: readonly string[]
-): Promise<unknown> {
-  return await run(stack, { onNote, input: "" }, args);
-}
-
 export async function operateWith(
   stack: OperatedStack,
-  input: string,
-  ...args: readonly string[]
-): Promise<unknown> {
-  return await run(stack, { onNote: () => undefined, input }, args);
-}
-
-async function run(
-  stack: OperatedStack,
-  { onNote, input }: { readonly onNote: (note: unknown) => void; readonly input: string },
   args: readonly string[],
+  { onNote, input = "" }: { onNote?: (note: unknown) => void; input?: string } = {},
 ): Promise<unknown> {
   const { services } = stack.describe();
   const settings = {
@@ -70,7 +54,7 @@ async function run(
     },
     printError: (text) => {
       errors.push(text);
-      onNote(JSON.parse(text));
+      onNote?.(JSON.parse(text));
     },
     readLine: () => Promise.resolve(input.trim()),
   });
@@ -85,17 +69,8 @@ export async function connectSimulated(
   count: number,
   workspaceId = stack.describe().workspaceId,
 ): Promise<readonly string[]> {
-  const made = await operate(
-    stack,
-    "account",
-    "connect",
-    platform,
-    "--workspace",
-    workspaceId,
-    "--simulated",
-    "--count",
-    String(count),
-  );
+  const where = ["--workspace", workspaceId, "--simulated", "--count", String(count)];
+  const made = await operateWith(stack, ["account", "connect", platform, ...where]);
   const { accounts = [] } = made as { accounts?: readonly { readonly id: string }[] };
   return accounts.map(({ id }) => id);
 }
