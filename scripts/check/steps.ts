@@ -48,7 +48,6 @@ async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promis
   }
 }
 
-/** One step of the static checks: its name in the output, and its function. */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<CommandResult>;
@@ -59,7 +58,6 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
   run: async () => runCommand(tool, args),
 });
 
-/** All static checks, the longest first. */
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/s3/build-s3.ts"),

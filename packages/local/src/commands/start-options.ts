@@ -1,13 +1,10 @@
 import { parseArgs } from "node:util";
 
 export interface StartOptions {
-  /** Port on which the gateway listens; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Whether the data of earlier starts is deleted before this start. */
   readonly fresh: boolean;
   readonly replicas: number;
-  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart: boolean;
   readonly help: boolean;
 }

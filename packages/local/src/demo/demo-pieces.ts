@@ -12,14 +12,11 @@ export interface DemoFile {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** One post of the demo, with the accounts whose platforms accept this kind of post. */
 export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** The media file of the demo post; absent for a post with only a text. */
   readonly file?: DemoFile;
-  /** Platform-specific options of the post, for the platforms that require some. */
   readonly options: Readonly<Record<string, PostOption>>;
 }
 

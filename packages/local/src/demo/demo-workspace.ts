@@ -26,7 +26,6 @@ const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
-  /** The identity of the operator's tool, with which the demo calls the services. */
   readonly identity: OwnIdentity;
   readonly known: { readonly workspaceId: string; readonly apiKey: string } | undefined;
 }): Promise<DemoWorkspace> {

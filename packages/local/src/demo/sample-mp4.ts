@@ -15,7 +15,6 @@ export interface SampleVideo {
 
 /** Number of pictures per second of a sample video; each is shown for several frames, so that the file stays small. */
 const PICTURES_PER_SECOND = 10;
-/** Ticks per second of a sample video's timescale. */
 const TIMESCALE = 600;
 const SIDE = 16;
 /** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
@@ -50,7 +49,6 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   );
 }
 
-/** Encodes a box of an ISO base media file, such as an MP4. */
 export function box(type: string, ...payload: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(payload);
   return Buffer.concat([u32(content.length + 8), ascii(type), content]);

@@ -14,7 +14,6 @@ export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;
 
-/** The Java program: the one in `JAVA_HOME`, otherwise the one on PATH. */
 export function javaProgram(env: JavaEnvironment): string {
   return env.JAVA_HOME === undefined || env.JAVA_HOME === ""
     ? "java"

@@ -23,7 +23,6 @@ export interface EmbeddedKafka extends RunningPart {
 export interface KafkaOptions {
   readonly dataDir: string;
   readonly port?: number;
-  /** File for the messages of the Kafka broker; default: `<dataDir>.log`. */
   readonly logFile?: string;
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
   readonly env?: JavaEnvironment;

@@ -15,7 +15,6 @@ import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
 
 /** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedPostgres extends RunningPart {
-  /** Connection URL of the owner (a superuser) of the Postgres cluster. */
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
@@ -29,7 +28,6 @@ export interface EmbeddedPostgresOptions {
    * only.
    */
   readonly password?: string;
-  /** File for the messages of the Postgres server; default: `<dataDir>.log`. */
   readonly logFile?: string;
   readonly settings?: Readonly<Record<string, string>>;
 }

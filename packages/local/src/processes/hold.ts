@@ -40,7 +40,6 @@ export function readHolder(file: string): ProcessIdentity | undefined {
   }
 }
 
-/** Whether a value that was read from a file identifies a process (pid, boot id and start time). */
 export function isIdentity(value: unknown): value is ProcessIdentity {
   return (
     typeof value === "object" &&

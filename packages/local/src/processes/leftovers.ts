@@ -88,7 +88,6 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-/** Returns the processes that the launcher of the local stack recorded last. */
 export function listProcesses(layout: Layout): ProcessIdentity[] {
   const recorded = readJsonFile(layout.processesFile);
   return Array.isArray(recorded) ? recorded.filter(isIdentity) : [];

@@ -7,7 +7,6 @@ export interface NodeProcessOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logFile: string;
-  /** How long the process may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 

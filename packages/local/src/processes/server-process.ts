@@ -4,15 +4,12 @@ import { startChild, toPart } from "#src/processes/start-child.ts";
 import type { RunningPart } from "#src/processes/supervised-part.ts";
 
 export interface ServerProcessOptions {
-  /** Name of the third-party server in error messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Port of the loopback address on which the third-party server listens when it is ready. */
   readonly port: number;
   readonly logFile: string;
-  /** How long the third-party server may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 

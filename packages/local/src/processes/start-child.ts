@@ -7,10 +7,8 @@ import type { RunningPart } from "#src/processes/supervised-part.ts";
 /** A child process that ends with this process, and whose output is appended to a log file. */
 export interface LoggedChild {
   readonly child: ChildProcess;
-  /** Resolves with the reason when the process has ended. */
   readonly exited: Promise<string>;
   hasEnded(): boolean;
-  /** Returns what the process has written so far. */
   said(): string;
 }
 

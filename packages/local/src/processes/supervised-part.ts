@@ -8,7 +8,6 @@ import type { Layout } from "#src/stack/layout.ts";
 /** A running process of the local stack. Disposing of it ends the process. */
 export interface RunningPart extends AsyncDisposable {
   readonly pid: number;
-  /** Resolves with the reason when the process has ended. */
   readonly exited: Promise<string>;
 }
 

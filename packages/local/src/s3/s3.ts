@@ -13,7 +13,6 @@ export interface EmbeddedS3 extends RunningPart {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Settings with which the media service uses the S3 server. */
   readonly settings: Readonly<Record<`S3_${string}`, string>>;
 }
 
@@ -22,7 +21,6 @@ export interface S3Options {
   readonly port?: number;
   /** Access keys from an earlier start of the S3 server. Default: new keys are created. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
-  /** File for the messages of the S3 server; default: `<dataDir>.log`. */
   readonly logFile?: string;
   readonly env?: GoEnvironment;
 }

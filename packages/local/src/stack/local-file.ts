@@ -28,7 +28,6 @@ export interface LocalStack {
   /** Connection URL of the database owner, who may read every schema. */
   readonly databaseUrl: string;
   readonly bus: "postgres" | "kafka";
-  /** Time settings that the services use, in seconds. */
   readonly time: TimeSettings;
   readonly services: Readonly<Record<ServiceName, readonly LocalService[]>>;
   /** The embedded Postgres; null when `DATABASE_URL` names a Postgres outside of the stack. */
@@ -37,13 +36,11 @@ export interface LocalStack {
     readonly dataDir: string;
     readonly port: number;
   } | null;
-  /** The embedded Kafka broker; null when the stack runs none. */
   readonly kafka: { readonly pid: number; readonly port: number } | null;
   readonly simulator: { readonly pid: number };
   readonly logs: string;
 }
 
-/** Reads the description of the running stack; undefined when none runs. */
 export function readLocalStack(file: string): LocalStack | undefined {
   // The content of `local.json` is not validated, because only the launcher writes the file.
   return readJsonFile(file) as LocalStack | undefined;

@@ -2,7 +2,6 @@ import { loadSecrets, operatorIdentity } from "#src/stack/secrets.ts";
 import type { Stack } from "#src/stack/stack.ts";
 import { runCommand } from "../../../cli/src/run.ts";
 
-/** The parts of a local stack that the operator's tool needs: its folder layout and its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
 export class OperatorError extends Error {

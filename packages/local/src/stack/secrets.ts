@@ -23,9 +23,7 @@ export interface Secrets {
    * first.
    */
   readonly handleKeys: string;
-  /** Key that signs the URLs of media files. */
   readonly mediaKey: string;
-  /** Secret of the apps that are registered with the simulated platforms. */
   readonly platformAppSecret: string;
   /** The demo workspace and its API key; absent until they are created. */
   readonly demo?: { readonly workspaceId: string; readonly apiKey: string };

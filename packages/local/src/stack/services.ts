@@ -3,7 +3,6 @@ export const serviceNames = ["gateway", "accounts", "posts", "media", "delivery"
 /** Name of a service, which is also the name of its folder, its consumer group and its hold file. */
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The services that have their own schema and database role. */
 export const databaseServices = [
   "accounts",
   "posts",

@@ -32,7 +32,6 @@ export interface StackOptions {
   readonly kafka?: boolean;
   readonly fresh?: boolean;
   readonly replicas?: number;
-  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart?: boolean;
   /**
    * Settings that are passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, the stack starts no Postgres
@@ -41,7 +40,6 @@ export interface StackOptions {
   readonly env?: Environment;
   /** Returns how one replica of a service differs from the others; called once for each replica. */
   readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
-  /** Called with one line for each event of a process of the stack, such as its end or its restart. */
   readonly report?: (line: string) => void;
   /** Abort signal that cancels the start of the stack. Processes that were started are then stopped. */
   readonly signal?: AbortSignal;
@@ -203,7 +201,6 @@ export function forgetData(layout: Layout): void {
   forgetDemo(layout.secretsFile);
 }
 
-/** Starts new log files and moves the log files of the last start into a folder beside them. */
 export function rotateLogs(layout: Layout): void {
   const previous = `${layout.logs}.previous`;
   if (existsSync(layout.logs)) {
