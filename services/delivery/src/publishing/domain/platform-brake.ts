@@ -32,7 +32,6 @@ export interface PlatformBrake {
   readonly isSeveralAccounts: boolean;
   /** Number of probes (calls that test whether the platform answers again) that had an unknown outcome in this hold. */
   readonly failedProbes: number;
-  /** Time since which publishing calls to the platform are held; null while they are not held. */
   readonly heldSince: Date | null;
   /**
    * Time from which the next probe (a call that tests whether the platform answers again) may be sent; null while
@@ -58,7 +57,6 @@ const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Returns whether the platform answered a publishing call; undefined if the outcome says nothing about that. */
 export function isAnswer(outcome: CallOutcome): boolean | undefined {
   switch (outcome.kind) {
     case "unknown":
