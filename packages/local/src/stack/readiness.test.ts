@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { watchReadiness } from "#src/stack/readiness-watch.ts";
+import { lastWords, watchReadiness } from "#src/stack/readiness.ts";
 
 test("a replica counts as ready only while its readiness check answers 200", async () => {
   const answer = { status: 200 };
@@ -25,4 +25,27 @@ test("a replica counts as ready only while its readiness check answers 200", asy
 
   server.close();
   server.closeAllConnections();
+});
+
+test("the message about a failed process of the local stack quotes the last error of the log in one line without the stack trace", () => {
+  const log = [
+    '{"level":"info","msg":"starting"}',
+    "Error: an older one",
+    "    at file:///a.ts:1:1",
+    "ConfigError: The configuration has 2 fault(s):",
+    "  - PORT is required",
+    "  - MEDIA_KEY needs at least 32 characters",
+    "    at loadConfig (file:///config.ts:1:1)",
+    "",
+    "Node.js v24.21.0",
+    "",
+  ].join("\n");
+
+  expect(lastWords(log)).toBe(
+    "ConfigError: The configuration has 2 fault(s): - PORT is required - MEDIA_KEY needs at least 32 characters",
+  );
+});
+
+test("the message about a failed process of the local stack quotes nothing from a log that contains no error", () => {
+  expect(lastWords('{"level":"info","msg":"Error: quoted"}\n')).toBe("");
 });

@@ -1,16 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { findStablePort } from "#src/processes/free-port.ts";
-import { reservePort } from "#src/processes/port-reservation.ts";
+import { reservePort, findStablePort } from "#src/processes/free-port.ts";
 
 const FREE_PORT = fileURLToPath(new URL("free-port.ts", import.meta.url));
-const RESERVATION = fileURLToPath(new URL("port-reservation.ts", import.meta.url));
 
 test("a port that one process has reserved cannot be reserved by another process", async () => {
   const port = await findStablePort();
   const program = `
-    const { reservePort } = await import(${JSON.stringify(RESERVATION)});
+    const { reservePort } = await import(${JSON.stringify(FREE_PORT)});
     process.stdout.write(String(reservePort(${port})));`;
   const words = ["--input-type=module", "--eval", program];
   expect(execFileSync(process.execPath, words, { encoding: "utf8" })).toBe("false");
