@@ -12,7 +12,6 @@ export interface PutOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The part of the browsers' `XMLHttpRequest` that sending a file needs. */
 interface Xhr extends EventTarget {
   readonly upload: EventTarget;
   readonly status: number;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createAuthorizationConnectors } from "#src/platforms.ts";
+import { createAuthorizationConnectors } from "#src/authorizations.ts";
 import { PLATFORM_FEATURES, type PlatformFeature } from "./permissions.ts";
 
 const app = { clientId: "app", clientSecret: "secret" };

@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createBlueskyAuthorizationConnector } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createBlueskyCommentsConnector } from "./comments/connector.ts";
 import { createBlueskyAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -11,11 +10,7 @@ import { createBlueskyPublishingConnector } from "./publishing/connector.ts";
 export const bluesky = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createBlueskyAuthorizationConnector),
-    permissions: undefined,
-    revocation: { ends: "tokens" },
-  },
+  authorization,
   publishing: createBlueskyPublishingConnector,
   comments: createBlueskyCommentsConnector,
   privateReplies: undefined,

@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createFacebookAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createFacebookCommentsConnector } from "./comments/connector.ts";
 import { createFacebookAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -15,11 +14,7 @@ import {
 export const facebook = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createFacebookAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { reason: "app_wide_grant" },
-  },
+  authorization,
   publishing: createFacebookPublishingConnector,
   comments: createFacebookCommentsConnector,
   privateReplies: createFacebookPrivateRepliesConnector,

@@ -1,4 +1,9 @@
 import { unavailable } from "#src/authorization/call.ts";
+import {
+  configureApp,
+  type PlatformAuthorization,
+  type Unconfigured,
+} from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -17,6 +22,7 @@ import {
   createInstagramLogin,
   refreshInstagramToken,
   type InstagramLoginUrls,
+  PERMISSIONS as INSTAGRAM_LOGIN,
 } from "./instagram-login.ts";
 
 export interface InstagramApp extends GraphApp {
@@ -105,3 +111,22 @@ export function createInstagramAuthorizationConnector(
     refresh: ({ refreshToken }, signal) => refreshInstagramToken(urls, refreshToken, signal),
   };
 }
+
+/**
+ * Creates the Instagram authorization connector for the configured login. Instagram Login and
+ * Facebook Login use different API hosts.
+ */
+const configure: PlatformAuthorization<Unconfigured<InstagramApp>>["configure"] = (
+  settings,
+  installation,
+) => {
+  const configured = configureApp(createInstagramAuthorizationConnector)(settings, installation);
+  if (configured === undefined || settings.login === "facebook") return configured;
+  return { ...configured, baseUrl: settings.instagramLogin.baseUrl };
+};
+
+export const authorization = {
+  configure,
+  permissions: [PERMISSIONS, INSTAGRAM_LOGIN],
+  revocation: { reason: "app_wide_grant" },
+} satisfies PlatformAuthorization<never>;

@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createTiktokAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createTiktokAvailableReader } from "./available.ts";
 import { createTiktokAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -11,11 +10,7 @@ import { createTiktokPublishingConnector } from "./publishing/connector.ts";
 export const tiktok = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createTiktokAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "grant" },
-  },
+  authorization,
   publishing: createTiktokPublishingConnector,
   comments: undefined,
   privateReplies: undefined,

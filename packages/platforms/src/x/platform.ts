@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createXAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createXCommentsConnector } from "./comments/connector.ts";
 import { createXAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -11,11 +10,7 @@ import { createXPublishingConnector } from "./publishing/connector.ts";
 export const x = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createXAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "tokens" },
-  },
+  authorization,
   publishing: createXPublishingConnector,
   comments: createXCommentsConnector,
   privateReplies: undefined,

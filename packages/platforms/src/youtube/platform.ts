@@ -1,6 +1,5 @@
-import { configureApp } from "#src/authorization/configure.ts";
 import type { Platform } from "#src/platform.ts";
-import { createYoutubeAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createYoutubeCommentsConnector } from "./comments/connector.ts";
 import { createYoutubeAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
@@ -8,15 +7,10 @@ import { youtube as facts } from "./facts.ts";
 import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
 import { createYoutubePublishingConnector } from "./publishing/connector.ts";
 
-/** Everything that Postrider knows of YouTube and can do there. */
 export const youtube = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createYoutubeAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "grant" },
-  },
+  authorization,
   publishing: createYoutubePublishingConnector,
   comments: createYoutubeCommentsConnector,
   privateReplies: undefined,
