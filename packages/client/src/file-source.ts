@@ -6,16 +6,12 @@ export type FileData =
   | ReadableStream<Uint8Array<ArrayBuffer>>
   | AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** What the API must know about a file before its bytes are uploaded. */
 export interface FileFacts {
-  /** Name of the file. Default: the name of the `File`. */
+  /** Default: the name of the `File`. */
   readonly fileName?: string | undefined;
-  /**
-   * Media type of the file. Default: the type of the `File` or `Blob`, or else the type that
-   * belongs to the extension of the file name.
-   */
+  /** Default: the type of the `File` or `Blob`, or else the type of the file name's extension. */
   readonly contentType?: string | undefined;
-  /** Length of the file; needed for a stream. */
+  /** Needed for a stream. */
   readonly bytes?: number | undefined;
 }
 
@@ -23,7 +19,7 @@ export interface FileSource {
   readonly fileName: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** The whole file, which can be sent again; or a stream, which can be read once. */
+  /** Can be sent again, unless it is a stream. */
   readonly body: Blob | ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 

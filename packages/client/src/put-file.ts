@@ -6,7 +6,6 @@ export interface UploadProgress {
   readonly totalBytes: number;
 }
 
-/** Options of sending a file. */
 export interface PutOptions {
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -43,7 +42,7 @@ function toResponse(xhr: Xhr): Response {
   return new Response(body, { status: xhr.status, headers });
 }
 
-/** Sends a file by `XMLHttpRequest`, because browsers report the progress of no other request. */
+/** Browsers report the progress of no other kind of request. */
 async function putByXhr(
   xhr: Xhr,
   url: string,
@@ -69,7 +68,7 @@ async function putByXhr(
   return toResponse(xhr);
 }
 
-/** The bytes as a stream that reports how many of them were taken. */
+/** The stream reports how many bytes were taken from it. */
 function counted({ body, bytes }: FileSource, onProgress: PutOptions["onProgress"]) {
   const stream = (body instanceof Blob ? body.stream() : body) as ReadableStream<Uint8Array>;
   let sentBytes = 0;

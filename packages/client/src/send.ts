@@ -4,22 +4,17 @@ import type { RequestOptions } from "./operation-types.ts";
 import { repeat } from "./repeat.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
-/** Settings of a client. */
 export interface ClientOptions {
-  /** Address of the Postrider installation, for example `https://postrider.example.com`. */
+  /** For example `https://postrider.example.com`. */
   readonly baseUrl: string;
-  /** API key of a workspace. */
   readonly apiKey: string;
-  /** Id of the workspace; needed if the API key belongs to several workspaces. */
+  /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /**
-   * Maximum time in milliseconds until a request is answered; each repetition of the request gets
-   * the same time. Default: 30 s, or more where checking a file takes long.
-   */
+  /** Until an answer, of each repetition too. Default: 30 s; more where a file is checked. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of times that a request is repeated. Default: 4. */
+  /** Default: 4. */
   readonly maxRetries?: number | undefined;
-  /** The function that the client calls instead of the global `fetch`. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -102,7 +97,7 @@ function toInit(client: ClientOptions, method: string, call: Call, key: string |
   return { ...init, body: JSON.stringify(withoutNulls(call.id, call.input)) };
 }
 
-/** Whether operations with this method send their input in the query, not in the body. */
+/** Whether the input is sent in the query, not in the body. */
 function isRead(method: string): boolean {
   return method === "GET" || method === "DELETE";
 }
@@ -149,11 +144,7 @@ function toBody(response: Response, text: string): unknown {
   }
 }
 
-/**
- * Carries out an operation of the API, and returns the body of the answer.
- *
- * @throws PostriderError The API refused it. PostriderConnectionError No answer arrived.
- */
+/** @throws PostriderError, or PostriderConnectionError if no answer arrived. */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
   const request = toAttempt(client, call);
   const { id, options } = call;
