@@ -25,6 +25,7 @@ import {
 import { findEventFaults } from "@postrider/rest/testing/event-faults";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
 
@@ -93,6 +94,26 @@ test("the payload of a webhook event about a post is the summary of the post wit
   const [lease] = await events.sql<{ isDue: boolean }[]>`
     select wake_at <= now() as is_due from webhook_leases where subscription_id = ${id}`;
   expect(lease?.isDue).toBe(true);
+});
+
+test("after a restore, the event of a change has a higher sequence than the lost changes of the resource", async () => {
+  const { workspaceId } = await events.subscribe();
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  await insertDeployment(events.sql, "here");
+  await events.publish("posts.events.v1", [failed(workspaceId, post.id, 9n)]);
+  await composeAll();
+  await events.sql`update deployment set restored_at = now()`;
+  await events.publish("posts.events.v1", [failed(workspaceId, post.id, 2n)]);
+  await composeAll();
+  await events.sql`update deployment set restored_at = null`;
+
+  const sequences = (await bodies(workspaceId)).map(({ sequence }) => sequence);
+  const later = sequences.find((sequence) => sequence !== 9);
+  expect(sequences).toHaveLength(2);
+  expect(sequences).toContain(9);
+  expect(later).toBeGreaterThan(9);
+  expect(Number.isSafeInteger(later)).toBe(true);
 });
 
 test("the payload of a webhook event about a target contains what the event says, although the target has changed since", async () => {

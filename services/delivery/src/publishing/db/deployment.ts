@@ -79,7 +79,6 @@ export async function findDeployment(
   | {
       readonly stored: DeploymentRow;
       readonly current: Deployment & DataCopy;
-      /** The database's time when it read the deployment. */
       readonly readAt: Date;
     }
   | undefined

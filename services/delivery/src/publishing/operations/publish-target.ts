@@ -11,7 +11,7 @@ import { toPublication } from "./fetch-task-inputs.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
-import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-work.ts";
+import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -20,7 +20,6 @@ interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
-  /** Number of the task's latest publishing call. */
   readonly callNumber: number;
 }
 

@@ -57,7 +57,6 @@ export async function lockTargets(
   return { calls, attempts, now };
 }
 
-/** Returns, of all items with the same key, the last one. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
