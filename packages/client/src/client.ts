@@ -36,9 +36,6 @@ export interface Client extends Operations, Iterators {
 
 type Method = (...values: readonly unknown[]) => unknown;
 
-/**
- * Splits the arguments of a method into the ids of the path, the query or body, and the options.
- */
 function splitArguments(id: keyof Operations, values: readonly unknown[]) {
   const count = OPERATIONS[id].split("{").length - 1;
   const path = values.slice(0, count) as readonly string[];
@@ -81,7 +78,6 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** An answer with a page of a list. */
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor: string | null };
 
 /**

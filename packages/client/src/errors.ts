@@ -42,7 +42,6 @@ export interface ErrorDetail {
   readonly [field: string]: unknown;
 }
 
-/** The fields of a `PostriderError`. */
 interface ErrorFields {
   readonly code: string;
   readonly message: string;
@@ -120,10 +119,7 @@ interface WireError {
   };
 }
 
-/**
- * Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the
- * page of a proxy.
- */
+/** Undefined for a body that Postrider did not write, such as the page of a proxy. */
 function parse(text: string): WireError["error"] {
   try {
     const error = (JSON.parse(text) as WireError | null)?.error;
@@ -133,7 +129,7 @@ function parse(text: string): WireError["error"] {
   }
 }
 
-/** Returns the whole seconds of `Retry-After`, which can also be a date; null if there is none. */
+/** `Retry-After` can also be a date. */
 function retryAfterOf(headers: Headers): number | null {
   const value = headers.get("retry-after");
   if (value === null) return null;
@@ -141,7 +137,6 @@ function retryAfterOf(headers: Headers): number | null {
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
-/** Returns the error that an answer with an error status stands for. */
 export function toError(response: Response, text: string): PostriderError {
   const { status, headers } = response;
   const error = parse(text);

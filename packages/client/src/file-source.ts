@@ -19,7 +19,6 @@ export interface FileFacts {
   readonly bytes?: number | undefined;
 }
 
-/** A file that is ready to be sent. */
 export interface FileSource {
   readonly fileName: string;
   readonly contentType: string;
@@ -50,7 +49,6 @@ function needed<T>(value: T | undefined, name: string): T {
   return value;
 }
 
-/** Returns the fields of a `Blob` or `File`; an empty object for bytes and streams. */
 function factsOf(data: FileData): Partial<Pick<File, "name" | "type">> {
   return data instanceof Blob ? data : {};
 }
@@ -76,12 +74,10 @@ function toBody(data: FileData): FileSource["body"] {
   return isInMemory ? new Blob([data]) : toStream(data);
 }
 
-/** Returns the media type that belongs to the extension of the file name. */
 function guessType(fileName: string): string | undefined {
   return TYPES[fileName.split(".").at(-1)?.toLowerCase() ?? ""];
 }
 
-/** Returns the file with its name, its media type and its length. */
 export function toFileSource(data: FileData, facts: FileFacts): FileSource {
   const { name, type } = factsOf(data);
   const body = toBody(data);

@@ -6,7 +6,6 @@ type Success = 200 | 201 | 202 | 204;
 /** The argument of an operation that has no input: an empty object, or no argument. */
 export type NoInput = Readonly<Record<string, never>>;
 
-/** The query of an operation. */
 export type Query<I extends Id> = [NonNullable<operations[I]["parameters"]["query"]>] extends [
   never,
 ]
@@ -17,7 +16,6 @@ type RequestBody<I extends Id> = operations[I] extends { readonly requestBody?: 
   ? NonNullable<B>
   : never;
 
-/** The request body of an operation. */
 export type Body<I extends Id> = [RequestBody<I>] extends [never]
   ? NoInput
   : RequestBody<I> extends { readonly content: { readonly "application/json": infer B } }

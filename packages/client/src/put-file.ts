@@ -1,7 +1,6 @@
 import { PostriderConnectionError, toError } from "./errors.ts";
 import type { FileSource } from "./file-source.ts";
 
-/** How much of a file has been sent. */
 export interface UploadProgress {
   readonly sentBytes: number;
   readonly totalBytes: number;
@@ -14,7 +13,6 @@ export interface PutOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The part of the browsers' `XMLHttpRequest` that sending a file needs. */
 interface Xhr extends EventTarget {
   readonly upload: EventTarget;
   readonly status: number;
@@ -26,7 +24,6 @@ interface Xhr extends EventTarget {
   abort(): void;
 }
 
-/** Resolves when the `XMLHttpRequest` has ended. */
 async function whenLoaded(xhr: Xhr): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError("the connection failed"));
@@ -72,7 +69,7 @@ async function putByXhr(
   return toResponse(xhr);
 }
 
-/** Returns the bytes of the file as a stream that reports how many of them were taken. */
+/** The bytes as a stream that reports how many of them were taken. */
 function counted({ body, bytes }: FileSource, onProgress: PutOptions["onProgress"]) {
   const stream = (body instanceof Blob ? body.stream() : body) as ReadableStream<Uint8Array>;
   let sentBytes = 0;

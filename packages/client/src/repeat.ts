@@ -1,28 +1,19 @@
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 
-/**
- * Wait before the first repetition, in milliseconds. The wait doubles with each further repetition.
- */
+/** Doubles with each further repetition. */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
-/**
- * Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not
- * repeated.
- */
+/** After a longer wait that an answer asks for, the request is not repeated. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const TEMPORARY_STATUSES = new Set([502, 503, 504]);
 
 export interface RepeatOptions {
   readonly maxRetries: number;
-  /** Whether carrying out the request twice has the same effect as once. */
   readonly isRepeatable: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Whether the request may be sent again after this error, without a risk that it is carried out
- * twice.
- */
+/** Without a risk that the request is carried out twice. */
 function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   if (error instanceof PostriderConnectionError) return isRepeatable;
   if (!(error instanceof PostriderError)) return false;
@@ -34,9 +25,7 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
 }
 
 /**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a
- * random part of a duration that grows with each repetition, so that clients whose requests failed
- * together do not repeat them together.
+ * What the answer asks for, otherwise a random part of a growing duration, so that clients whose requests failed together do not repeat them together.
  */
 function waitOf(error: unknown, retries: number): number {
   const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);

@@ -25,7 +25,6 @@ export interface ClientOptions {
 
 type OperationId = keyof Operations;
 
-/** An operation with its arguments: the ids in its path, and its query or body. */
 export interface Call {
   readonly id: OperationId;
   readonly path: readonly string[];
@@ -34,17 +33,14 @@ export interface Call {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Time limits of operations that download or check a whole file, in milliseconds. */
+/** For operations that download or check a whole file. */
 const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
   completeUpload: 150_000,
   importMedia: 150_000,
 };
 export const MAX_RETRIES = 4;
 
-/**
- * The POST operations that change nothing when they are repeated, although they accept no
- * idempotency key.
- */
+/** They change nothing when they are repeated, although they accept no idempotency key. */
 const REPEATABLE = new Set<OperationId>(["validatePost", "completeUpload"]);
 const keyed = new Set(KEYED);
 
@@ -84,13 +80,11 @@ function toHeaders(client: ClientOptions, options: RequestOptions, key: string |
   return headers;
 }
 
-/** Returns a signal that is aborted by the caller's signal, or after the time limit. */
 function limited(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** A request as it is sent first, and again in each repetition. */
 interface Attempt {
   readonly name: string;
   readonly url: URL;

@@ -17,23 +17,16 @@ export interface WaitOptions extends RequestOptions {
 }
 
 const TIMEOUT_MS = 120_000;
-/**
- * Milliseconds between the first two readings of a post. The interval grows with each reading, up
- * to a maximum.
- */
+/** Grows with each reading, up to a maximum. */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
-/**
- * Maximum interval in milliseconds at which a post is read before its scheduled time, because the
- * time can be changed and the post can be published early.
- */
+/** Before its scheduled time, which can be changed; the post can also be published early. */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
-/** Maximum time in seconds for which the server may delay its answer until the post is final. */
+/** For which the server may delay its answer until the post is final. */
 const MAX_HELD_SECONDS = 30;
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
 
-/** Reads a post; the server may delay its answer for up to `waitMs`, until the post is final. */
 type ReadPost = (id: string, waitMs: number, options: RequestOptions) => Promise<PostDetail>;
 
 function createReader(getPost: Operations["getPost"], serverWaits: boolean): ReadPost {
@@ -54,10 +47,6 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   };
 }
 
-/**
- * Returns the milliseconds from the beginning of one reading of a post to the beginning of the
- * next.
- */
 function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
   const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;

@@ -1,6 +1,5 @@
 import type { webhooks } from "../gen/openapi.ts";
 
-/** Verifier for the signatures of one secret: the signature scheme and the WebCrypto key. */
 interface Verifier {
   readonly version: "v1" | "v1a";
   readonly verify: (
@@ -44,10 +43,7 @@ async function createVerifier(secret: string): Promise<Verifier | undefined> {
   };
 }
 
-/**
- * Whether one of the signatures in the header `webhook-signature` was made with the verifier's
- * secret.
- */
+/** Whether one of the signatures in `webhook-signature` was made with the secret. */
 async function hasSignature(
   header: string,
   { version, verify }: Verifier,
@@ -67,10 +63,8 @@ export type WebhookEvent = {
   [Type in keyof webhooks]: webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
 }[keyof webhooks];
 
-/** The type of a webhook event. More types can follow. */
 export type WebhookEventType = WebhookEvent["type"];
 
-/** A webhook event of one type. */
 export type WebhookEventOf<Type extends WebhookEventType> = Extract<
   WebhookEvent,
   { readonly type: Type }
@@ -98,7 +92,6 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** The headers of a request: `Headers`, or an object as Node's `request.headers`. */
 type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Options of `verifyWebhook`. */
@@ -127,7 +120,6 @@ function checkTime(timestamp: string, { toleranceSeconds = 300, now = Date.now()
   );
 }
 
-/** Returns the bytes that are signed: the id, the time and the body, joined by full stops. */
 function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
   const content = new Uint8Array(prefix.length + body.length);

@@ -1,9 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import {
-  makeIdentityKeys,
-  type IdentityKeyTexts,
-} from "@postrider/shared/identity/made-identities";
+import { makeIdentityKeys, type IdentityKeyTexts } from "@postrider/shared/identity/identity-keys";
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
 import { readJsonFile, writeJsonFile } from "#src/processes/json-file.ts";

@@ -1,5 +1,5 @@
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
-import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
+import { toTrustedIdentities } from "@postrider/shared/identity/identity-keys";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import type { Secrets } from "#src/stack/secrets.ts";

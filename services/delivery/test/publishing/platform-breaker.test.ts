@@ -52,7 +52,7 @@ async function countByStatus(sql: Sql): Promise<Readonly<Record<string, number>>
  * publishing is held back, answers again.
  */
 async function makeProbeDue(sql: Sql): Promise<void> {
-  await sql`update platform_brakes set probe_at = now()`;
+  await sql`update platform_breakers set probe_at = now()`;
   await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
 }
 
@@ -74,7 +74,7 @@ test.each([
     const counts = await eventually(async () => {
       const found = await countByStatus(sql);
       const settled = (found.unknown ?? 0) + (found.queued ?? 0);
-      const held = await sql`select 1 from platform_brakes where held_since is not null`;
+      const held = await sql`select 1 from platform_breakers where held_since is not null`;
       return settled === TARGETS && held.length > 0 ? found : false;
     });
     expect(counts.unknown).toBeLessThanOrEqual(maximum);
@@ -102,7 +102,7 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   const world = new World();
   const target = world.addTarget();
   await sql`
-    insert into platform_brakes (platform, held_since, probe_at)
+    insert into platform_breakers (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now() + interval '1 hour')`;
   await request(sql, target);
 
@@ -111,7 +111,7 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   });
 
   await untilStatus(sql, target, "published");
-  expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
+  expect(await sql`select 1 from platform_breakers where held_since is not null`).toEqual([]);
 });
 
 /** Makes many due targets of a platform that answers every publishing call with HTTP 502, until publishing to it is held back. */
@@ -200,7 +200,7 @@ test("when a platform answers a probe, publishing to it is no longer held back a
     const attempts = await listAttempts(sql, target);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(["retry", "published"]);
   }
-  expect(await sql`select unknowns_in_row, held_since from platform_brakes`).toMatchObject([
+  expect(await sql`select unknowns_in_row, held_since from platform_breakers`).toMatchObject([
     { unknownsInRow: 0, heldSince: null },
   ]);
 });
@@ -216,7 +216,7 @@ async function openHeldTargets(count: number) {
   const held = targets.map(({ targetId }) => ({ targetId, generation: 1, fence: 1 }));
   await openAttempts(sql, held);
   await sql`
-    insert into platform_brakes (platform, held_since, probe_at)
+    insert into platform_breakers (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now())`;
   const marks = held.map((key) => ({
     ...key,
@@ -229,10 +229,10 @@ async function openHeldTargets(count: number) {
 
 /** Returns the seconds until the next probe of the platform, rounded. */
 async function readProbeWait(sql: Sql): Promise<number | undefined> {
-  const [brake] = await sql<{ waitS: number }[]>`
+  const [breaker] = await sql<{ waitS: number }[]>`
     select extract(epoch from probe_at - now())::int as wait_s
-    from platform_brakes`;
-  return brake?.waitS;
+    from platform_breakers`;
+  return breaker?.waitS;
 }
 
 test("when two delivery processes want to send a probe to an unresponsive platform at the same time, only one of them sends it", async () => {
@@ -289,7 +289,7 @@ test.each<[string, Outcome]>([
     world.reactions = [() => outcome];
     const target = world.addTarget();
     await sql`
-      insert into platform_brakes (platform, held_since, probe_at)
+      insert into platform_breakers (platform, held_since, probe_at)
       values ('x', now() - interval '1 minute', now())`;
     await using _worker = startWorker(database, world, {
       settings: { ...SETTINGS, visibleCallMs: 3_600_000, probeMs: [20] },
@@ -314,7 +314,7 @@ test("publishing to a platform is not held back when the servers of the owners o
   await request(sql, ...targets);
 
   await eventually(async () => expect(await countByStatus(sql)).toEqual({ unknown: TARGETS }));
-  expect(await sql`select 1 from platform_brakes where unknowns_in_row > 0`).toEqual([]);
+  expect(await sql`select 1 from platform_breakers where unknowns_in_row > 0`).toEqual([]);
 });
 
 test("while account owners' own servers do not answer, publishing calls to the platform itself are still made concurrently", async () => {
@@ -358,7 +358,7 @@ test("while publishing to a platform is held back, targets of other platforms ar
   world.verdicts = [() => ({ kind: "present", externalId: "found", permalink: null })];
   await sql`update publish_tasks set wake_at = now() where status = 'unknown'`;
   await eventually(async () => expect((await countByStatus(sql)).published).toBe(2));
-  expect(await sql`select 1 from platform_brakes where held_since is not null`).toHaveLength(1);
+  expect(await sql`select 1 from platform_breakers where held_since is not null`).toHaveLength(1);
 });
 
 test("while publishing to a platform is held back, the platform's targets are neither claimed nor counted as late", async () => {
@@ -444,9 +444,9 @@ test("after five publishing calls of one account with an unknown outcome, the ac
   await request(sql, ...targets);
 
   await eventually(async () => expect(await countByStatus(sql)).toEqual({ failed: 5, queued: 1 }));
-  expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
-  const [gate] = await sql<{ isPaused: boolean }[]>`
+  expect(await sql`select 1 from platform_breakers where held_since is not null`).toEqual([]);
+  const [breaker] = await sql<{ isPaused: boolean }[]>`
     select not_before > now() + interval '30 minutes' as is_paused
-    from account_gates`;
-  expect(gate).toEqual({ isPaused: true });
+    from account_breakers`;
+  expect(breaker).toEqual({ isPaused: true });
 });

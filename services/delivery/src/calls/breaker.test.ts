@@ -1,18 +1,19 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { expect, test } from "vitest";
-import { isAnswer, nextBrake, releasedBrake, type CallSignal } from "./platform-brake.ts";
+import { isAnswer } from "#src/publishing/domain/call-signals.ts";
+import { closedBreaker, nextBreaker, type CallSignal } from "./breaker.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
 const POLICY = { holdAfterUnknowns: 3, probeMs: [5_000, 30_000] };
-const OPEN = releasedBrake("x");
+const CLOSED = closedBreaker("x");
 const unanswered: CallSignal = { isAnswered: false, accountId: "a", calledAt: at(-100) };
 const ofOther: CallSignal = { ...unanswered, accountId: "b" };
 const answered: CallSignal = { ...unanswered, isAnswered: true };
-const HELD = nextBrake(OPEN, [unanswered, ofOther, unanswered], NOW, POLICY);
+const HELD = nextBreaker(CLOSED, [unanswered, ofOther, unanswered], NOW, POLICY);
 
 test("publishing to a platform is held after the configured number of publishing calls in a row with an unknown outcome", () => {
-  expect(nextBrake(OPEN, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
+  expect(nextBreaker(CLOSED, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
     unknownsInRow: 2,
     heldSince: null,
     probeAt: null,
@@ -22,28 +23,28 @@ test("publishing to a platform is held after the configured number of publishing
 
 test("publishing to a platform is not held when all publishing calls with an unknown outcome are of one account", () => {
   const many = Array.from({ length: 10 }, () => unanswered);
-  const brake = nextBrake(OPEN, many, NOW, POLICY);
+  const breaker = nextBreaker(CLOSED, many, NOW, POLICY);
 
-  expect(brake).toMatchObject({ unknownsInRow: 10, heldSince: null });
-  expect(nextBrake(brake, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
+  expect(breaker).toMatchObject({ unknownsInRow: 10, heldSince: null });
+  expect(nextBreaker(breaker, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
 });
 
 test("an answer of the platform restarts the count of publishing calls in a row with an unknown outcome", () => {
-  const brake = nextBrake(OPEN, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
+  const breaker = nextBreaker(CLOSED, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
 
-  expect(brake).toMatchObject({ unknownsInRow: 1, heldSince: null });
+  expect(breaker).toMatchObject({ unknownsInRow: 1, heldSince: null });
 });
 
 test("while a platform is held, a failed probe delays the next probe, but a publishing call that was sent before the hold and has an unknown outcome does not", () => {
   const probe = { ...unanswered, calledAt: at(6_000) };
 
-  expect(nextBrake(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
+  expect(nextBreaker(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
     unknownsInRow: 4,
     probeAt: at(5_000),
   });
-  const once = nextBrake(HELD, [probe], at(7_000), POLICY);
+  const once = nextBreaker(HELD, [probe], at(7_000), POLICY);
   expect(once).toMatchObject({ failedProbes: 1, heldSince: NOW, probeAt: at(37_000) });
-  const twice = nextBrake(once, [{ ...probe, calledAt: at(38_000) }], at(40_000), POLICY);
+  const twice = nextBreaker(once, [{ ...probe, calledAt: at(38_000) }], at(40_000), POLICY);
   expect(twice).toMatchObject({ failedProbes: 2, probeAt: at(70_000) });
 });
 
@@ -51,27 +52,27 @@ test("a probe of a held platform that does not show whether the platform answers
   const sent = { ...HELD, probeAt: at(300_000) };
   const isVoid = { ...unanswered, isAnswered: undefined, calledAt: at(6_000) };
 
-  const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
+  const after = nextBreaker(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
   // The time of the next probe does not change in three cases: the planned probe is earlier, the call was not a probe,
   // or the platform is not held.
-  expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
-  expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
-  expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);
+  expect(nextBreaker(after, [isVoid], at(8_000), POLICY)).toEqual(after);
+  expect(nextBreaker(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
+  expect(nextBreaker(CLOSED, [isVoid], at(7_000), POLICY)).toEqual(CLOSED);
 });
 
 test("when the setting holdAfterUnknowns (calls in a row with an unknown outcome that hold a platform) is changed to 0, the hold of a platform ends after its next call", () => {
-  expect(nextBrake(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(OPEN);
+  expect(nextBreaker(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(CLOSED);
 });
 
 test("the hold of a platform ends after any answer of the platform", () => {
-  expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
+  expect(nextBreaker(HELD, [answered], at(1_000), POLICY)).toEqual(CLOSED);
 });
 
 test("a platform is never held while the setting holdAfterUnknowns (calls in a row with an unknown outcome that hold a platform) is 0", () => {
   const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
-  expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
+  expect(nextBreaker(CLOSED, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
 });
 
 test.each<[Outcome, string, boolean | undefined]>([

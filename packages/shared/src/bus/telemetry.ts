@@ -1,5 +1,6 @@
 import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
+import { createAgeGauge } from "#src/telemetry/metrics.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
 /** OpenTelemetry's semantic conventions for messaging. */
@@ -29,10 +30,7 @@ function openRecordSpan(
   });
 }
 
-/**
- * One span per record, because records belong to different traces. `work` receives records that
- * refer to their spans; unchanged ones if tracing is off.
- */
+/** Records belong to different traces; `work` receives them with references to their spans. */
 export async function inRecordSpans<T>(
   operation: keyof typeof KINDS,
   records: readonly BusRecord[],
@@ -54,4 +52,28 @@ export async function inRecordSpans<T>(
   } finally {
     for (const span of spans) span.end();
   }
+}
+
+const lag = createAgeGauge("consumer_lag_seconds", "Age of the oldest event not yet handled.", [
+  "topic",
+  "group",
+  "partition",
+]);
+
+interface LagPlace {
+  readonly topic: string;
+  readonly group: string;
+  readonly partition: number;
+}
+
+/** The age of the record that is processed now; without a time all are processed. */
+export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
+  const { topic, group, partition } = place;
+  lag.set({ topic, group, partition: String(partition) }, oldestAt);
+}
+
+/** Removes the lag of partitions that are now assigned to another consumer. */
+export function keepLag(topic: string, group: string, partitions: readonly number[]): void {
+  const kept = new Set(partitions.map(String));
+  lag.forget((of) => of.topic === topic && of.group === group && !kept.has(of.partition));
 }

@@ -5,7 +5,6 @@ import { renewLeases } from "#src/calls/table.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
-/** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
 /**
  * Maximum number of publish tasks of one workspace in work in this process; when it is reached, no more tasks of the
@@ -21,7 +20,7 @@ export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
 
-interface TasksInWorkOptions {
+interface HeldTasksOptions {
   readonly sql: Sql;
   readonly leaseMs: number;
   readonly logger: Logger;
@@ -33,13 +32,12 @@ interface TasksInWorkOptions {
  * The publish tasks that this process has in work. Their leases are renewed with one SQL statement, four times per lease
  * duration.
  */
-export class TasksInWork implements AsyncDisposable {
+export class HeldTasks implements AsyncDisposable {
   readonly #onEnd: () => void;
-  /** The controller of a task is aborted when the lease of the task is lost. */
   readonly #tasks = new Map<ClaimedTask, AbortController>();
   readonly #loop: Loop;
 
-  constructor({ sql, leaseMs, logger, onEnd }: TasksInWorkOptions) {
+  constructor({ sql, leaseMs, logger, onEnd }: HeldTasksOptions) {
     this.#onEnd = onEnd;
     const everyMs = leaseMs / 4;
     let isFirst = true;
