@@ -20,10 +20,13 @@ export const COMMENT_RECORD = { ...COMMENT, createdAt: INSTANT, likeCount: 3, re
 
 const ALL_SCOPES = [
   "posts:read",
+  "posts:write",
   "comments:read",
   "comments:write",
   "automations:read",
   "automations:write",
+  "webhooks:read",
+  "webhooks:write",
 ];
 
 /** A REST server with in-memory services that record the requests which reach them. */
@@ -37,7 +40,11 @@ export interface RecordingServer extends AsyncDisposable {
    */
   send(
     options: InjectOptions,
-    more?: { readonly error?: ServiceError; readonly scopes?: readonly string[] },
+    more?: {
+      readonly error?: ServiceError | undefined;
+      readonly scopes?: readonly string[];
+      readonly verified?: boolean;
+    },
   ): Promise<Awaited<ReturnType<FastifyInstance["inject"]>>>;
 }
 
@@ -52,20 +59,21 @@ export async function createRecordingServer(
 ): Promise<RecordingServer> {
   let seen: object[] = [];
   let refusal: ServiceError | undefined;
-  let scopes: readonly string[] = ALL_SCOPES;
+  let admission = admitted();
   const answer: Answer = (request, give) => {
     seen.push(request);
     if (refusal !== undefined) throw refusal;
     return give;
   };
-  const app = await createTestServer(toPeers(answer), () => admitted({ scopes: new Set(scopes) }));
+  const app = await createTestServer(toPeers(answer), () => admission);
   return {
     app,
     seen: () => seen,
     send: async (options, more = {}) => {
       seen = [];
       refusal = more.error;
-      scopes = more.scopes ?? ALL_SCOPES;
+      const { scopes = ALL_SCOPES, verified = true } = more;
+      admission = admitted({ scopes: new Set(scopes), verified });
       const headers = { authorization: "Bearer a", ...options.headers };
       return await app.inject({ ...options, headers });
     },
