@@ -10,10 +10,11 @@ const NETWORKS = new Set(
   ),
 );
 
-/** The two lists of all networks, with the file that each imports from the folder of a network. */
-const LISTS: Readonly<Record<string, string>> = {
-  "registry.ts": "facts.ts",
-  "platforms.ts": "platform.ts",
+/** The lists of all networks, with the files that each imports from the folder of a network. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  "registry.ts": ["facts.ts"],
+  "platforms.ts": ["platform.ts"],
+  "authorizations.ts": ["authorization.ts", "environment.ts", "available.ts"],
 };
 
 /** Returns why an import reaches into the folder of a network, or undefined when the import is allowed. */
@@ -28,6 +29,6 @@ export function networkFault(edge: {
     : posix.join(posix.dirname(path), edge.specifier);
   const [network = "", file] = target.split("/");
   if (!NETWORKS.has(network) || path.startsWith(`${network}/`)) return undefined;
-  if (LISTS[path] !== undefined && LISTS[path] === file) return undefined;
+  if (file !== undefined && LISTS[path]?.includes(file) === true) return undefined;
   return `Only files of ${network}/ import from ${network}/: pass in what the shared code needs, or add a member to Platform.`;
 }

@@ -1,9 +1,9 @@
-create table delivery.account_gates (
+create table delivery.account_breakers (
   account_id uuid not null,
   workspace_id uuid not null,
   not_before timestamp with time zone,
   failures_in_row integer not null default 0,
-  constraint account_gates_pkey PRIMARY KEY (account_id)
+  constraint account_breakers_pkey PRIMARY KEY (account_id)
 );
 
 create table delivery.account_queues (
@@ -409,7 +409,7 @@ create table delivery.pauses (
   constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
 );
 
-create table delivery.platform_brakes (
+create table delivery.platform_breakers (
   platform text not null,
   unknowns_in_row integer not null default 0,
   account_id uuid,
@@ -417,8 +417,8 @@ create table delivery.platform_brakes (
   failed_probes integer not null default 0,
   held_since timestamp with time zone,
   probe_at timestamp with time zone,
-  constraint platform_brakes_pkey PRIMARY KEY (platform),
-  constraint platform_brakes_held_check CHECK (((held_since IS NULL) = (probe_at IS NULL)))
+  constraint platform_breakers_pkey PRIMARY KEY (platform),
+  constraint platform_breakers_held_check CHECK (((held_since IS NULL) = (probe_at IS NULL)))
 );
 
 create table delivery.platform_limits (

@@ -22,23 +22,14 @@ export type { WaitOptions } from "./wait-for-post.ts";
 
 /** A client of one Postrider installation, with one API key. */
 export interface Client extends Operations, Iterators {
-  /**
-   * Uploads an image or a video and returns the media, which are then ready for posts. The file is
-   * a `Blob` or `File`, bytes, or a stream with its length in the option `bytes`.
-   */
+  /** A stream needs its length in the option `bytes`. The media returned are ready for posts. */
   uploadFile(data: FileData, options?: UploadOptions): Promise<ReadyMedia>;
-  /**
-   * Waits until publishing a post has ended, whatever the result, and returns the post with its
-   * targets.
-   */
+  /** Waits until publishing has ended, whatever the result. */
   waitForPost(id: string, options?: WaitOptions): Promise<PostDetail>;
 }
 
 type Method = (...values: readonly unknown[]) => unknown;
 
-/**
- * Splits the arguments of a method into the ids of the path, the query or body, and the options.
- */
 function splitArguments(id: keyof Operations, values: readonly unknown[]) {
   const count = OPERATIONS[id].split("{").length - 1;
   const path = values.slice(0, count) as readonly string[];
@@ -81,12 +72,9 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** An answer with a page of a list. */
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor: string | null };
 
-/**
- * Yields the items of a list. Reads the next page when all items of the page before have been used.
- */
+/** Reads the next page when all items of the page before have been used. */
 async function* iterate(
   readPage: (cursor: string | undefined) => Promise<unknown>,
   field: string,

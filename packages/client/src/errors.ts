@@ -2,39 +2,26 @@ import type { DetailCode, ErrorCode, PostDetail } from "../gen/openapi.ts";
 
 /** One thing that is wrong with a request. Which further fields it has depends on its code. */
 export interface ErrorDetail {
-  /**
-   * The error code. It never changes its meaning. The known codes are listed; later versions of the
-   * API can add more.
-   */
+  /** It never changes its meaning. Later versions of the API can add codes. */
   readonly code: DetailCode | (string & {});
   readonly message: string;
-  /**
-   * JSON Pointer to the field of the request body; if `in` is set, the name of a query parameter or
-   * header instead.
-   */
+  /** JSON Pointer into the request body; if `in` is set, the name of a parameter or header. */
   readonly path?: string;
   readonly in?: "query" | "header" | (string & {});
-  /** Id of the account of the target that the error detail is about. */
   readonly accountId?: string;
   readonly platform?: string;
-  /** Description of a value that would be accepted. */
+  /** A value that would be accepted. */
   readonly expected?: string;
   readonly allowed?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /**
-   * What the client sent: a short value as JSON, a header or an HTTP method as it is, and only the
-   * type of a longer value.
-   */
+  /** A short value as JSON, a header or HTTP method as it is, else only the type of the value. */
   readonly found?: string;
-  /** The limit that was exceeded, and the actual value, in the unit `unit`. */
+  /** The limit that was exceeded, in the unit `unit`. */
   readonly limit?: number;
   readonly actual?: number;
   readonly unit?: string;
-  /**
-   * The status of the object that the request is about, or the HTTP status with which another
-   * server answered Postrider.
-   */
+  /** Of the object of the request, or the HTTP status with which another server answered. */
   readonly status?: string | number;
   readonly reason?: string;
   /** Id of the post that prevents the operation. */
@@ -42,7 +29,6 @@ export interface ErrorDetail {
   readonly [field: string]: unknown;
 }
 
-/** The fields of a `PostriderError`. */
 interface ErrorFields {
   readonly code: string;
   readonly message: string;
@@ -61,7 +47,6 @@ export class PostriderError extends Error {
    * `If-None-Match` gets, and `unexpected_answer` for an answer that Postrider did not write.
    */
   readonly code: ErrorCode | "not_modified" | "unexpected_answer" | (string & {});
-  /** HTTP status of the answer. */
   readonly status: number;
   readonly details: readonly ErrorDetail[];
   /** Id of the request; quote it when you report a problem. */
@@ -84,10 +69,7 @@ export class PostriderError extends Error {
  */
 export class PostriderConnectionError extends Error {
   override readonly name = "PostriderConnectionError";
-  /**
-   * The idempotency key of the request. The same call with this key is carried out once, however
-   * often it is sent.
-   */
+  /** The same call with this key is carried out once, however often it is sent. */
   readonly idempotencyKey: string | undefined;
 
   constructor(request: string, cause: unknown, idempotencyKey?: string) {
@@ -97,10 +79,7 @@ export class PostriderConnectionError extends Error {
   }
 }
 
-/**
- * A post was still being published, or still waiting for its time, when the time limit of
- * `waitForPost` had passed.
- */
+/** The post was not final when the time limit of `waitForPost` had passed. */
 export class PostWaitTimeoutError extends Error {
   override readonly name = "PostWaitTimeoutError";
   /** The post as the client read it last. */
@@ -120,10 +99,7 @@ interface WireError {
   };
 }
 
-/**
- * Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the
- * page of a proxy.
- */
+/** Undefined for a body that Postrider did not write, such as the page of a proxy. */
 function parse(text: string): WireError["error"] {
   try {
     const error = (JSON.parse(text) as WireError | null)?.error;
@@ -133,7 +109,7 @@ function parse(text: string): WireError["error"] {
   }
 }
 
-/** Returns the whole seconds of `Retry-After`, which can also be a date; null if there is none. */
+/** `Retry-After` can also be a date; null if there is none. */
 function retryAfterOf(headers: Headers): number | null {
   const value = headers.get("retry-after");
   if (value === null) return null;
@@ -141,7 +117,6 @@ function retryAfterOf(headers: Headers): number | null {
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
-/** Returns the error that an answer with an error status stands for. */
 export function toError(response: Response, text: string): PostriderError {
   const { status, headers } = response;
   const error = parse(text);

@@ -6,25 +6,20 @@ export type FileData =
   | ReadableStream<Uint8Array<ArrayBuffer>>
   | AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** What the API must know about a file before its bytes are uploaded. */
 export interface FileFacts {
-  /** Name of the file. Default: the name of the `File`. */
+  /** Default: the name of the `File`. */
   readonly fileName?: string | undefined;
-  /**
-   * Media type of the file. Default: the type of the `File` or `Blob`, or else the type that
-   * belongs to the extension of the file name.
-   */
+  /** Default: the type of the `File` or `Blob`, or else the type of the file name's extension. */
   readonly contentType?: string | undefined;
-  /** Length of the file; needed for a stream. */
+  /** Needed for a stream. */
   readonly bytes?: number | undefined;
 }
 
-/** A file that is ready to be sent. */
 export interface FileSource {
   readonly fileName: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** The whole file, which can be sent again; or a stream, which can be read once. */
+  /** Can be sent again, unless it is a stream. */
   readonly body: Blob | ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
@@ -50,7 +45,6 @@ function needed<T>(value: T | undefined, name: string): T {
   return value;
 }
 
-/** Returns the fields of a `Blob` or `File`; an empty object for bytes and streams. */
 function factsOf(data: FileData): Partial<Pick<File, "name" | "type">> {
   return data instanceof Blob ? data : {};
 }
@@ -76,12 +70,10 @@ function toBody(data: FileData): FileSource["body"] {
   return isInMemory ? new Blob([data]) : toStream(data);
 }
 
-/** Returns the media type that belongs to the extension of the file name. */
 function guessType(fileName: string): string | undefined {
   return TYPES[fileName.split(".").at(-1)?.toLowerCase() ?? ""];
 }
 
-/** Returns the file with its name, its media type and its length. */
 export function toFileSource(data: FileData, facts: FileFacts): FileSource {
   const { name, type } = factsOf(data);
   const body = toBody(data);

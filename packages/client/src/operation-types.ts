@@ -6,7 +6,6 @@ type Success = 200 | 201 | 202 | 204;
 /** The argument of an operation that has no input: an empty object, or no argument. */
 export type NoInput = Readonly<Record<string, never>>;
 
-/** The query of an operation. */
 export type Query<I extends Id> = [NonNullable<operations[I]["parameters"]["query"]>] extends [
   never,
 ]
@@ -17,7 +16,6 @@ type RequestBody<I extends Id> = operations[I] extends { readonly requestBody?: 
   ? NonNullable<B>
   : never;
 
-/** The request body of an operation. */
 export type Body<I extends Id> = [RequestBody<I>] extends [never]
   ? NoInput
   : RequestBody<I> extends { readonly content: { readonly "application/json": infer B } }
@@ -28,40 +26,27 @@ type BodyOf<R> = R extends { readonly content: { readonly "application/json": in
   ? B
   : undefined;
 
-/** The answer of an operation; undefined for an answer without a body. */
+/** Undefined for an answer without a body. */
 export type Answer<I extends Id> = {
   [S in Success & keyof operations[I]["responses"]]: BodyOf<operations[I]["responses"][S]>;
 }[Success & keyof operations[I]["responses"]];
 
-/** An item of the list in an operation's answer. */
 export type Item<I extends Id, Field extends string> =
   Answer<I> extends Readonly<Record<Field, readonly (infer T)[]>> ? T : never;
 
-/** Options of a single request. */
 export interface RequestOptions {
-  /** Signal that ends the request, and the wait before the request is repeated. */
+  /** Ends the request, and the wait before it is repeated. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * The idempotency key of the request. By default, the client makes one for each call that accepts
-   * one.
-   */
+  /** By default, the client makes one for each call that accepts one. */
   readonly idempotencyKey?: string | undefined;
   /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
   readonly ifMatch?: string | undefined;
-  /** Id of the workspace; needed if the API key belongs to several workspaces. */
+  /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /** Further HTTP headers of the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Maximum time in milliseconds until a request is answered; each repetition of the request gets
-   * the same time.
-   */
+  /** Maximum time until an answer; each repetition gets the same time. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of times that the request is repeated. */
   readonly maxRetries?: number | undefined;
-  /**
-   * Is called with the HTTP response, for example to read its `ETag`, because the result of the
-   * call contains only the body.
-   */
+  /** For example to read the `ETag`, because the result of the call has only the body. */
   readonly onResponse?: ((response: Response) => void) | undefined;
 }

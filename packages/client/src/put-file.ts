@@ -1,20 +1,17 @@
 import { PostriderConnectionError, toError } from "./errors.ts";
 import type { FileSource } from "./file-source.ts";
 
-/** How much of a file has been sent. */
 export interface UploadProgress {
   readonly sentBytes: number;
   readonly totalBytes: number;
 }
 
-/** Options of sending a file. */
 export interface PutOptions {
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The part of the browsers' `XMLHttpRequest` that sending a file needs. */
 interface Xhr extends EventTarget {
   readonly upload: EventTarget;
   readonly status: number;
@@ -26,7 +23,6 @@ interface Xhr extends EventTarget {
   abort(): void;
 }
 
-/** Resolves when the `XMLHttpRequest` has ended. */
 async function whenLoaded(xhr: Xhr): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError("the connection failed"));
@@ -46,7 +42,7 @@ function toResponse(xhr: Xhr): Response {
   return new Response(body, { status: xhr.status, headers });
 }
 
-/** Sends a file by `XMLHttpRequest`, because browsers report the progress of no other request. */
+/** Browsers report the progress of no other kind of request. */
 async function putByXhr(
   xhr: Xhr,
   url: string,
@@ -72,7 +68,7 @@ async function putByXhr(
   return toResponse(xhr);
 }
 
-/** Returns the bytes of the file as a stream that reports how many of them were taken. */
+/** The stream reports how many bytes were taken from it. */
 function counted({ body, bytes }: FileSource, onProgress: PutOptions["onProgress"]) {
   const stream = (body instanceof Blob ? body.stream() : body) as ReadableStream<Uint8Array>;
   let sentBytes = 0;

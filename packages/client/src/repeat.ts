@@ -1,28 +1,19 @@
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 
-/**
- * Wait before the first repetition, in milliseconds. The wait doubles with each further repetition.
- */
+/** Doubles with each further repetition. */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
-/**
- * Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not
- * repeated.
- */
+/** A request whose answer asks for a longer wait is not repeated. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const TEMPORARY_STATUSES = new Set([502, 503, 504]);
 
 export interface RepeatOptions {
   readonly maxRetries: number;
-  /** Whether carrying out the request twice has the same effect as once. */
   readonly isRepeatable: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Whether the request may be sent again after this error, without a risk that it is carried out
- * twice.
- */
+/** Whether a repetition carries no risk that the request is carried out twice. */
 function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   if (error instanceof PostriderConnectionError) return isRepeatable;
   if (!(error instanceof PostriderError)) return false;
@@ -33,18 +24,13 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   return isRepeatable && (TEMPORARY_STATUSES.has(status) || code === "idempotency_conflict");
 }
 
-/**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a
- * random part of a duration that grows with each repetition, so that clients whose requests failed
- * together do not repeat them together.
- */
+/** Without a wait in the answer, it is random, so that clients do not repeat together. */
 function waitOf(error: unknown, retries: number): number {
   const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);
   const asked = error instanceof PostriderError ? error.retryAfterSeconds : null;
   return asked === null ? growing * (0.5 + Math.random() / 2) : asked * 1000 + Math.random() * 100;
 }
 
-/** Sends a request, and repeats it after temporary failures. */
 export async function repeat<T>(
   attempt: () => Promise<T>,
   { maxRetries, isRepeatable, signal }: RepeatOptions,
@@ -58,11 +44,7 @@ export async function repeat<T>(
     }
 }
 
-/**
- * Waits for the given number of milliseconds.
- *
- * @throws The reason of the signal, as soon as it is aborted.
- */
+/** @throws The reason of the signal, as soon as it is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   const { promise, resolve, reject } = deferred();

@@ -4,28 +4,22 @@ import type { RequestOptions } from "./operation-types.ts";
 import { repeat } from "./repeat.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
-/** Settings of a client. */
 export interface ClientOptions {
-  /** Address of the Postrider installation, for example `https://postrider.example.com`. */
+  /** For example `https://postrider.example.com`. */
   readonly baseUrl: string;
-  /** API key of a workspace. */
   readonly apiKey: string;
-  /** Id of the workspace; needed if the API key belongs to several workspaces. */
+  /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /**
-   * Maximum time in milliseconds until a request is answered; each repetition of the request gets
-   * the same time. Default: 30 s, or more where checking a file takes long.
-   */
+  /** Until an answer, of each repetition too. Default: 30 s; more where a file is checked. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of times that a request is repeated. Default: 4. */
+  /** Default: 4. */
   readonly maxRetries?: number | undefined;
-  /** The function that the client calls instead of the global `fetch`. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 type OperationId = keyof Operations;
 
-/** An operation with its arguments: the ids in its path, and its query or body. */
 export interface Call {
   readonly id: OperationId;
   readonly path: readonly string[];
@@ -34,17 +28,14 @@ export interface Call {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Time limits of operations that download or check a whole file, in milliseconds. */
+/** For operations that download or check a whole file. */
 const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
   completeUpload: 150_000,
   importMedia: 150_000,
 };
 export const MAX_RETRIES = 4;
 
-/**
- * The POST operations that change nothing when they are repeated, although they accept no
- * idempotency key.
- */
+/** They change nothing when they are repeated, although they accept no idempotency key. */
 const REPEATABLE = new Set<OperationId>(["validatePost", "completeUpload"]);
 const keyed = new Set(KEYED);
 
@@ -84,13 +75,11 @@ function toHeaders(client: ClientOptions, options: RequestOptions, key: string |
   return headers;
 }
 
-/** Returns a signal that is aborted by the caller's signal, or after the time limit. */
 function limited(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** A request as it is sent first, and again in each repetition. */
 interface Attempt {
   readonly name: string;
   readonly url: URL;
@@ -108,7 +97,7 @@ function toInit(client: ClientOptions, method: string, call: Call, key: string |
   return { ...init, body: JSON.stringify(withoutNulls(call.id, call.input)) };
 }
 
-/** Whether operations with this method send their input in the query, not in the body. */
+/** Whether the input is sent in the query, not in the body. */
 function isRead(method: string): boolean {
   return method === "GET" || method === "DELETE";
 }
@@ -155,11 +144,7 @@ function toBody(response: Response, text: string): unknown {
   }
 }
 
-/**
- * Carries out an operation of the API, and returns the body of the answer.
- *
- * @throws PostriderError The API refused it. PostriderConnectionError No answer arrived.
- */
+/** @throws PostriderError, or PostriderConnectionError if no answer arrived. */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
   const request = toAttempt(client, call);
   const { id, options } = call;

@@ -6,7 +6,6 @@ import type { RequestOptions } from "./operation-types.ts";
 import { putFile, type PutOptions } from "./put-file.ts";
 import { repeat } from "./repeat.ts";
 
-/** Options of `uploadFile`. */
 export interface UploadOptions extends FileFacts, Pick<PutOptions, "onProgress"> {
   readonly signal?: AbortSignal | undefined;
   readonly workspaceId?: string | undefined;
@@ -17,11 +16,7 @@ interface UploadDependencies extends Pick<Operations, "presignUpload" | "complet
   readonly maxRetries: number;
 }
 
-/**
- * Uploads a file: asks for an upload address, sends the bytes there, and lets the API check them.
- *
- * @returns The media, which are then ready for posts.
- */
+/** Asks for an upload address, sends the bytes there, and lets the API check them. */
 export async function uploadFile(
   { presignUpload, completeUpload, fetch, maxRetries }: UploadDependencies,
   data: FileData,

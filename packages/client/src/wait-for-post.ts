@@ -4,36 +4,27 @@ import { PostriderError, PostWaitTimeoutError } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
 import { pause } from "./repeat.ts";
 
-/** Options of `waitForPost`. */
 export interface WaitOptions extends RequestOptions {
-  /** Maximum time until the post is final, in milliseconds. Default: 2 minutes. */
+  /** Default: 2 minutes. */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Is called with the post each time it is read, for example to show the progress of its targets.
-   */
+  /** Called with each reading, for example to show the progress of the targets. */
   readonly onUpdate?: ((post: PostDetail) => void) | undefined;
-  /** Maximum interval at which the post is read, in milliseconds. Default: 5 s. */
+  /** Maximum interval between readings. Default: 5 s. */
   readonly maxIntervalMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 120_000;
-/**
- * Milliseconds between the first two readings of a post. The interval grows with each reading, up
- * to a maximum.
- */
+/** The interval grows with each reading, up to a maximum. */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
-/**
- * Maximum interval in milliseconds at which a post is read before its scheduled time, because the
- * time can be changed and the post can be published early.
- */
+/** Before its scheduled time, because a post can be rescheduled or published early. */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
-/** Maximum time in seconds for which the server may delay its answer until the post is final. */
+/** For which the server may delay its answer until the post is final. */
 const MAX_HELD_SECONDS = 30;
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
 
-/** Reads a post; the server may delay its answer for up to `waitMs`, until the post is final. */
+/** The server may delay its answer for up to `waitMs`, until the post is final. */
 type ReadPost = (id: string, waitMs: number, options: RequestOptions) => Promise<PostDetail>;
 
 function createReader(getPost: Operations["getPost"], serverWaits: boolean): ReadPost {
@@ -54,10 +45,7 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   };
 }
 
-/**
- * Returns the milliseconds from the beginning of one reading of a post to the beginning of the
- * next.
- */
+/** From the beginning of one reading to the beginning of the next. */
 function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
   const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;
@@ -65,12 +53,7 @@ function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs
   return Math.max(growing, Math.min(MAX_SCHEDULED_INTERVAL_MS, untilDueMs));
 }
 
-/**
- * Waits until publishing a post has ended, whatever the result, and returns the post.
- *
- * @throws PostWaitTimeoutError The time limit has passed. The error has the post as it was last
- *   read.
- */
+/** @throws PostWaitTimeoutError With the post as it was last read. */
 export async function waitForPost(
   getPost: Operations["getPost"],
   id: string,

@@ -1,6 +1,5 @@
 import type { webhooks } from "../gen/openapi.ts";
 
-/** Verifier for the signatures of one secret: the signature scheme and the WebCrypto key. */
 interface Verifier {
   readonly version: "v1" | "v1a";
   readonly verify: (
@@ -26,11 +25,7 @@ function importKey(kind: string, bytes: Uint8Array<ArrayBuffer>) {
   return crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
 }
 
-/**
- * Creates the verifier of a secret: `whsec_` and an HMAC key, or `whpk_` and an Ed25519 public key.
- *
- * @returns undefined when the text is neither.
- */
+/** `whsec_` precedes an HMAC key, `whpk_` an Ed25519 public key; undefined for other texts. */
 async function createVerifier(secret: string): Promise<Verifier | undefined> {
   const [, kind = "", encoded = ""] = /^(whsec|whpk)_(.+)$/.exec(secret.trim()) ?? [];
   const bytes = fromBase64(encoded);
@@ -44,10 +39,6 @@ async function createVerifier(secret: string): Promise<Verifier | undefined> {
   };
 }
 
-/**
- * Whether one of the signatures in the header `webhook-signature` was made with the verifier's
- * secret.
- */
 async function hasSignature(
   header: string,
   { version, verify }: Verifier,
@@ -67,16 +58,14 @@ export type WebhookEvent = {
   [Type in keyof webhooks]: webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
 }[keyof webhooks];
 
-/** The type of a webhook event. More types can follow. */
+/** More types can follow. */
 export type WebhookEventType = WebhookEvent["type"];
 
-/** A webhook event of one type. */
 export type WebhookEventOf<Type extends WebhookEventType> = Extract<
   WebhookEvent,
   { readonly type: Type }
 >;
 
-/** Why a request is not accepted as a webhook event. */
 export type WebhookFault =
   | "missing_header"
   | "wrong_time"
@@ -84,10 +73,7 @@ export type WebhookFault =
   | "unknown_secret"
   | "invalid_body";
 
-/**
- * The request is not a webhook event with a recent signature by one of the secrets. Answer it with
- * 401.
- */
+/** No event with a recent signature by one of the secrets. Answer the request with 401. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookFault;
@@ -98,14 +84,13 @@ export class WebhookVerificationError extends Error {
   }
 }
 
-/** The headers of a request: `Headers`, or an object as Node's `request.headers`. */
+/** `Headers`, or an object as Node's `request.headers`. */
 type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Options of `verifyWebhook`. */
 export interface VerifyOptions {
   /** Maximum difference between the time of the attempt and now, in seconds. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** The current time in milliseconds since 1970. Default: the time of this computer's clock. */
+  /** In milliseconds since 1970. Default: the time of this computer's clock. */
   readonly now?: number | undefined;
 }
 
@@ -127,7 +112,6 @@ function checkTime(timestamp: string, { toleranceSeconds = 300, now = Date.now()
   );
 }
 
-/** Returns the bytes that are signed: the id, the time and the body, joined by full stops. */
 function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
   const content = new Uint8Array(prefix.length + body.length);

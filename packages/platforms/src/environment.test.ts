@@ -1,6 +1,7 @@
 import { type EnvReader, loadConfig } from "@postrider/shared/config";
 import { expect, test } from "vitest";
-import { readAuthorizationSettings, readPublishingSettings } from "#src/platforms.ts";
+import { readAuthorizationSettings } from "./authorizations.ts";
+import { readPublishingSettings } from "./platforms.ts";
 
 const read = (env: Readonly<Record<string, string>>) =>
   loadConfig(env, (reader: EnvReader) => ({

@@ -1,11 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import type {
-  ConfiguredPlatform,
-  Installation,
-  PlatformAuthorization,
-} from "#src/authorization/configure.ts";
-import type { PlatformFeature } from "#src/authorization/permissions.ts";
 import { bluesky } from "#src/bluesky/platform.ts";
 import { facebook } from "#src/facebook/platform.ts";
 import { instagram } from "#src/instagram/platform.ts";
@@ -52,28 +46,15 @@ export type ConnectorSettings<M extends Creating> = {
 
 export type PublishingSettings = ConnectorSettings<"publishing">;
 
-type Reader = "readApp" | "readSettings";
-
-type Read<R extends Reader> = {
-  readonly [P in PlatformId]: ReturnType<(typeof PLATFORMS)[P]["environment"][R]>;
-};
-
-function readAll<R extends Reader>(
-  reader: R,
-  ...args: Parameters<Platform["environment"][R]>
-): Read<R> {
-  const entries = PLATFORM_IDS.map((id) => {
-    const call: (...args: never) => unknown = PLATFORMS[id].environment[reader];
-    return [id, call(...(args as never))];
-  });
-  return Object.fromEntries(entries) as Read<R>;
-}
-
 export function readPublishingSettings(
   read: EnvReader,
   outbound: OutboundRules,
 ): PublishingSettings {
-  return readAll("readSettings", read, outbound);
+  const entries = PLATFORM_IDS.map((id) => [
+    id,
+    PLATFORMS[id].environment.readSettings(read, outbound),
+  ]);
+  return Object.fromEntries(entries) as PublishingSettings;
 }
 
 export function createConnectors<M extends Creating>(
@@ -85,32 +66,4 @@ export function createConnectors<M extends Creating>(
     return create === undefined ? [] : [[id, create(settings[id] as never)]];
   });
   return Object.fromEntries(entries) as Connectors<M>;
-}
-
-export type AuthorizationSettings = {
-  readonly [P in PlatformId]: Parameters<(typeof PLATFORMS)[P]["authorization"]["configure"]>[0];
-} & {
-  readonly features: readonly PlatformFeature[];
-};
-
-export function readAuthorizationSettings(
-  read: EnvReader,
-  toPage: (page: string) => string,
-): Omit<AuthorizationSettings, "features"> {
-  return readAll("readApp", read, toPage);
-}
-
-export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
-
-/** Undefined for a platform without the credentials of its app. */
-export function createAuthorizationConnectors(
-  settings: AuthorizationSettings,
-  simulatorUrl: string | undefined,
-): AuthorizationConnectors {
-  const installation: Installation = { features: settings.features, simulatorUrl };
-  const entries = PLATFORM_IDS.map((id) => {
-    const { configure }: PlatformAuthorization<never> = PLATFORMS[id].authorization;
-    return [id, configure(settings[id] as never, installation)];
-  });
-  return Object.fromEntries(entries) as AuthorizationConnectors;
 }

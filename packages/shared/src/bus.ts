@@ -2,19 +2,13 @@ import type { TransactionSql } from "#src/postgres.ts";
 
 /** The headers of a CloudEvent, and its protobuf message as JSON. */
 export interface BusRecord {
-  /**
-   * For example the id of a post. A group receives the records of a key in order, unless it fails
-   * to process one of them.
-   */
+  /** A group receives the records of a key in order, unless it fails to process one of them. */
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: string;
 }
 
-/**
- * Processes 1 to 200 records in the order of the topic, in a transaction of the consumer's own
- * database.
- */
+/** Processes 1 to 200 records in the order of the topic, in the consumer's own transaction. */
 export type BatchHandler = (tx: TransactionSql, records: readonly BusRecord[]) => Promise<void>;
 
 /** What the bus needs to know of a consumer. */

@@ -15,10 +15,7 @@ export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly message: MessageInitShape<T>;
   /** Id of the aggregate, for example a post. Events with the same key keep their order. */
   readonly key: string;
-  /**
-   * Default: a new one. A repeated event keeps its id, so that it replaces the earlier one in
-   * `parked_events`.
-   */
+  /** Default: a new one. A repeated event replaces the earlier one in `parked_events`. */
   readonly id?: string;
   readonly cause?: Cause;
 }
@@ -94,15 +91,6 @@ export async function appendEvents(
   if (events.length > 0) await eventInsert(tx, events);
 }
 
-export async function appendEvent<T extends DescMessage>(
-  tx: TransactionSql,
-  schema: T,
-  message: MessageInitShape<T>,
-  key: string,
-): Promise<void> {
-  await appendEvents(tx, [outboxEvent(schema, message, key)]);
-}
-
 /** The size and the age of the events that wait in an outbox. */
 export interface OutboxBacklog {
   /** Estimated from the ids: never too low, because ids of rolled-back transactions count. */
@@ -111,10 +99,7 @@ export interface OutboxBacklog {
   readonly oldestMs: number;
 }
 
-/**
- * From the first and the last id, in constant time. `floor`: no event has an id below it, see
- * `OutboxFloor`.
- */
+/** In constant time. `floor`: no event has an id below it, see `OutboxFloor`. */
 export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`
     select

@@ -54,18 +54,12 @@ export interface SqlOptions {
   readonly prepare?: boolean;
 }
 
-/**
- * Statements wait meanwhile. The driver's own pause grows to 20 s, during which requests would hang
- * instead of being refused.
- */
+/** The driver's own pause grows to 20 s, during which requests would hang. */
 function reconnectDelaySeconds(failures: number): number {
   return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);
 }
 
-/**
- * Timeouts are set on the role (`postgres/provision`) instead of the session, so that they also
- * work behind a transaction pooler.
- */
+/** Timeouts are set on the role, because a transaction pooler would lose those of a session. */
 export function openSql(options: SqlOptions): Sql {
   const { url, ...tls } = toTlsOptions(options.url);
   return postgres(url, {
@@ -91,15 +85,9 @@ export function openSql(options: SqlOptions): Sql {
  * resources (53) pass, or a smaller batch needs less.
  */
 const REFUSAL_STATES = /^(0A|20|21|22|23|27|2F|38|39|42|44|54|P0)[0-9A-Z]{3}$/;
-/**
- * Of these classes, but up to the database: a permission was taken, or tables are missing while a
- * backup is restored.
- */
+/** A permission was taken, or tables are missing while a backup is restored. */
 const STATES_OF_DATABASE = new Set(["42501", "42P01"]);
-/**
- * Functions of Postgres that refuse any statement with these classes: a prepared statement whose
- * table a migration changed, and a database that must be vacuumed before it accepts writes.
- */
+/** A migration changed a prepared statement's table, or a vacuum must come before writes. */
 const ANY_STATEMENT = new Set([
   "RevalidateCachedQuery",
   "GetNewTransactionId",
@@ -125,10 +113,7 @@ function isProgrammingError(error: Error): boolean {
   return [TypeError, RangeError, SyntaxError, ReferenceError].some((type) => error instanceof type);
 }
 
-/**
- * Of the driver, the network or TLS. The driver adds the statement to each error that it reports
- * for one, and Node's errors about files name their path.
- */
+/** The driver adds the statement, and Node's errors about files name their path. */
 function isConnectionError(error: Error): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (DRIVER_REFUSALS.has(code)) return false;
@@ -148,16 +133,10 @@ export function isInfrastructureError(error: unknown): boolean {
   return isConnectionError(error);
 }
 
-/**
- * A damaged page, row or index: the statement fails until an operator repairs the data, but
- * statements about other rows succeed.
- */
+/** Damaged page, row or index: statements about other rows succeed. */
 const STATES_OF_DAMAGE = new Set(["XX001", "XX002"]);
 
-/**
- * Work on several rows is then split, because waiting for the repair of one row would stop the work
- * on all others.
- */
+/** Work on several rows is then split, so that one damaged row does not stop the others. */
 export function isDamagedData(error: unknown): boolean {
   return error instanceof postgres.PostgresError && STATES_OF_DAMAGE.has(error.code);
 }

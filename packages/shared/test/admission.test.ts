@@ -28,7 +28,10 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Starts a service whose handler reads the database, and which refuses RPCs while its pool is overloaded. */
+/**
+ * Starts a service whose handler reads the database, and which refuses RPCs while its pool is
+ * overloaded.
+ */
 function startService() {
   const wait = new PoolWait(() => sql`select 1`);
   let served = 0;
@@ -91,7 +94,10 @@ test("a service does not begin an RPC whose caller has stopped waiting for the a
   expect(served()).toBe(0);
 });
 
-/** Starts a database server that accepts connections and never answers, until `stop` breaks all connections. */
+/**
+ * Starts a database server that accepts connections and never answers, until `stop` breaks all
+ * connections.
+ */
 async function startSilentDatabase() {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket)).listen(0, "127.0.0.1");

@@ -81,8 +81,8 @@ test.each([
   const before = await readAuditLog(database.sql);
   const text = statement.replace("audit_log", "sample.audit_log");
   await expect(database.ownerSql.unsafe(text)).rejects.toThrow("the audit log is append-only");
-  // With the rights of the service's role, Postgres may name the missing right as the reason, instead of the rule that
-  // the audit log is append-only.
+  // With the rights of the service's role, Postgres may name the missing right as the reason,
+  // instead of the rule that the audit log is append-only.
   await expect(database.sql.unsafe(text)).rejects.toThrow(/append-only|permission denied/);
   expect(await readAuditLog(database.sql)).toEqual(before);
 });
@@ -96,8 +96,8 @@ test("the audit log of a workspace does not contain entries of other workspaces"
 
 test("pages of the audit log contain each matching entry once, oldest first and newest first, also when entries have the same time", async () => {
   const workspaceId = newId();
-  // All audit entries that one statement appends get the same time. So this test also checks the pages between which
-  // entries with the same time are divided.
+  // All audit entries that one statement appends get the same time. So this test also checks the
+  // pages between which entries with the same time are divided.
   const entries = Array.from({ length: 60 }, (_, index) =>
     entryOf(workspaceId, index % 2 === 0 ? "key.create" : "key.revoke"),
   );

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts";
 
-/** Returns the part of a service's migrations that creates its audit log and its deeds: the last one of the file. */
+/**
+ * Returns the part of a service's migrations that creates its audit log and its deeds: the last one
+ * of the file.
+ */
 export async function readAuditMigration(service: string): Promise<string> {
   const file = `../../../services/${service}/migrations/0001_create_${service}_schema.sql`;
   const text = await readFile(new URL(file, import.meta.url), "utf8");
@@ -12,7 +15,9 @@ export async function readAuditMigration(service: string): Promise<string> {
   return text.slice(start);
 }
 
-/** Creates a database with the tables of `createDatabase` and the audit log that all services have. */
+/**
+ * Creates a database with the tables of `createDatabase` and the audit log that all services have.
+ */
 export async function createAuditedDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "audited-migrations-"));
   try {

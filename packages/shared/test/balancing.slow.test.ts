@@ -37,8 +37,8 @@ async function startReplica(): Promise<{ readonly port: number; calls: number }>
 }
 
 /**
- * Starts a proxy that works like a ClusterIP: each connection is assigned to one of the replicas that exist when it is
- * opened.
+ * Starts a proxy that works like a ClusterIP: each connection is assigned to one of the replicas
+ * that exist when it is opened.
  */
 async function startClusterIp(replicas: readonly { readonly port: number }[]): Promise<string> {
   let connections = 0;
@@ -56,7 +56,10 @@ async function startClusterIp(replicas: readonly { readonly port: number }[]): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a function that makes `count` RPCs, `inFlight` of them at the same time, and throws if one fails. */
+/**
+ * Returns a function that makes `count` RPCs, `inFlight` of them at the same time, and throws if
+ * one fails.
+ */
 async function startCaller(baseUrl: string, timing: { readonly connectionMs?: number } = {}) {
   const peer = connectPeer({ service: "posts", baseUrl, identity, ...timing });
   opened.push(peer);

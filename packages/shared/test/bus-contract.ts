@@ -27,8 +27,8 @@ export interface BusFixture extends AsyncDisposable {
 const WAIT = { timeoutMs: 20_000 };
 
 /**
- * Returns the name of a new consumer group. On the Postgres bus, the service `sample` can use only groups whose names begin
- * with `sample`.
+ * Returns the name of a new consumer group. On the Postgres bus, the service `sample` can use only
+ * groups whose names begin with `sample`.
  */
 function newGroup(): string {
   return `sample.${newId()}`;
@@ -61,7 +61,10 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await sql.begin((tx) => bus.publish(tx, topic, records));
     };
 
-    /** Creates a handler that inserts each record into a table, in the transaction in which the event bus calls it. */
+    /**
+     * Creates a handler that inserts each record into a table, in the transaction in which the
+     * event bus calls it.
+     */
     const writeEffects =
       (group: string): BatchHandler =>
       async (tx, records) => {

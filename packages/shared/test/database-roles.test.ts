@@ -33,7 +33,8 @@ function open(url: string): Sql {
 const roleOf = (name: string) => ({ service: name, password: "p'1", migrationPassword: 'm"2' });
 
 beforeEach(async () => {
-  // Postgres roles belong to the database cluster, which all tests share, so each test has roles of its own.
+  // Postgres roles belong to the database cluster, which all tests share, so each test has roles of
+  // its own.
   const name = `roles_${randomBytes(4).toString("hex")}`;
   const clusterUrl = inject("postgresUrl");
   cluster = open(clusterUrl);
@@ -103,8 +104,8 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   await provision();
   expect(await migrate(installation.migration, MIGRATIONS)).not.toEqual([]);
   await expectRuntimeRights(installation);
-  // The outbox relay reads the last value of the sequence of the outbox's ids, so the runtime role must have the right
-  // to read it.
+  // The outbox relay reads the last value of the sequence of the outbox's ids, so the runtime role
+  // must have the right to read it.
   const { runtime } = installation;
   await runtime`
     insert into outbox (event_id, type, key, payload, headers)
@@ -163,7 +164,8 @@ test("functions of a migration let the runtime role create partitions of the day
   expect(await runtime`select to_regclass('readings_20200101') as found`).toEqual([
     { found: null },
   ]);
-  // The function `create_readings_partition` uses the real table even if a temporary table has the same name.
+  // The function `create_readings_partition` uses the real table even if a temporary table has the
+  // same name.
   await runtime.begin(async (tx) => {
     await tx`create temporary table readings (id int) on commit drop`;
     await tx`select create_readings_partition(current_date + 1)`;

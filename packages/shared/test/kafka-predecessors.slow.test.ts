@@ -27,7 +27,10 @@ afterAll(async () => {
 
 const client = () => ({ brokers: broker.brokers, clientId: "test", logger });
 
-/** Makes a topic whose group has one member, of a process with this name that was killed. Its session lasts ten minutes. */
+/**
+ * Makes a topic whose group has one member, of a process with this name that was killed. Its
+ * session lasts ten minutes.
+ */
 async function leaveMember(instance: string): Promise<string> {
   const topic = `t-${newId()}`;
   await ensureTopics(client(), [topic], 2);

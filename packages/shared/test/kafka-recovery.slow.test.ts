@@ -14,7 +14,10 @@ import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
 import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
-/** Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6 s. */
+/**
+ * Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6
+ * s.
+ */
 const BROKER = { "group.max.session.timeout.ms": "6000" };
 const WAIT = { timeoutMs: 25_000 };
 
@@ -118,8 +121,9 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   );
   await send(["after"]);
   await eventually(() => expect(seen).toContain("after"), WAIT);
-  // A consumer may get a record before Kafka confirms this record to the outbox relay, and only then does the relay
-  // delete the event from the outbox. So the test waits until the outbox is empty.
+  // A consumer may get a record before Kafka confirms this record to the outbox relay, and only
+  // then does the relay delete the event from the outbox. So the test waits until the outbox is
+  // empty.
   await eventually(
     async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
     WAIT,
@@ -127,7 +131,8 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
 }, 60_000);
 
 test("a Kafka consumer joins its group with a session timeout of at most 6 s, which is how long a killed process delays its group", async () => {
-  // The Kafka broker of this test refuses a consumer that requests a session timeout of more than 6 s.
+  // The Kafka broker of this test refuses a consumer that requests a session timeout of more than 6
+  // s.
   const topic = await makeTopic();
   await using bus = open();
   const { seen, handle } = collect();

@@ -56,7 +56,8 @@ beforeAll(async () => {
       "sasl.enabled.mechanisms": "PLAIN",
       "listener.name.sasl_ssl.plain.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="broker" password="broker" user_broker="broker" user_postrider="${PASSWORD}" ${SERVICE_USERS};`,
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-      // Connections of the Kafka controller are not authenticated: Kafka treats them as the user `ANONYMOUS`.
+      // Connections of the Kafka controller are not authenticated: Kafka treats them as the user
+      // `ANONYMOUS`.
       "super.users": "User:broker;User:postrider;User:ANONYMOUS",
       "ssl.keystore.type": "PEM",
       "ssl.keystore.certificate.chain": inOneLine(certificate),
@@ -123,7 +124,8 @@ test("with the granted rights, a Kafka user of a service writes only the topics 
   await eventually(() => expect(seen).toEqual(["delivery.events.v1"]), { timeoutMs: 20_000 });
   await withAdmin(openKafka(client({ KAFKA_USERNAME: "postrider-posts" })), async (admin) => {
     await expect(admin.fetchTopicOffsets("media.events.v1")).rejects.toThrow(/not authorized/i);
-    // The Kafka broker does not even name the coordinator of a consumer group to a user without rights on that group.
+    // The Kafka broker does not even name the coordinator of a consumer group to a user without
+    // rights on that group.
     await expect(
       admin.fetchOffsets({ groupId: "delivery.posts.events.v1.test", topics: ["posts.events.v1"] }),
     ).rejects.toThrow("Failed to find group coordinator");

@@ -24,7 +24,10 @@ test.each(services)(
   },
 );
 
-/** Copies the migrations of a service, adds another one, and returns what `findMigrationFaults` says about them. */
+/**
+ * Copies the migrations of a service, adds another one, and returns what `findMigrationFaults` says
+ * about them.
+ */
 async function findFaultsWith(
   service: string,
   folder: string,
@@ -41,7 +44,10 @@ async function findFaultsWith(
   }
 }
 
-/** A table of each service that a made-up next migration changes, and a status that its rows can have. */
+/**
+ * A table of each service that a made-up next migration changes, and a status that its rows can
+ * have.
+ */
 const changed: Readonly<Record<string, { readonly table: string; readonly status: string }>> = {
   accounts: { table: "accounts", status: "disconnected" },
   posts: { table: "targets", status: "delete_failed" },

@@ -21,15 +21,16 @@ async function emptySchema(): Promise<void> {
 }
 
 /**
- * Runs the migrations over several connection pools at the same time, like several processes. Returns the versions that
- * each pool applied.
+ * Runs the migrations over several connection pools at the same time, like several processes.
+ * Returns the versions that each pool applied.
  */
 async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   const pools = Array.from({ length: REPLICAS }, (_, index) =>
     openSql({ url: database.migrationUrl, poolSize: 1, applicationName: `migrate-${index}` }),
   );
   try {
-    // All connections are open before the first statement, so that the migrations really start together.
+    // All connections are open before the first statement, so that the migrations really start
+    // together.
     await Promise.all(pools.map((sql) => sql`select 1`));
     return await Promise.all(pools.map((sql) => migrate(sql, FOLDER)));
   } finally {

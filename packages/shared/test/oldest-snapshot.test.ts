@@ -11,7 +11,10 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Uses 1,100 transaction ids, because the metric shows a snapshot only after 1,000 further transactions have begun. */
+/**
+ * Uses 1,100 transaction ids, because the metric shows a snapshot only after 1,000 further
+ * transactions have begun.
+ */
 async function useTransactions(): Promise<void> {
   await database.sql`
     do $$
@@ -26,7 +29,10 @@ async function useTransactions(): Promise<void> {
     $$`;
 }
 
-/** Returns the age in seconds of the oldest database snapshot; undefined if the `SnapshotWatch` sees none. */
+/**
+ * Returns the age in seconds of the oldest database snapshot; undefined if the `SnapshotWatch` sees
+ * none.
+ */
 async function readAge(watch: SnapshotWatch, now: Date): Promise<number | undefined> {
   const since = await watch.look(database.sql, now);
   return since === undefined ? undefined : (now.getTime() - since.getTime()) / 1000;

@@ -6,7 +6,7 @@ import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/account
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import { newId } from "#src/ids.ts";
-import { appendEvent } from "#src/outbox.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 /**
- * Runs concurrent writers whose transactions stay open for up to 20 ms after the append. So they commit in another
- * order than they append.
+ * Runs concurrent writers whose transactions stay open for up to 20 ms after the append. So they
+ * commit in another order than they append.
  */
 async function write(append: Append, topic: string): Promise<readonly string[]> {
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
@@ -45,7 +45,10 @@ async function write(append: Append, topic: string): Promise<readonly string[]> 
   return (await Promise.all(writers)).flat();
 }
 
-/** Runs the writers while a consumer of the real bus reads; returns the events that the consumer did not receive. */
+/**
+ * Runs the writers while a consumer of the real bus reads; returns the events that the consumer did
+ * not receive.
+ */
 async function findLost(append: Append, topic: string): Promise<readonly string[]> {
   const { sql, url } = database;
   const seen: string[] = [];
@@ -59,7 +62,8 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
     },
   });
   const written = await write(append, topic);
-  // The last record is appended when no other transaction is open: once it is received, no further record follows.
+  // The last record is appended when no other transaction is open: once it is received, no further
+  // record follows.
   await sql.begin((tx) => append(tx, topic, "last"));
   await eventually(() => seen.includes("last"));
   const lost = new Set(written).difference(new Set(seen));
@@ -68,9 +72,12 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
 }
 
 const appendToOutbox: Append = (tx, _topic, key) =>
-  appendEvent(tx, AccountConnectedSchema, { accountId: key }, key);
+  appendEvents(tx, [outboxEvent(AccountConnectedSchema, { accountId: key }, key)]);
 
-/** The naive alternative to the relay: transactions that write to the log themselves, without the lock on the topic. */
+/**
+ * The naive alternative to the relay: transactions that write to the log themselves, without the
+ * lock on the topic.
+ */
 const appendUnserialised: Append = async (tx, topic, key) => {
   await tx`insert into bus.records (topic, key, headers, value) values (${topic}, ${key}, '{}', '{}')`;
 };

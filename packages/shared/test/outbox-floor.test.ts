@@ -99,8 +99,8 @@ test("the floor of the outbox (lowest id that relays read) does not pass an id t
   const gate = 4_711;
   const { late } = await database.ownerSql.begin(async (owner) => {
     await owner`select pg_advisory_xact_lock(${gate})`;
-    // The id is the first column of the outbox, so the insert has already taken an id while it waits for the value of
-    // `key`.
+    // The id is the first column of the outbox, so the insert has already taken an id while it
+    // waits for the value of `key`.
     const statement = sql`
       insert into outbox (event_id, type, key, payload, headers)
       values (gen_random_uuid(), 't', 'late' || pg_advisory_xact_lock_shared(${gate})::text, '{}', '{}')`;

@@ -3,7 +3,7 @@ import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/account
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handleEvents, startConsumer } from "#src/bus/consumer.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
-import { appendEvent, appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
+import { appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
@@ -47,7 +47,9 @@ test("an event appended to the outbox reaches the handler of a consumer with its
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   await runInContext({ requestId: "req-1", traceparent }, () =>
     sql.begin((tx) =>
-      appendEvent(tx, AccountConnectedSchema, { accountId: "a1", version: 7n }, "a1"),
+      appendEvents(tx, [
+        outboxEvent(AccountConnectedSchema, { accountId: "a1", version: 7n }, "a1"),
+      ]),
     ),
   );
   relay.nudge();
@@ -89,7 +91,7 @@ test("events that one statement appends to the outbox keep their order", async (
 test("an event of a transaction that is rolled back is never published", async () => {
   const { sql } = database;
   const work = sql.begin(async (tx) => {
-    await appendEvent(tx, AccountConnectedSchema, { accountId: "never" }, "never");
+    await appendEvents(tx, [outboxEvent(AccountConnectedSchema, { accountId: "never" }, "never")]);
     throw new Error("changed my mind");
   });
   await expect(work).rejects.toThrow("changed my mind");
@@ -99,12 +101,14 @@ test("an event of a transaction that is rolled back is never published", async (
 test("an event of more than 64 KiB is refused when it is appended", async () => {
   const { sql } = database;
   const accountId = "x".repeat(70_000);
-  const work = sql.begin((tx) => appendEvent(tx, AccountConnectedSchema, { accountId }, "big"));
+  const work = sql.begin((tx) =>
+    appendEvents(tx, [outboxEvent(AccountConnectedSchema, { accountId }, "big")]),
+  );
   await expect(work).rejects.toThrow("more than the maximum of 65536");
 });
 
 test("the outbox refuses to append an event whose type has no topic", async () => {
   const { sql } = database;
-  const work = sql.begin((tx) => appendEvent(tx, TimestampSchema, {}, "key"));
+  const work = sql.begin((tx) => appendEvents(tx, [outboxEvent(TimestampSchema, {}, "key")]));
   await expect(work).rejects.toThrow("the event type google.protobuf.Timestamp has no topic");
 });

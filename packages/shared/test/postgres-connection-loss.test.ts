@@ -68,8 +68,8 @@ test("statements on a lost connection fail as infrastructure errors, and the con
       await insert(tx, "round");
       isInserted.resolve();
       await isBroken.promise;
-      // These statements follow each other without a pause. So the driver notices the lost connection before, during or
-      // after sending one of them.
+      // These statements follow each other without a pause. So the driver notices the lost
+      // connection before, during or after sending one of them.
       for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
     });
     const failure = work.catch((error: unknown) => error);

@@ -7,7 +7,8 @@ import { createTestDatabase } from "#src/testing/database.ts";
 
 const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 
-// Postgres roles belong to the database cluster, which all tests share, so this test has roles of its own.
+// Postgres roles belong to the database cluster, which all tests share, so this test has roles of
+// its own.
 const name = `provision_${randomBytes(4).toString("hex")}`;
 const services = [`${name}_one`, `${name}_two`];
 const roles = services.map((service) => ({

@@ -42,7 +42,10 @@ async function failureOf(work: (sql: Sql) => PromiseLike<unknown>): Promise<unkn
   }
 }
 
-/** What an operator changes, the SQLSTATE with which new connections are refused, and how it is undone. */
+/**
+ * What an operator changes, the SQLSTATE with which new connections are refused, and how it is
+ * undone.
+ */
 const CHANGES = [
   [
     "the password of the role",
@@ -116,7 +119,8 @@ test("a statement that outlasts its time limit (57014) or the limit of its trans
       await tx`select pg_sleep(5)`;
     }),
   );
-  // The driver reports the end of the connection instead of the 25P04 that the server sent before it.
+  // The driver reports the end of the connection instead of the 25P04 that the server sent before
+  // it.
   expect([late, long]).toMatchObject([{ code: "57014" }, { code: "CONNECTION_CLOSED" }]);
   expect([late, long].map(isInfrastructureError)).toEqual([true, true]);
 });

@@ -5,8 +5,8 @@ import { configureFailpoints } from "#src/process/failpoints.ts";
 import { logger } from "./test-logger.ts";
 
 /**
- * The program of an outbox relay in a separate process, which tests can stop: `node relay-process.ts <url> <topic>
- * <failpoints>`.
+ * The program of an outbox relay in a separate process, which tests can stop:
+ * `node relay-process.ts <url> <topic> <failpoints>`.
  */
 const [url = "", topic = "", failpoints = ""] = process.argv.slice(2);
 configureFailpoints(failpoints);

@@ -99,7 +99,10 @@ test("an event that the broker refuses permanently is parked, and all other even
   );
 });
 
-/** Appends one event per key: events of media for keys that begin with "m", events of accounts for all other keys. */
+/**
+ * Appends one event per key: events of media for keys that begin with "m", events of accounts for
+ * all other keys.
+ */
 const appendMixed = (keys: readonly string[]) =>
   database.sql.begin((tx) =>
     appendEvents(
@@ -124,7 +127,8 @@ test.each(["kafka", "postgresql"] as const)(
       { topic, keys: ["a1", "a2", "a3", "a4"] },
       { topic: "media.events.v1", keys: ["m1", "m2"] },
     ]);
-    // The metric also counts topics of other tests in this process, so only the topics of this test are compared.
+    // The metric also counts topics of other tests in this process, so only the topics of this test
+    // are compared.
     expect(await readPublished()).toMatchObject({
       [topic]: (before[topic] ?? 0) + 4,
       "media.events.v1": (before["media.events.v1"] ?? 0) + 2,
@@ -179,8 +183,8 @@ test("notifications of new events do not shorten the pause of an outbox relay wh
     relay.nudge();
     return performance.now() > end;
   });
-  // In 600 ms there are only about four requests to the event bus, because the pauses between them are about 100, 200
-  // and 400 ms.
+  // In 600 ms there are only about four requests to the event bus, because the pauses between them
+  // are about 100, 200 and 400 ms.
   expect(calls).toBeLessThanOrEqual(5);
 });
 

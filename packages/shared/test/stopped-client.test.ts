@@ -7,8 +7,8 @@ import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
- * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped
- * permanently.
+ * The proxy to Postgres forwards nothing from the database client after this text, as if the client
+ * had stopped permanently.
  */
 const LAST_TEXT = "/* the last statement */";
 /** The code of the error with which Postgres ends a connection whose transaction takes too long. */
@@ -24,8 +24,8 @@ const clientStopped = Promise.withResolvers<void>();
 let lastAnswers = "";
 
 /**
- * Starts a proxy to Postgres that forwards nothing from the client after `LAST_TEXT`, as if the client received
- * SIGSTOP.
+ * Starts a proxy to Postgres that forwards nothing from the client after `LAST_TEXT`, as if the
+ * client received SIGSTOP.
  */
 async function openWay(databaseUrl: string): Promise<Server> {
   const { hostname, port } = new URL(databaseUrl);
@@ -53,7 +53,8 @@ async function openWay(databaseUrl: string): Promise<Server> {
 
 beforeAll(async () => {
   database = await createDatabase(1);
-  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the test.
+  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the
+  // test.
   const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
   await database.ownerSql.unsafe(
     `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
@@ -82,13 +83,14 @@ test("a database client that stops between parsing and binding a statement loses
     })
     .catch(() => {});
   await clientStopped.promise;
-  // This statement runs as the owner, whose statements have no timeout while they wait for the lock.
+  // This statement runs as the owner, whose statements have no timeout while they wait for the
+  // lock.
   await ownerSql`update sample.effects set value = 'x' where group_name = 'stopped'`;
   expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
     { value: "x" },
   ]);
-  // Postgres treats the stopped client neither as idle nor as waiting for a lock. So only the transaction timeout ends
-  // its transaction.
+  // Postgres treats the stopped client neither as idle nor as waiting for a lock. So only the
+  // transaction timeout ends its transaction.
   await eventually(() => expect(lastAnswers).toContain(TRANSACTION_TIMEOUT));
   await stopped;
 });

@@ -3,8 +3,8 @@ import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts"
 export { logger } from "./test-logger.ts";
 
 /**
- * Folder of the database migrations of a service for these tests: an outbox, parked events, and a table that handlers
- * write to.
+ * Folder of the database migrations of a service for these tests: an outbox, parked events, and a
+ * table that handlers write to.
  */
 const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 

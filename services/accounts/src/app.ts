@@ -1,6 +1,9 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import {
+  createAuthorizationConnectors,
+  createAvailableReaders,
+} from "@postrider/platforms/authorizations";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
-import { createAuthorizationConnectors, createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
@@ -47,7 +50,7 @@ export async function startApp(config: Config): Promise<App> {
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
-  const readers = createConnectors("available", config.platforms);
+  const readers = createAvailableReaders(config.platforms);
   const available = new AvailableSettings({ ...own, refreshTokens }, readers);
   const deps: Dependencies = {
     ...own,

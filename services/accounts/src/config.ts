@@ -3,7 +3,7 @@ import {
   PLATFORM_FEATURES,
   type PlatformFeature,
 } from "@postrider/platforms/authorization/permissions";
-import { readAuthorizationSettings } from "@postrider/platforms/platforms";
+import { readAuthorizationSettings } from "@postrider/platforms/authorizations";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";

@@ -9,7 +9,10 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
-import { createAuthorizationConnectors, createConnectors } from "@postrider/platforms/platforms";
+import {
+  createAuthorizationConnectors,
+  createAvailableReaders,
+} from "@postrider/platforms/authorizations";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import type { Sql } from "@postrider/shared/postgres";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
@@ -148,7 +151,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
   const refresher = new CredentialRefresher(deps);
   const refreshTokens: CredentialRefresher["refresh"] = (current) => refresher.refresh(current);
-  const readers = createConnectors("available", settings);
+  const readers = createAvailableReaders(settings);
   const available = new AvailableSettings({ ...deps, refreshTokens }, readers);
   const peer = createTestPeer(
     createRoutes({

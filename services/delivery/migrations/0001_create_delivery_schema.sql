@@ -246,7 +246,7 @@ create table pauses (
 );
 
 -- Accounts that wait after a rate limit of their platform or after too many failures in a row.
-create table account_gates (
+create table account_breakers (
   account_id uuid primary key,
   workspace_id uuid not null,
   not_before timestamptz,
@@ -266,7 +266,7 @@ create table platform_limits (
 -- the unknown outcomes in a row, and `is_several_accounts` says whether others are of another account. While
 -- `held_since` is set, only a probe, one publishing call at a time, is sent to the platform; `probe_at` is the time of
 -- the next one.
-create table platform_brakes (
+create table platform_breakers (
   platform text primary key,
   unknowns_in_row int not null default 0,
   account_id uuid,
@@ -274,7 +274,7 @@ create table platform_brakes (
   failed_probes int not null default 0,
   held_since timestamptz,
   probe_at timestamptz,
-  constraint platform_brakes_held_check check ((held_since is null) = (probe_at is null))
+  constraint platform_breakers_held_check check ((held_since is null) = (probe_at is null))
 );
 
 -- Deletions and live checks

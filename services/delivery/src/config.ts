@@ -21,7 +21,7 @@ export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-function readBrake(read: EnvReader) {
+function readBreaker(read: EnvReader) {
   return {
     holdAfterUnknowns: read
       .about(
@@ -68,7 +68,7 @@ function readPublishing(read: EnvReader) {
         "How long nothing is published on an account after temporary failures in a row: the first value after the fifth failure, the second after the sixth, and so on; the last value repeats. A success ends the row.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
-    ...readBrake(read),
+    ...readBreaker(read),
     maxPerPlatform,
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     maxWhileAlone: 3 * maxPerPlatform,

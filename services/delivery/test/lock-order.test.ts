@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 import type { AccountEffect, Decision } from "#src/calls/call.ts";
 import { markCalls } from "#src/calls/marks.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
-import { lockBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { lockPlatformBreakers } from "#src/publishing/db/platform-breakers.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
-import { gateAccounts } from "#src/publishing/operations/write-decisions.ts";
+import { writeAccountBreakers } from "#src/publishing/operations/write-decisions.ts";
 import {
   openDatabase,
   publishingDeps,
@@ -89,7 +89,7 @@ test("two transactions that each reset the failures of one account and count a f
   const targets = [FIRST, SECOND].map((accountId) => world.addTarget({ accountId }));
   await request(sql, ...targets);
   await sql`
-    insert into account_gates (account_id, workspace_id, failures_in_row)
+    insert into account_breakers (account_id, workspace_id, failures_in_row)
     select account_id, workspace_id, 1 from publish_tasks`;
   const tasks = await sql.begin((tx) =>
     lockTasks(
@@ -105,18 +105,18 @@ test("two transactions that each reset the failures of one account and count a f
       };
       return { call: task, changes: [], account };
     });
-    await gateAccounts(tx, settings, decisions, new Date());
+    await writeAccountBreakers(tx, settings, decisions, new Date());
   };
 
   await runTogether(
     database,
-    (tx) => tx`select 1 from account_gates where account_id = ${FIRST} for update`,
+    (tx) => tx`select 1 from account_breakers where account_id = ${FIRST} for update`,
     [record(FIRST), record(SECOND)],
   );
 
   const rows = await sql<{ failuresInRow: number }[]>`
     select failures_in_row
-    from account_gates
+    from account_breakers
     order by failures_in_row`;
   // Both accounts began with one failure. The first transaction reset the failures of one account. The second
   // transaction reset those of the other account and counted a failure of the first one's account.
@@ -152,15 +152,15 @@ test("a statement that sends probes to two platforms whose publishing is held ba
   ]);
   // The rows lie in the table in the opposite order of the platforms' names.
   for (const platform of ["x", "telegram"])
-    await sql`insert into platform_brakes (platform, held_since, probe_at) values (${platform}, now(), now())`;
+    await sql`insert into platform_breakers (platform, held_since, probe_at) values (${platform}, now(), now())`;
   let marked = 0;
 
   await runTogether(
     database,
-    (tx) => tx`select 1 from platform_brakes where platform = 'x' for update`,
+    (tx) => tx`select 1 from platform_breakers where platform = 'x' for update`,
     [
       async (tx) => (marked = (await markCalls(tx, TASK_TABLE, requests)).length),
-      (tx) => lockBrakes(tx, ["telegram", "x"]),
+      (tx) => lockPlatformBreakers(tx, ["telegram", "x"]),
     ],
   );
 
@@ -179,7 +179,7 @@ test("a task that cannot be published, because another call of its account is op
   );
   if (open === undefined || blocked === undefined || free === undefined) throw new Error("no task");
   await markCalls(sql, TASK_TABLE, [open]);
-  await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now())`;
+  await sql`insert into platform_breakers (platform, held_since, probe_at) values ('x', now(), now())`;
 
   expect(await markCalls(sql, TASK_TABLE, [blocked])).toEqual([]);
   expect(await markCalls(sql, TASK_TABLE, [free])).toHaveLength(1);

@@ -5,7 +5,10 @@ import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-/** The number of inspections so far, and a function for which each inspection waits before it begins. */
+/**
+ * The number of inspections so far, and a function for which each inspection waits before it
+ * begins.
+ */
 const inspections = { count: 0, before: (): Promise<unknown> => Promise.resolve() };
 const counted =
   (real: InspectFile): InspectFile =>

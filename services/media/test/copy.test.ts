@@ -45,7 +45,10 @@ async function putFile(key = `objects/${newId()}`): Promise<string> {
   return key;
 }
 
-/** Starts another deployment on a database of its own, into which the rows of the original were copied. */
+/**
+ * Starts another deployment on a database of its own, into which the rows of the original were
+ * copied.
+ */
 async function startCopy(deploymentId: string = COPY): Promise<TestMedia> {
   const copy = await startMedia({ store, deploymentId });
   const rows = await original.sql`select * from media`;
@@ -54,7 +57,10 @@ async function startCopy(deploymentId: string = COPY): Promise<TestMedia> {
   return copy;
 }
 
-/** Makes the data of a copy belong to the deployment of the original, as it does after a backup was loaded. */
+/**
+ * Makes the data of a copy belong to the deployment of the original, as it does after a backup was
+ * loaded.
+ */
 async function copyOwner({ sql }: TestMedia): Promise<void> {
   const [owner = {}] = await original.sql`
     select system_identifier, database_oid, deployment_id, store_pass from deployment`;

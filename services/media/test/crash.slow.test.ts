@@ -38,12 +38,13 @@ async function countNamed(): Promise<number> {
 }
 
 /**
- * Runs the jobs of the media service once, and then expects that the object store contains exactly the objects that rows of
- * media name.
+ * Runs the jobs of the media service once, and then expects that the object store contains exactly
+ * the objects that rows of media name.
  */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
-  // The jobs of the restarted media service run at the same time. Such a job may have deleted a file, but not yet its row.
+  // The jobs of the restarted media service run at the same time. Such a job may have deleted a
+  // file, but not yet its row.
   await eventually(async () => (await stage.listFiles()).length === (await countNamed()));
 }
 
@@ -165,7 +166,8 @@ test("a media service that is killed while it deletes the objects of deleted med
 test("a job deletes the objects that remain when the media service is killed while it removes uploads that were never completed", async () => {
   const grant = await uploaded(await png());
   await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
-  // The job remove-forgotten-uploads runs once when the media service starts, so the test restarts the service.
+  // The job remove-forgotten-uploads runs once when the media service starts, so the test restarts
+  // the service.
   await stage.kill();
   await stage.killAt("media.uploads-forgotten");
   stage.launch();

@@ -33,7 +33,8 @@ import { startPosts, type Posts } from "../../posts/test/fixture.ts";
 
 const ROUNDS = 200;
 /**
- * Maximum number of rounds within which a naive version of an operation must fail; usually fewer than 100 are enough.
+ * Maximum number of rounds within which a naive version of an operation must fail; usually fewer
+ * than 100 are enough.
  */
 const MUTANT_ROUNDS = 1000;
 const AT_ONCE = 20;
@@ -50,8 +51,8 @@ async function turns(count: number): Promise<void> {
 }
 
 /**
- * For each workspace, how many turns of the event loop its calls wait at the points where calls of other operations may run
- * in between.
+ * For each workspace, how many turns of the event loop its calls wait at the points where calls of
+ * other operations may run in between.
  */
 const delays = new Map<string, number[]>();
 async function pause({ workspaceId }: { readonly workspaceId: string }): Promise<void> {
@@ -61,7 +62,9 @@ async function pause({ workspaceId }: { readonly workspaceId: string }): Promise
   await turns(next);
 }
 
-/** The operations of the media service; a mutation test replaces one of them with a naive version. */
+/**
+ * The operations of the media service; a mutation test replaces one of them with a naive version.
+ */
 const whole = {
   use: (request: UseMediaRequest) => useMedia({ sql: database.sql }, request),
   release: (request: ReleaseMediaRequest) => releaseMedia({ sql: database.sql }, request),
@@ -82,7 +85,10 @@ let store: ObjectStore;
 let folder: string;
 let posts: Posts;
 let postsClient: PostsClient;
-/** For each of the next readings of the posts service's clock, the milliseconds by which the clock is behind. */
+/**
+ * For each of the next readings of the posts service's clock, the milliseconds by which the clock
+ * is behind.
+ */
 let behindMs: number[] = [];
 
 beforeAll(async () => {
@@ -147,7 +153,9 @@ async function addMedia(workspaceId: string): Promise<string> {
   return id;
 }
 
-/** Operations of the posts service that may run concurrently with the deletion of one item of media. */
+/**
+ * Operations of the posts service that may run concurrently with the deletion of one item of media.
+ */
 const STEPS = [
   "create",
   "schedule",
@@ -272,7 +280,10 @@ async function look(workspaceId: string, mediaId: string) {
   return { status: "gone", usages: 0, ...item, users: stored?.users ?? 0 };
 }
 
-/** Plays up to `count` rounds of interleaved calls, `AT_ONCE` at a time, and stops early when `isEnough` returns true. */
+/**
+ * Plays up to `count` rounds of interleaved calls, `AT_ONCE` at a time, and stops early when
+ * `isEnough` returns true.
+ */
 async function playAll(
   arbitrary: fc.Arbitrary<Round>,
   count: number,
@@ -298,7 +309,8 @@ test(`no stored post uses deleted media after ${ROUNDS} random interleavings of 
   expect(results.filter((it) => isDeleted(it) !== (it.status === "deleting"))).toEqual([]);
   // The number of recorded usages is at least the number of posts that use the media.
   expect(results.filter(({ users, usages }) => usages < users)).toEqual([]);
-  // The deletion and the use of media must each succeed often; otherwise the interleavings do not test the race.
+  // The deletion and the use of media must each succeed often; otherwise the interleavings do not
+  // test the race.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
 }, 120_000);
@@ -340,7 +352,10 @@ async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: U
   return { media: found.map(toMedia) };
 }
 
-/** Deletes usages like `releaseMedia`, but also usages that were recorded after the request was sent. */
+/**
+ * Deletes usages like `releaseMedia`, but also usages that were recorded after the request was
+ * sent.
+ */
 async function releaseAll({ uses }: ReleaseMediaRequest) {
   const { sql } = database;
   for (const { mediaId, postId } of uses)

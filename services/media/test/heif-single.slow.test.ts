@@ -50,8 +50,8 @@ test.each(names)(
     expect([seen.width, seen.height]).toEqual([expected.width, expected.height]);
     const differences = expected.data.map((value, at) => Math.abs(value - (seen.data[at] ?? 0)));
     const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
-    // The file for platforms is a JPEG, so its pixels differ a little. A picture that is turned or cropped in another way differs by
-    // more than ten.
+    // The file for platforms is a JPEG, so its pixels differ a little. A picture that is turned or
+    // cropped in another way differs by more than ten.
     expect(mean).toBeLessThan(4);
   },
 );

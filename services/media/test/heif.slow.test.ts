@@ -48,7 +48,10 @@ async function accepted(bytes: Uint8Array, contentType?: string) {
 
 const grid = (options: Partial<SampleHeif> = {}) => sampleHeif({ columns: 2, rows: 1, ...options });
 
-/** Returns the picture of the HEIC that the tests use: a grid with the same tile twice, side by side. */
+/**
+ * Returns the picture of the HEIC that the tests use: a grid with the same tile twice, side by
+ * side.
+ */
 async function seen(): Promise<Sharp> {
   const tile = await picture({ width: 512, height: 512 }).png().toBuffer();
   const both = sharp({ create: { width: 1024, height: 512, channels: 3, background: "black" } });

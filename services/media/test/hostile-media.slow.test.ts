@@ -77,8 +77,8 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
 }
 
 /**
- * Returns how the inspection of a hostile media file went. It must end as expected, and an accepted file must be
- * delivered without the hidden content.
+ * Returns how the inspection of a hostile media file went. It must end as expected, and an accepted
+ * file must be delivered without the hidden content.
  */
 function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
@@ -110,8 +110,8 @@ async function expectGoodFilesPass(inspect: InspectFile, folder: string): Promis
 }
 
 /**
- * Measures the longest turn of the event loop in processor time of this thread, because wall-clock time would include the
- * time that other processes of a busy machine use.
+ * Measures the longest turn of the event loop in processor time of this thread, because wall-clock
+ * time would include the time that other processes of a busy machine use.
  */
 function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number } {
   let longestMs = 0;
@@ -140,8 +140,9 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
 }
 
 /**
- * Returns the processor time of all inspection processes: the running processes, and the ended processes, which the
- * kernel adds up in fields 16 and 17 of this process's `stat`. Wall-clock time would depend on the load of the machine.
+ * Returns the processor time of all inspection processes: the running processes, and the ended
+ * processes, which the kernel adds up in fields 16 and 17 of this process's `stat`. Wall-clock time
+ * would depend on the load of the machine.
  */
 async function inspectionCpuMs(): Promise<number> {
   const running = await Promise.all(

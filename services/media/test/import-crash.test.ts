@@ -16,7 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => importer[Symbol.asyncDispose]());
 
-/** Runs an import in a process that is killed at a failpoint, and returns the signal that ended it. */
+/**
+ * Runs an import in a process that is killed at a failpoint, and returns the signal that ended it.
+ */
 async function importAndDie(point: string, request: object): Promise<string | null> {
   const failpoints = join(importer.tempDir, "..", "failpoints");
   await mkdir(failpoints, { recursive: true });
@@ -53,7 +55,8 @@ test.each([
       files: 0,
     });
 
-    // The import claim of the dead process blocks the idempotency key until the claim expires. The test makes it expire at once.
+    // The import claim of the dead process blocks the idempotency key until the claim expires. The
+    // test makes it expire at once.
     await importer.sql`update import_claims set lease_until = now()`;
     const again = await eventually(() => importer.media.importMedia(request), {
       timeoutMs: 20_000,

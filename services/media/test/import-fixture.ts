@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { parseAllowedAddress } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
@@ -86,9 +86,15 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, logger, guard, orphanMs: 0 }),
-    /** Deletes the temporary files of killed processes, as a process of the media service does when it starts. */
+    /**
+     * Deletes the temporary files of killed processes, as a process of the media service does when
+     * it starts.
+     */
     removeAbandoned: () => openSpace().removeAbandoned(new Date(0)),
-    /** Counts what an import leaves behind: the rows of the workspace, the stored objects and the temporary folders. */
+    /**
+     * Counts what an import leaves behind: the rows of the workspace, the stored objects and the
+     * temporary folders.
+     */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];

@@ -318,8 +318,8 @@ test("ImportMedia rejects an image that is one byte too large, with and without 
   expect(await failure(`${host.url}/announced`)).toEqual(tooLarge(1000, 1001));
   expect(await failure(`${host.url}/chunked`)).toEqual(tooLarge(1000, 1001));
   await using exact = await startHost((_request, response) => response.end(bytes.subarray(1)));
-  // Without its first byte the file has the maximum size, so it is downloaded and inspected. The inspection rejects it, because
-  // it is no longer a PNG.
+  // Without its first byte the file has the maximum size, so it is downloaded and inspected. The
+  // inspection rejects it, because it is no longer a PNG.
   expect(await failure(exact.url)).toMatchObject({
     reason: "media_rejected",
     violations: [{ code: "media_type_unsupported" }],
@@ -379,7 +379,10 @@ test("failed imports leave no object and no temporary file", async () => {
 /** The first bytes of an MP4 file. */
 const VIDEO_START = Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0");
 
-/** A temporary folder that counts the imports that have asked for disk space and the imports that have received it. */
+/**
+ * A temporary folder that counts the imports that have asked for disk space and the imports that
+ * have received it.
+ */
 class CountingSpace extends TempSpace {
   askedCount = 0;
   grantedCount = 0;

@@ -1,4 +1,4 @@
-import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { parseAllowedAddress } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { openSql } from "@postrider/shared/postgres";
 import { configureFailpoints } from "@postrider/shared/process/failpoints";
@@ -10,8 +10,8 @@ import { inspectFake, LIMITS } from "./fake-inspection.ts";
 import { createImportClient } from "./import-client.ts";
 
 /**
- * Main program of a process that runs one import, and that a failpoint can kill. The argument of the process is a JSON
- * object.
+ * Main program of a process that runs one import, and that a failpoint can kill. The argument of
+ * the process is a JSON object.
  */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;

@@ -14,7 +14,10 @@ const LIMITS = {
   timeMs: 10_000,
 };
 
-/** Runs the program `sandbox-probe.ts` as an inspection process, and returns what it reports about its rights. */
+/**
+ * Runs the program `sandbox-probe.ts` as an inspection process, and returns what it reports about
+ * its rights.
+ */
 async function probe(pool: InspectionPool, content = "file"): Promise<Record<string, unknown>> {
   const end = await pool.run({
     request: { declared: undefined, limits: LIMITS },

@@ -52,7 +52,10 @@ async function accepted(bytes: Uint8Array, declared?: string): Promise<Inspected
   return result.media;
 }
 
-/** Returns the file that platforms receive, after comparing it with the hash and length of the inspection's result. */
+/**
+ * Returns the file that platforms receive, after comparing it with the hash and length of the
+ * inspection's result.
+ */
 async function delivered(bytes: Uint8Array, { delivery }: InspectedMedia): Promise<Buffer> {
   if (delivery.kind === "same") return Buffer.from(bytes);
   const made =
@@ -189,7 +192,10 @@ test("inspection removes the metadata of an upright JPEG and does not change its
   expect(await accepted(made, "image/jpeg")).toMatchObject({ delivery: { kind: "same" } });
 });
 
-/** Returns a JPEG with this EXIF orientation. The library sharp would convert a CMYK image when it writes the tag. */
+/**
+ * Returns a JPEG with this EXIF orientation. The library sharp would convert a CMYK image when it
+ * writes the tag.
+ */
 function turned(jpeg: Buffer, orientation: number): Buffer {
   const exif = Buffer.concat([ascii("Exif\0\0"), orientationExif(orientation)]);
   return Buffer.concat([jpeg.subarray(0, 2), jpegSegment(0xe1, exif), jpeg.subarray(2)]);

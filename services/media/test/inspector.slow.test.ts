@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 /**
- * Inspects a file as the media service does: by the inspector at `inspectorUrl`, or by child processes if `inspectorUrl` is
- * undefined.
+ * Inspects a file as the media service does: by the inspector at `inspectorUrl`, or by child
+ * processes if `inspectorUrl` is undefined.
  */
 async function inspect(bytes: Uint8Array, inspectorUrl?: string): Promise<InspectionResult> {
   await rm(`${path}.delivery`, { force: true });
@@ -159,8 +159,8 @@ test("the inspector reports a process that an inspection has left behind, and do
   const found: number[] = [];
   const onStray = (pids: readonly number[]) => void found.push(...pids);
   await using watching = await startInspector({ host: "127.0.0.1", port: 0, onStray });
-  // The first process of a container inherits a process that an inspection leaves behind. Here `stray` stands for it: a child of
-  // this process that the inspector did not start.
+  // The first process of a container inherits a process that an inspection leaves behind. Here
+  // `stray` stands for it: a child of this process that the inspector did not start.
   const stray = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)"]);
   try {
     await inspect(PNG, watching.url);

@@ -58,7 +58,10 @@ export interface ReplicaOptions {
   /** The name of the replica's deployment. Default: `DEPLOYMENT`. */
   readonly deploymentId?: string;
   readonly maxOutboxRows?: number;
-  /** Returns the function that inspects media files in this test; `real` is the function that the service would use. */
+  /**
+   * Returns the function that inspects media files in this test; `real` is the function that the
+   * service would use.
+   */
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
@@ -68,13 +71,19 @@ export interface ReplicaOptions {
   readonly tempBytes?: number;
   readonly completeMs?: number;
   readonly prepareMs?: number;
-  /** Returns the function that makes renditions in this test; `real` is the function that the service would use. */
+  /**
+   * Returns the function that makes renditions in this test; `real` is the function that the
+   * service would use.
+   */
   readonly render?: (real: RenderImages) => RenderImages;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
 }
 
-/** Starts the media service with its own database and folder, and a real HTTP server for uploads and downloads. */
+/**
+ * Starts the media service with its own database and folder, and a real HTTP server for uploads and
+ * downloads.
+ */
 export async function startMedia(options: ReplicaOptions = {}) {
   const database = await createTestDatabase({
     service: "media",

@@ -33,7 +33,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs the media service as a real process that tests kill and restart on one database and one folder. */
+/**
+ * Runs the media service as a real process that tests kill and restart on one database and one
+ * folder.
+ */
 export async function startStage(settings: Readonly<Record<string, string>> = {}) {
   const database = await createTestDatabase({ service: "media", migrationsFolder: MIGRATIONS });
   const folder = await mkdtemp(join(tmpdir(), "media-process-"));

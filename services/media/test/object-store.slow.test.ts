@@ -18,7 +18,10 @@ interface Fixture extends AsyncDisposable {
   readonly store: ObjectStore;
   /** Lists every file of the store that contains bytes of objects or of unfinished writes. */
   listFiles(): Promise<readonly string[]>;
-  /** Returns how many files the store keeps for an unfinished write of which it has received `bytes` bytes. */
+  /**
+   * Returns how many files the store keeps for an unfinished write of which it has received `bytes`
+   * bytes.
+   */
   countUnfinished(bytes: number): number;
 }
 
@@ -320,8 +323,8 @@ describe.each([
     expect(contents).toContain(whole);
     const stored = await store.stat(key);
     expect(stored?.bytes).toBe(whole?.length);
-    // The S3 server versitygw writes an object and its ETag in two steps. After concurrent writes, the ETag in the S3 store
-    // may therefore be that of another writer, and is not compared.
+    // The S3 server versitygw writes an object and its ETag in two steps. After concurrent writes,
+    // the ETag in the S3 store may therefore be that of another writer, and is not compared.
     expect(name === "S3" ? [stored] : versions).toContainEqual(stored);
   });
 
@@ -676,7 +679,8 @@ function putTo(url: string, body: string, headers: Record<string, string>): Prom
 test("a signed S3 URL accepts an upload of the declared type and length repeatedly", async () => {
   const key = newKey();
   const url = await urlFor(key, 5);
-  // A checksum in the signed URL would be the checksum of an empty body, and AWS would refuse every upload.
+  // A checksum in the signed URL would be the checksum of an empty body, and AWS would refuse every
+  // upload.
   expect(url).not.toMatch(/checksum/i);
   expect(await putTo(url, "hello", png)).toBe(200);
   expect(await read(fixture.store, key)).toBe("hello");

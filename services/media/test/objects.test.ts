@@ -230,7 +230,9 @@ test("the media service closes the file of a stored object when the client close
   expect(await get(grant)).toMatchObject({ status: 200 });
 });
 
-/** Stores ready media of 32 MB, more than the buffers of a connection hold, without an upload check. */
+/**
+ * Stores ready media of 32 MB, more than the buffers of a connection hold, without an upload check.
+ */
 async function storeLarge(workspaceId: string): Promise<Ref> {
   const ref = { workspaceId, id: newId() };
   const keys = { objectKey: `objects/${newId()}`, deliveryKey: null };

@@ -34,7 +34,9 @@ async function render(file: Buffer, contentType: string, plans: readonly Renditi
   return { ...end, files };
 }
 
-/** Makes one rendition and returns its file, after comparing the file with its reported properties. */
+/**
+ * Makes one rendition and returns its file, after comparing the file with its reported properties.
+ */
 async function made(file: Buffer, contentType: string, change: Partial<RenditionPlan> = {}) {
   const plan = { ...PLAN, ...change };
   const { outcomes, files } = await render(file, contentType, [plan]);
@@ -98,7 +100,8 @@ test.each(sources)(
   async (name, contentType, make) => {
     const file = await make();
     const rendition = await made(file, contentType);
-    // CMYK has fewer colours than sRGB. The rendition is therefore compared with the CMYK file and not with the original picture.
+    // CMYK has fewer colours than sRGB. The rendition is therefore compared with the CMYK file and
+    // not with the original picture.
     const isCmyk = name === "a CMYK JPEG";
     const original = await (isCmyk
       ? seen(PLAN, sharp(await sharp(file).toColourspace("srgb").png().toBuffer()))

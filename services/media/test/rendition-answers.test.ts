@@ -35,7 +35,10 @@ async function readyMedia() {
   return media;
 }
 
-/** Returns a pool whose connection breaks after the result of a rendition was stored and before the answer arrives. */
+/**
+ * Returns a pool whose connection breaks after the result of a rendition was stored and before the
+ * answer arrives.
+ */
 function losingAnswers(sql: Sql): Sql {
   return new Proxy(sql, {
     apply(target, self, values: [TemplateStringsArray | object]) {

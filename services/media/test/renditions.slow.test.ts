@@ -17,7 +17,9 @@ import { picture } from "./sample-pictures.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let renders = 0;
-/** What replaces the making of renditions during one test; undefined for the real implementation. */
+/**
+ * What replaces the making of renditions during one test; undefined for the real implementation.
+ */
 let intercept: ((real: RenderImages) => RenderImages) | undefined;
 let service: TestMedia;
 let other: Awaited<ReturnType<TestMedia["startReplica"]>>;

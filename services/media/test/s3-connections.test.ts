@@ -6,8 +6,8 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { createS3Store } from "#src/storage/s3.ts";
 
 /**
- * Number of concurrent slow readers of objects. It exceeds the 50 connections that one client of the AWS SDK opens by
- * default.
+ * Number of concurrent slow readers of objects. It exceeds the 50 connections that one client of
+ * the AWS SDK opens by default.
  */
 const READERS = 60;
 

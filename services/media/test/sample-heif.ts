@@ -16,34 +16,43 @@ export interface SampleHeif {
   readonly width: number;
   readonly height: number;
   /**
-   * The HEIC's properties that change how the grid is shown, in this order; `rotation`, `mirror`, `crop` and `profile` create
-   * them.
+   * The HEIC's properties that change how the grid is shown, in this order; `rotation`, `mirror`,
+   * `crop` and `profile` create them.
    */
   readonly properties: readonly Buffer[];
   readonly majorBrand: string;
   readonly brands: readonly string[];
   /** The compressed image of the tile that every place of the grid shows. */
   readonly tile: Buffer;
-  /** Ids of the HEIF items that the grid names as its tiles; by default the ids of its tiles, which begin with 2. */
+  /**
+   * Ids of the HEIF items that the grid names as its tiles; by default the ids of its tiles, which
+   * begin with 2.
+   */
   readonly references: readonly number[];
 }
 
 /** Returns the HEIF property that rotates a picture by a number of quarter turns to the left. */
 export const rotation = (quarters: number): Buffer => box("irot", Buffer.from([quarters]));
-/** Returns the HEIF property that mirrors a picture: top and bottom for `vertical`, left and right for `horizontal`. */
+/**
+ * Returns the HEIF property that mirrors a picture: top and bottom for `vertical`, left and right
+ * for `horizontal`.
+ */
 export const mirror = (direction: "vertical" | "horizontal"): Buffer =>
   box("imir", Buffer.from([direction === "vertical" ? 0 : 1]));
 /** Returns the HEIF property that shows only the centre of a picture, in the given size. */
 export const crop = (width: number, height: number): Buffer =>
   box("clap", u32(width, 1, height, 1, 0, 1, 0, 1));
 export const profile = (icc: Uint8Array): Buffer => box("colr", ascii("prof"), icc);
-/** Returns the HEIF property that names a colour space by the number of its primaries (ITU-T H.273): 12 is Display P3. */
+/**
+ * Returns the HEIF property that names a colour space by the number of its primaries (ITU-T H.273):
+ * 12 is Display P3.
+ */
 export const primaries = (number: number): Buffer =>
   box("colr", ascii("nclx"), u16(number, 13, 6), Buffer.from([0x80]));
 
 /**
- * Makes a HEIC as phones make it: a grid of tiles, here the same tile at each place, with properties that rotate, mirror or
- * crop the picture.
+ * Makes a HEIC as phones make it: a grid of tiles, here the same tile at each place, with
+ * properties that rotate, mirror or crop the picture.
  */
 export function sampleHeif(options: Partial<SampleHeif> = {}): Buffer {
   const { columns = 2, rows = 1, properties = [], majorBrand = "heic" } = options;
@@ -101,8 +110,8 @@ function locations(
   ids: readonly number[],
   { gridBytes, dataAt, dataBytes }: { gridBytes: number; dataAt: number; dataBytes: number },
 ): Buffer {
-  // The data of the grid lie in the box `idat` of the HEIC (construction method 1). Every tile refers to the same part of the
-  // file.
+  // The data of the grid lie in the box `idat` of the HEIC (construction method 1). Every tile
+  // refers to the same part of the file.
   const entry = (id: number, method: number, offset: number, length: number) =>
     Buffer.concat([u16(id, method, 0, 1), u32(offset, length)]);
   return fullBox(

@@ -8,7 +8,10 @@ export interface Picture {
 /** Number of different values of the noise of a picture. */
 const RANGE = 2_147_483_648;
 
-/** Creates a picture with areas, edges and a little noise, which differs in each corner. The same size gives the same pixels. */
+/**
+ * Creates a picture with areas, edges and a little noise, which differs in each corner. The same
+ * size gives the same pixels.
+ */
 export function picture({ width, height }: Picture): Sharp {
   // The array rounds each value and limits it to 0 to 255.
   const data = new Uint8ClampedArray(width * height * 3);
@@ -24,7 +27,8 @@ export function picture({ width, height }: Picture): Sharp {
       const next = seed * 1_103_515_245 + 12_345;
       seed = next - Math.floor(next / RANGE) * RANGE;
       const noise = (seed / RANGE - 0.5) * 4;
-      // The sine of the sum of two angles, of which one belongs to the column and the other to the row.
+      // The sine of the sum of two angles, of which one belongs to the column and the other to the
+      // row.
       const wave = (columns[2 * x] ?? 0) * sine + (columns[2 * x + 1] ?? 0) * cosine;
       const isInside = (u - 0.6) ** 2 + (v - 0.4) ** 2 < 0.04;
       data[at] = 60 + 150 * u + wave + noise + (isInside ? 40 : 0);
@@ -51,8 +55,8 @@ const C1 = (0.01 * 255) ** 2;
 const C2 = (0.03 * 255) ** 2;
 
 /**
- * Returns the mean structural similarity of two pictures of the same size, in luminance over windows of 8 × 8 pixels
- * (Wang et al., 2004): 1 for equal pictures.
+ * Returns the mean structural similarity of two pictures of the same size, in luminance over
+ * windows of 8 × 8 pixels (Wang et al., 2004): 1 for equal pictures.
  */
 export async function similarity(first: Buffer, second: Buffer): Promise<number> {
   const [a, b] = [await toGrey(first), await toGrey(second)];

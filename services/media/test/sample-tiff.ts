@@ -6,7 +6,10 @@ interface TiffEntry {
   readonly type?: number;
 }
 
-/** Returns a TIFF directory of a page or of EXIF data. `next` is the offset of the next directory, or 0. */
+/**
+ * Returns a TIFF directory of a page or of EXIF data. `next` is the offset of the next directory,
+ * or 0.
+ */
 export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
   const bytes = Buffer.alloc(2 + 12 * entries.length + 4);
   bytes.writeUInt16LE(entries.length, 0);

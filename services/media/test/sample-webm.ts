@@ -71,8 +71,8 @@ export interface WebmParts {
 }
 
 /**
- * Returns a WebM video of 320 x 240 pixels and two seconds. Its frames contain no image data, because no parser decodes
- * them.
+ * Returns a WebM video of 320 x 240 pixels and two seconds. Its frames contain no image data,
+ * because no parser decodes them.
  */
 export function sampleWebm(parts: Partial<WebmParts> = {}): Buffer {
   const live = parts.live ?? false;

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 
-// Test program that runs instead of the program of an inspection process, and reports which files, processes and variables it
-// could use.
+// Test program that runs instead of the program of an inspection process, and reports which files,
+// processes and variables it could use.
 
 /** Returns the code of the error with which `work` fails; undefined when it succeeds. */
 function errorOf(work: () => unknown): unknown {

@@ -62,8 +62,8 @@ export async function upload(
     "content-length": body.length,
     ...headers,
   });
-  // An error while sending is ignored, because the media service may answer and close the connection before it has read
-  // the whole body.
+  // An error while sending is ignored, because the media service may answer and close the
+  // connection before it has read the whole body.
   outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];

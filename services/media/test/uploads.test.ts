@@ -178,8 +178,8 @@ test("an interrupted upload stores nothing and can be repeated", async () => {
     cut.destroy();
   }
 
-  // The media service notices a moment later that the connections of the uploads are lost; until then the upload grant
-  // is in use.
+  // The media service notices a moment later that the connections of the uploads are lost; until
+  // then the upload grant is in use.
   await eventually(async () => expect(await upload(service, grant, body)).toEqual({ status: 204 }));
   await eventually(async () => expect(await service.listStored()).toHaveLength(before.length + 1));
   expect(await storedOf(grant.id)).toEqual(body);

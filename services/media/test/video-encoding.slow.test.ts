@@ -123,7 +123,10 @@ async function remux(bytes: Buffer, contentType: string) {
   return { outcome: end.outcomes[0], file: files[0] };
 }
 
-/** Returns the hash of the samples of the first track of pictures and of sound, in their order in time. */
+/**
+ * Returns the hash of the samples of the first track of pictures and of sound, in their order in
+ * time.
+ */
 function hashStreams(file: Buffer): readonly string[] {
   const source: ByteSource = {
     bytes: file.length,

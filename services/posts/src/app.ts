@@ -43,9 +43,6 @@ import { startSweep } from "#src/jobs/sweep.ts";
 import { createPostInserts } from "#src/operations/post-inserts.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
-/**
- * Builds and starts the posts service. Disposing of the returned app stops the service without losing accepted work.
- */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
@@ -143,7 +140,7 @@ function createAppRoutes(options: {
   });
 }
 
-/** Returns all event handlers of the posts service, each once. They handle parked events that an operator delivers again. */
+/** Returns all event handlers once; they handle parked events that an operator delivers again. */
 function listHandlers(): readonly EventHandler[] {
   return [...new Set(Object.values(eventHandlers).flat())];
 }
@@ -159,7 +156,7 @@ const heldGauge = createGauge(
   "1 while events stay in the outbox on Kafka because the data belongs to another database or deployment.",
 );
 
-/** Creates the check whether the data belongs to this deployment. On Kafka, a copy exchanges no events. */
+/** On Kafka, data that is a copy exchanges no events. */
 function createEventGuard({ deploymentId }: Config, sql: Sql, logger: Logger): DeploymentGuard {
   return new DeploymentGuard({
     activity: "the exchange of events on Kafka",

@@ -50,7 +50,6 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** The configuration of the migration command of the posts service, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readMigrationSettings);
 }

@@ -20,7 +20,6 @@ import {
   type QuotaTarget,
 } from "#src/domain/quota.ts";
 
-/** A post, with the version that it has after the change that an event reports. */
 interface PostAtVersion {
   readonly workspaceId: string;
   readonly postId: string;
@@ -40,7 +39,6 @@ interface PublishRequest extends PostAtVersion {
   }[];
 }
 
-/** Creates the event that asks the delivery service to publish a post on its accounts. */
 export function postPublishRequested(request: PublishRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
@@ -59,10 +57,7 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
-/**
- * Creates the event of a new, rescheduled or published post: that it is scheduled, or that it is to be published now. A
- * draft has no event.
- */
+/** Creates the event of a new or rescheduled post; a draft has none. */
 export function postPlaced(
   post: PostAtVersion &
     Placement & {
@@ -91,14 +86,15 @@ const SETTLED = {
   failed: PostFailedSchema,
 };
 
-/** The statuses of a post in which publishing has ended on every account, with success or failure. */
+/**
+ * The statuses of a post in which publishing has ended on every account, with success or failure.
+ */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** Creates the event that announces that publishing a post has ended on every account, with success or failure. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -106,7 +102,6 @@ export function postSettled(
   return outboxEvent(SETTLED[status], toMoment(post), post.postId);
 }
 
-/** Creates the event that announces when a post will be published. */
 function postScheduled(
   post: PostAtVersion & {
     readonly scheduledAt: Date;
@@ -144,7 +139,6 @@ interface DeletionRequest extends PostAtVersion {
   }[];
 }
 
-/** Creates the event that asks the delivery service to delete what a post has published on platforms. */
 export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
@@ -162,10 +156,7 @@ export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
   return outboxEvent(PostDeletionRequestedSchema, message, request.postId);
 }
 
-/**
- * Converts a used-up quota to the form of events. The daily limit of an app or a project is reported with the account of the
- * first target that it applies to.
- */
+/** The limit of an app or a project is reported with the first account that it applies to. */
 function toExhaustion(
   quota: QuotaExhaustion,
   targets: readonly QuotaTarget[],
@@ -191,18 +182,12 @@ function toExhaustion(
   return { subject, period, exhaustedAt, quota: { case: "daily", value } };
 }
 
-/**
- * What an event says about a quota counter that a new post may use up. `message` is proto JSON without the amounts,
- * which the statement that stores the post adds.
- */
+/** Proto JSON without amounts, which the statement that stores the post adds. */
 export interface PossibleExhaustion extends Pick<QuotaExhaustion, "subject" | "period" | "code"> {
   readonly message: JsonValue;
 }
 
-/**
- * Returns, for each quota counter that a new post may use up, what the post's events say if the post uses the counter
- * up.
- */
+/** For each quota counter that a post may use up: what its event says then. */
 export function possibleExhaustions(
   demands: readonly QuotaDemand[],
   targets: readonly QuotaTarget[],

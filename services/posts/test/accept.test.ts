@@ -1,13 +1,9 @@
 import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const countRows = async () => {
   const [row] = await posts.sql<{ posts: number; targets: number; events: number; keys: number }[]>`

@@ -4,16 +4,12 @@ import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_e
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { attempt, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
 const COUNT = 5;
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 function causeOf(number: number) {
   const traceId = String(number + 1).padStart(32, "0");

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, startPostsForFile } from "./fixture.ts";
 import { publishPost } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
@@ -18,8 +14,8 @@ test("one event announces the outcome of a post when several replicas store the 
     const ends = [0, 1, 2, 3].map((ordinal) =>
       update(ordinal, ordinal === 0 ? "failed" : "published"),
     );
-    // These target updates, which are reported after the others, change data that the API shows, but not the status of
-    // the post.
+    // These target updates, which are reported after the others, change data that the API shows,
+    // but not the status of the post.
     const later = [1, 2, 3].map((ordinal) =>
       update(ordinal, "published", { errorCode: "duplicate_detected" }),
     );

@@ -1,15 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { listWantedTargets } from "#src/db/wanted-targets.ts";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const refOf = (post: Post, ordinal: number, generation = 1) => ({
   workspaceId: post.workspaceId,
@@ -64,8 +60,8 @@ test("BatchGetTargetContents reads only the text and options that the requested 
     telegram: { content: "for telegram" },
     ...Object.fromEntries(byAccount),
   };
-  // The options contain another text for each account, so the long text of the post is not published and no platform
-  // refuses it.
+  // The options contain another text for each account, so the long text of the post is not
+  // published and no platform refuses it.
   const content = "y".repeat(150_000);
   const post = await posts.createPost({ workspaceId, accountIds, content, options });
   const keys = accountIds.map((_id, index) => refOf(post, index));

@@ -1,13 +1,9 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { deletionOf, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { beforeEach, expect, test } from "vitest";
+import { deletionOf, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { DAILY_RULE, workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 beforeEach(async () => {
   await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.tasks.clear();

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { nextDue } from "#src/db/due-posts.ts";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
-/** Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks them as started. */
+/**
+ * Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks
+ * them as started.
+ */
 async function startPostsOfThePast(count: number): Promise<void> {
   await posts.sql`
     insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,

@@ -1,16 +1,12 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { describe, expect, test } from "vitest";
+import { deliveryOf, startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
 const HOUR_MS = 3_600_000;
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 /** Creates a workspace with an account, and functions that post the same text on it. */
 function samePosts() {

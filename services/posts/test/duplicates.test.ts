@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 function request() {
   const workspaceId = newWorkspace();

@@ -1,14 +1,10 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { beforeEach, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 beforeEach(async () => {
   await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.accountsAreUp = true;

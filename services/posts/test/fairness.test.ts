@@ -1,13 +1,9 @@
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { startPosts, type Posts } from "./fixture.ts";
+import { expect, test, vi } from "vitest";
+import { startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 test("of 300 posts that a workspace creates at once 128 are worked on at the same time, and a post of another workspace does not wait for them", async () => {
   const many = workspaceOf(posts);

@@ -57,6 +57,7 @@ import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postg
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
+import { afterAll } from "vitest";
 import {
   createAccountDirectory,
   createPlatformDirectory,
@@ -85,8 +86,8 @@ const EVENTS = [
 ];
 
 /**
- * The services that the posts service calls, in memory. They implement the RPC contract and return the data that a test
- * sets.
+ * The services that the posts service calls, in memory. They implement the RPC contract and return
+ * the data that a test sets.
  */
 class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
@@ -96,7 +97,10 @@ class FakePeers {
   readonly tasks = new Map<string, TargetUpdated>();
   /** What the fake delivery service reports about deletions on platforms, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
-  /** The ids of the targets for which the fake delivery service is calling the platform at the moment. */
+  /**
+   * The ids of the targets for which the fake delivery service is calling the platform at the
+   * moment.
+   */
   readonly calling = new Set<string>();
   /** The targets that the fake delivery service has promised not to publish, as `id generation`. */
   readonly closed = new Set<string>();
@@ -118,7 +122,10 @@ class FakePeers {
   mediaIsUp = true;
   deliveryIsUp = true;
 
-  /** Adds a media item to the fake media service and returns its id. The item is ready unless a test says otherwise. */
+  /**
+   * Adds a media item to the fake media service and returns its id. The item is ready unless a test
+   * says otherwise.
+   */
   addMedia(workspaceId: string, change: MessageInitShape<typeof MediaSchema> = {}): string {
     const id = newId();
     this.media.push({
@@ -307,7 +314,9 @@ export async function startPosts(
       records: Parameters<ReturnType<typeof consumerOf>>[1],
       topic: keyof typeof eventHandlers = "delivery.events.v1",
     ) => sql.begin((tx) => consumers[topic](tx, records)),
-    /** Applies reports of the delivery service about targets in one transaction, in the given order. */
+    /**
+     * Applies reports of the delivery service about targets in one transaction, in the given order.
+     */
     report: (updates: readonly TargetUpdated[]) =>
       sql.begin((tx) => applyTargetUpdates(tx, updates)),
     reportDeletions: (updates: readonly DeletionUpdated[]) =>
@@ -330,6 +339,13 @@ export async function startPosts(
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** Starts a posts service for all tests of a file. */
+export async function startPostsForFile() {
+  const posts = await startPosts();
+  afterAll(() => posts[Symbol.asyncDispose]());
+  return posts;
 }
 
 export type Posts = Awaited<ReturnType<typeof startPosts>>;
@@ -356,8 +372,8 @@ interface UpdateChange {
 }
 
 /**
- * Builds the reports of the delivery service about the targets of one post. Each report of a publish request
- * has a higher version than the report before.
+ * Builds the reports of the delivery service about the targets of one post. Each report of a
+ * publish request has a higher version than the report before.
  */
 export function deliveryOf(post: Post) {
   const versions = new Map<string, number>();

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import { inHours } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 function keyedRequest(key = "key-1", fingerprint = "body") {
   const workspaceId = newWorkspace();
@@ -72,7 +69,8 @@ test("a refused CreatePost request does not use up its idempotency key", async (
 test("an idempotency key can be used again after 24 hours", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  // The duplicate guard of the first post would refuse a second post with the same content, so the test deletes it.
+  // The duplicate guard of the first post would refuse a second post with the same content, so the
+  // test deletes it.
   await posts.sql`delete from duplicate_guards`;
   await posts.sql`
     update idempotency_keys
@@ -124,4 +122,14 @@ test("a CreatePost request waits 2 seconds for a concurrent request with the sam
 
   expect((await waiting).replayed).toBe(false);
   expect(await countPosts(request.workspaceId)).toBe(1);
+});
+
+test("a repeated CreatePost request gets the response of the first request even after the post was deleted", async () => {
+  const { workspaceId, ...rest } = keyedRequest();
+  const request = { ...rest, workspaceId, scheduledAt: inHours(24) };
+  const { post: first } = await posts.posts.createPost(request);
+  await posts.posts.deletePost({ workspaceId, id: first?.id ?? "" });
+
+  expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
+  expect(await countPosts(workspaceId)).toBe(0);
 });

@@ -1,13 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 async function publishIn(workspaceId: string) {
   return await posts.createPost({

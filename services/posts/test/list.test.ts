@@ -1,13 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 function publisher(workspaceId: string) {
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
@@ -81,7 +77,10 @@ test("ListPosts returns the latest post first, and of each post only the fields 
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Creates a draft for each of the given text lengths, in this order, and returns the ids of the drafts. */
+/**
+ * Creates a draft for each of the given text lengths, in this order, and returns the ids of the
+ * drafts.
+ */
 async function draft(workspaceId: string, lengths: readonly number[]): Promise<readonly string[]> {
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const ids: string[] = [];

@@ -1,26 +1,28 @@
 import { setImmediate } from "node:timers/promises";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
-import { startPosts, type Posts } from "./fixture.ts";
+import { startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const HALF_HOUR_MS = 30 * 60_000;
 const TIMES = Array.from({ length: 48 }, (_, index) =>
   new Date(index * HALF_HOUR_MS).toISOString().slice(11, 16),
 );
-/** Maximum processor time in milliseconds for which the posts service may keep other requests waiting. */
+/**
+ * Maximum processor time in milliseconds for which the posts service may keep other requests
+ * waiting.
+ */
 const MAX_HOLD_MS = 50;
 /** Number of queued posts that a quota of 1,000 posts a month allows over a year. */
 const TAKEN = 12_000;
 
-/** Creates 100 rules with 48 times, and takes the first 12,000 of their slots. Returns when the last of them is. */
+/**
+ * Creates 100 rules with 48 times, and takes the first 12,000 of their slots. Returns when the last
+ * of them is.
+ */
 async function fillQueue(workspaceId: string): Promise<Date> {
   await posts.sql`
     insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, created_at, updated_at)
@@ -62,7 +64,10 @@ async function measureLongestTurnMs(work: () => Promise<unknown>): Promise<numbe
   return longest;
 }
 
-/** Returns the shortest hold of several repeats, because compilation and other work on the machine only make one longer. */
+/**
+ * Returns the shortest hold of several repeats, because compilation and other work on the machine
+ * only make one longer.
+ */
 async function measureHoldMs(work: () => Promise<unknown>): Promise<number> {
   let shortest = Infinity;
   for (let repeat = 0; repeat < 5 && shortest >= MAX_HOLD_MS; repeat += 1)

@@ -6,8 +6,8 @@ import { startPosts, type Posts } from "./fixture.ts";
 import { inHours, workspaceOf } from "./workspace.ts";
 
 /**
- * Milliseconds by which each reading of the database's clock is behind, as if the process was suspended for this time
- * after the reading.
+ * Milliseconds by which each reading of the database's clock is behind, as if the process was
+ * suspended for this time after the reading.
  */
 let behindMs: number[] = [];
 let onClock = (): void => {};

@@ -7,16 +7,12 @@ import {
 import type { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
-import { startPosts, type Posts } from "./fixture.ts";
+import { startPostsForFile } from "./fixture.ts";
 import { publishPost } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);

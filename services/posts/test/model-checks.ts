@@ -18,7 +18,10 @@ interface StoredPost {
   readonly targets: readonly StoredTarget[];
 }
 
-/** Compares the database and the events of the posts service with the reference model after each random step. */
+/**
+ * Compares the database and the events of the posts service with the reference model after each
+ * random step.
+ */
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
@@ -29,8 +32,8 @@ export class Checks {
   }
 
   /**
-   * Checks that the fake delivery service has received the requests that the reference model expects, and returns these
-   * requests.
+   * Checks that the fake delivery service has received the requests that the reference model
+   * expects, and returns these requests.
    */
   async assertAsExpected(expected: Asked): Promise<Asked> {
     const { model, posts, workspaceId } = this.#world;
@@ -46,7 +49,9 @@ export class Checks {
     return asked;
   }
 
-  /** Checks that the version of a post never falls, and rises with every change that the API shows. */
+  /**
+   * Checks that the version of a post never falls, and rises with every change that the API shows.
+   */
   #assertVersion({ id, version, status, targets }: StoredPost): void {
     const shown = JSON.stringify([
       status,

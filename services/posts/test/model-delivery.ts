@@ -8,15 +8,18 @@ interface Task {
 
 const keyOf = (targetId: string, number: number) => `${targetId} ${number}`;
 
-/** A delivery service in memory. It publishes each target at most once, whichever generation succeeds. */
+/**
+ * A delivery service in memory. It publishes each target at most once, whichever generation
+ * succeeds.
+ */
 export class ModelDelivery {
   readonly #tasks = new Map<string, Task>();
   readonly #closed = new Set<string>();
   readonly #deletions = new Map<string, DeletionUpdate>();
 
   /**
-   * Returns the first report after a request to publish a target; undefined when the request is a repetition or is
-   * refused.
+   * Returns the first report after a request to publish a target; undefined when the request is a
+   * repetition or is refused.
    */
   request(targetId: string, generation: number): TaskUpdate | undefined {
     const key = keyOf(targetId, generation);
@@ -46,8 +49,8 @@ export class ModelDelivery {
   }
 
   /**
-   * Advances a publish task of the fake delivery service by one step and returns its report. `choice` in [0, 1) selects
-   * the step. Returns undefined when the task has ended.
+   * Advances a publish task of the fake delivery service by one step and returns its report.
+   * `choice` in [0, 1) selects the step. Returns undefined when the task has ended.
    */
   advance(task: Task, choice: number): TaskUpdate | undefined {
     const { update } = task;

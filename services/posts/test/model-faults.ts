@@ -11,13 +11,13 @@ import {
 } from "./model.ts";
 
 /**
- * The random steps without a client: time passes, the delivery service publishes, and the event bus loses, repeats and
- * reorders messages.
+ * The random steps without a client: time passes, the delivery service publishes, and the event bus
+ * loses, repeats and reorders messages.
  */
 
 /**
- * Random step: a scheduled post becomes due. The scheduler starts it, or marks it as failed if it is more than a day
- * late.
+ * Random step: a scheduled post becomes due. The scheduler starts it, or marks it as failed if it
+ * is more than a day late.
  */
 export async function comeDue(world: World): Promise<Asked> {
   const { model, posts } = world;
@@ -55,8 +55,8 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
 }
 
 /**
- * Takes some of the messages between two services, in any order. Some of them stay and are delivered again later, and
- * some are lost.
+ * Takes some of the messages between two services, in any order. Some of them stay and are
+ * delivered again later, and some are lost.
  */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
@@ -74,7 +74,9 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/** Random step: delivers requests to the fake delivery service in any order: late, twice or never. */
+/**
+ * Random step: delivers requests to the fake delivery service in any order: late, twice or never.
+ */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
@@ -87,7 +89,8 @@ export async function takeRequests(world: World): Promise<Asked> {
 }
 
 /**
- * Random step: advances publish tasks and deletions in the fake delivery service, also those of older publish requests.
+ * Random step: advances publish tasks and deletions in the fake delivery service, also those of
+ * older publish requests.
  */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
@@ -106,8 +109,9 @@ export async function advanceDelivery(world: World): Promise<Asked> {
 }
 
 /**
- * Random step: a publishing attempt that was reported as failed turns out to have succeeded, after the target was
- * retried and the posts service has received a report about the retry. The other random steps rarely lead to this case.
+ * Random step: a publishing attempt that was reported as failed turns out to have succeeded, after
+ * the target was retried and the posts service has received a report about the retry. The other
+ * random steps rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -151,8 +155,8 @@ export async function reportDeletions(world: World): Promise<Asked> {
 }
 
 /**
- * The reports that one run of the sweep job gets from the delivery service, and the targets and deletions that it has
- * to request again.
+ * The reports that one run of the sweep job gets from the delivery service, and the targets and
+ * deletions that it has to request again.
  */
 interface Answers {
   readonly updates: TaskUpdate[];
@@ -184,8 +188,8 @@ function answerSweep(world: World): Answers {
 }
 
 /**
- * Random step: runs the sweep job, which asks the delivery service about every open target, even if the delivery
- * service has just reported about it.
+ * Random step: runs the sweep job, which asks the delivery service about every open target, even if
+ * the delivery service has just reported about it.
  */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;

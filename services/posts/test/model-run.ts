@@ -28,7 +28,10 @@ const WEIGHTED_STEPS = STEPS.flatMap(([step, weight]) =>
   Array.from({ length: weight }, () => step),
 );
 
-/** Takes random steps in one workspace and compares the posts service with the reference model after each step. */
+/**
+ * Takes random steps in one workspace and compares the posts service with the reference model after
+ * each step.
+ */
 export class ModelRun {
   readonly #world: World;
   readonly #checks: Checks;
@@ -38,14 +41,16 @@ export class ModelRun {
     this.#checks = new Checks(this.#world);
   }
 
-  /** How often a target was published by an older publish request while a newer one was in progress. */
+  /**
+   * How often a target was published by an older publish request while a newer one was in progress.
+   */
   get lateSuccesses(): number {
     return this.#world.lateSuccesses;
   }
 
   /**
-   * Takes one random step and compares the posts service with the reference model. `onStep` gets the name of the step
-   * first.
+   * Takes one random step and compares the posts service with the reference model. `onStep` gets
+   * the name of the step first.
    */
   async step(onStep: (name: string) => void): Promise<void> {
     const step = this.#world.pick(WEIGHTED_STEPS);

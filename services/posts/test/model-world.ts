@@ -20,9 +20,14 @@ export const MONTHLY_QUOTA = 40;
 export const HOUR_MS = 3_600_000;
 const PUBLISHED_AT = timestampFromDate(new Date());
 
-/** The requests that the posts service must have sent to the delivery service during a random step. */
+/**
+ * The requests that the posts service must have sent to the delivery service during a random step.
+ */
 export interface Asked {
-  /** Targets to publish as `id generation`, and targets to delete on their platforms as `id deletion`. */
+  /**
+   * Targets to publish as `id generation`, and targets to delete on their platforms as
+   * `id deletion`.
+   */
   readonly publish: readonly string[];
   readonly remove: readonly string[];
 }
@@ -34,8 +39,8 @@ export function asksToPublish(targets: readonly ModelTarget[]): Asked {
 }
 
 /**
- * A workspace of the posts service, its reference model, and the messages between the posts service and the delivery
- * service.
+ * A workspace of the posts service, its reference model, and the messages between the posts service
+ * and the delivery service.
  */
 export class World {
   readonly posts: Posts;
@@ -44,14 +49,24 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /** The idempotency keys that this randomized test has used so far, and the posts that were created with them. */
+  /**
+   * The idempotency keys that this randomized test has used so far, and the posts that were created
+   * with them.
+   */
   readonly keys = new Map<string, string>();
-  /** Requests that the fake delivery service has not received yet, in the form of the type `Asked`. */
+  /**
+   * Requests that the fake delivery service has not received yet, in the form of the type `Asked`.
+   */
   inbox: readonly string[] = [];
-  /** Reports of the delivery service that the posts service has not received yet, or may receive again. */
+  /**
+   * Reports of the delivery service that the posts service has not received yet, or may receive
+   * again.
+   */
   wire: readonly TaskUpdate[] = [];
   deletionWire: readonly DeletionUpdate[] = [];
-  /** How often a target was published by an older publish request while a newer one was in progress. */
+  /**
+   * How often a target was published by an older publish request while a newer one was in progress.
+   */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {
@@ -75,7 +90,8 @@ export class World {
   }
 
   /**
-   * Picks a random post. In most cases its status is one of `meant`, the statuses in which the next request is allowed.
+   * Picks a random post. In most cases its status is one of `meant`, the statuses in which the next
+   * request is allowed.
    */
   pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
     const all = [...this.model.posts.values()];
@@ -84,7 +100,10 @@ export class World {
     return posts.length === 0 ? undefined : this.pick(posts);
   }
 
-  /** Returns the reason with which the posts service refuses a request; undefined when the request succeeds. */
+  /**
+   * Returns the reason with which the posts service refuses a request; undefined when the request
+   * succeeds.
+   */
   async reasonOf(run: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await run();
@@ -95,8 +114,8 @@ export class World {
   }
 
   /**
-   * Makes the two fake delivery services agree: the one that the posts service calls gets the state that a target has in the
-   * model's delivery service.
+   * Makes the two fake delivery services agree: the one that the posts service calls gets the state
+   * that a target has in the model's delivery service.
    */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;
@@ -114,8 +133,8 @@ export class World {
   }
 
   /**
-   * Passes the same reports of the delivery service to the posts service and to the reference model. Returns the
-   * deletions that the posts service must request because of them.
+   * Passes the same reports of the delivery service to the posts service and to the reference
+   * model. Returns the deletions that the posts service must request because of them.
    */
   async report(updates: readonly TaskUpdate[]): Promise<Asked> {
     return await this.askedToRemove(async () => {
@@ -129,7 +148,10 @@ export class World {
     for (const item of updates) this.model.applyDeletion(item);
   }
 
-  /** Runs an action and returns the deletions on platforms that the reference model requests during the action. */
+  /**
+   * Runs an action and returns the deletions on platforms that the reference model requests during
+   * the action.
+   */
   async askedToRemove(happens: () => void | Promise<void>): Promise<Asked> {
     const before = new Map(this.model.targets().map(({ id, deletion }) => [id, deletion]));
     await happens();

@@ -7,7 +7,10 @@ const LANES = 4;
 const RUNS = 4;
 const STEPS = 260;
 
-/** Returns a function that returns uniform numbers in [0, 1), the same numbers for the same seed (mulberry32). */
+/**
+ * Returns a function that returns uniform numbers in [0, 1), the same numbers for the same seed
+ * (mulberry32).
+ */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,8 +22,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Makes one run of the model test per seed, one after the other, on a database of their own. Returns the numbers of
- * steps and of late successes.
+ * Makes one run of the model test per seed, one after the other, on a database of their own.
+ * Returns the numbers of steps and of late successes.
  */
 async function runLane(seeds: readonly number[]): Promise<readonly [number, number]> {
   await using posts = await startPosts();
@@ -55,6 +58,7 @@ test("the posts service behaves like a simple reference model in random sequence
     results.reduce((sum, result) => sum + (result[which] ?? 0), 0),
   );
   expect(steps).toBe(seeds.length * STEPS);
-  // The runs must contain late successes: targets that an older publish request publishes while a newer one is in progress.
+  // The runs must contain late successes: targets that an older publish request publishes while a
+  // newer one is in progress.
   expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 10 : 0);
 }, 240_000);

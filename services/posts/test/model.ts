@@ -1,6 +1,7 @@
 /**
- * The reference model of `model.slow.test.ts`: how the posts service has to behave, without a database, concurrency or time.
- * It is written from the rules and shares only the status types with the service.
+ * The reference model of `model.slow.test.ts`: how the posts service has to behave, without a
+ * database, concurrency or time. It is written from the rules and shares only the status types with
+ * the service.
  */
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
@@ -9,7 +10,10 @@ export interface ModelTarget {
   readonly accountId: string;
   status: TargetStatus;
   generation: number;
-  /** Generation and version of the newest report of the delivery service that was applied to the target. */
+  /**
+   * Generation and version of the newest report of the delivery service that was applied to the
+   * target.
+   */
   applied: readonly [generation: number, version: number];
   externalId: string | null;
   error: string | null;
@@ -18,13 +22,21 @@ export interface ModelTarget {
   dueDay: string | null;
   /** The content for which the target has a duplicate guard; null if it has no guard. */
   guard: string | null;
-  /** For when the guarded target is planned: 0 for now, else one of `PLANNED_HOURS`. Only guards of the same time clash. */
+  /**
+   * For when the guarded target is planned: 0 for now, else one of `PLANNED_HOURS`. Only guards of
+   * the same time clash.
+   */
   plannedIn: number;
-  /** Whether the guard was compared with those of other targets; false after `force` and a retry. */
+  /**
+   * Whether the guard was compared with those of other targets; false after `force` and a retry.
+   */
   isChecked: boolean;
 }
 
-/** Hours after now for which the test schedules posts. They are over 24 hours apart, so that posts of two times never clash. */
+/**
+ * Hours after now for which the test schedules posts. They are over 24 hours apart, so that posts
+ * of two times never clash.
+ */
 export const PLANNED_HOURS = [48, 100, 24 * 40] as const;
 
 export interface ModelPost {
@@ -79,8 +91,8 @@ const isOut = ({ status }: ModelTarget) =>
   status === "delete_failed";
 
 /**
- * The state that a workspace must have. Each request either makes its whole change or changes nothing and returns why
- * it is refused.
+ * The state that a workspace must have. Each request either makes its whole change or changes
+ * nothing and returns why it is refused.
  */
 export class Model {
   readonly posts = new Map<string, ModelPost>();
@@ -175,8 +187,8 @@ export class Model {
   }
 
   /**
-   * Deletes a post. The delivery service closes its open targets or refuses to. `hasCrashed` means that the posts
-   * service crashed before the commit.
+   * Deletes a post. The delivery service closes its open targets or refuses to. `hasCrashed` means
+   * that the posts service crashed before the commit.
    */
   delete(id: string, isClosed: boolean, hasCrashed: boolean): Refusal | undefined {
     const post = this.#post(id);
@@ -215,8 +227,8 @@ export class Model {
   }
 
   /**
-   * Requests the publishing of a target again, because the delivery service has closed the target although its post
-   * still exists.
+   * Requests the publishing of a target again, because the delivery service has closed the target
+   * although its post still exists.
    */
   reopen(targetId: string): void {
     const found = this.target(targetId);

@@ -6,14 +6,10 @@ import {
 import { RetryLaterError } from "@postrider/shared/bus";
 import { newId } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 async function publish(content = "hello") {
   const workspaceId = newWorkspace();

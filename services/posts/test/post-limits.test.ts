@@ -1,13 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startPosts, type Posts } from "./fixture.ts";
+import { describe, expect, test } from "vitest";
+import { startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 /** A text that Postgres cannot compress. */
 const longText = (bytes: number) => randomBytes(bytes / 2).toString("hex");

@@ -1,17 +1,16 @@
 import { together } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
-import { newWorkspace, type Posts, startPosts } from "./fixture.ts";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
-/** Returns the first day of the month that is `months` months from now, as the period of a daily quota counter. */
+/**
+ * Returns the first day of the month that is `months` months from now, as the period of a daily
+ * quota counter.
+ */
 function dayInMonths(months: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1))

@@ -13,9 +13,9 @@ export interface QuotaDrift extends QuotaKey {
 }
 
 /**
- * Finds quota counters of a workspace that do not match its targets: `reserved` has to be the number of
- * targets without an outcome, `used` the number of targets that are or may be published. Callers use one snapshot, or
- * make sure that nothing changes meanwhile.
+ * Finds quota counters of a workspace that do not match its targets: `reserved` has to be the
+ * number of targets without an outcome, `used` the number of targets that are or may be published.
+ * Callers use one snapshot, or make sure that nothing changes meanwhile.
  */
 export async function findQuotaDrift(sql: ISql, workspaceId: string): Promise<QuotaDrift[]> {
   const held = new Map<string, QuotaKey & QuotaShare>();
@@ -56,7 +56,8 @@ async function listCounters(sql: ISql, workspaceId: string) {
 }
 
 /**
- * Lists the targets of a workspace that count in its quota, grouped by all fields that determine the quota.
+ * Lists the targets of a workspace that count in its quota, grouped by all fields that determine
+ * the quota.
  */
 async function listCountedTargets(sql: ISql, workspaceId: string) {
   return await sql<(HoldingTarget & { readonly count: number })[]>`

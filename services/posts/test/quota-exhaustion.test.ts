@@ -3,7 +3,8 @@ import type { QuotaExhaustion } from "@postrider/contracts/posts/v1/posts_events
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
-// The clock of the test advances by a millisecond per post, so that no test runs across the end of a day.
+// The clock of the test advances by a millisecond per post, so that no test runs across the end of
+// a day.
 const START = new Date();
 const DAY = START.toISOString().slice(0, 10);
 const MONTH = DAY.slice(0, 7);
@@ -25,7 +26,10 @@ function workspaceWith(limits: { monthlyQuota?: number; dailyQuota?: number }, p
   return { workspaceId, accountIds, createdVia: "rest" };
 }
 
-/** Returns the used-up quotas that the events of a workspace name, one list per event, oldest event first. */
+/**
+ * Returns the used-up quotas that the events of a workspace name, one list per event, oldest event
+ * first.
+ */
 async function exhaustedIn(workspaceId: string): Promise<readonly QuotaExhaustion[][]> {
   const events = await posts.events();
   return events.flatMap(([, message]) =>

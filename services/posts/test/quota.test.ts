@@ -207,3 +207,21 @@ test("every quota counter matches the number of targets that count towards it af
     { numRuns: 30 },
   );
 });
+
+test("a daily limit counts a post on the UTC day on which the post is due", async () => {
+  const request = workspaceWith({ dailyQuota: 2 }, "bluesky");
+  const dayMs = 86_400_000;
+  const noonInDays = (days: number) =>
+    timestampFromDate(new Date((Math.floor(Date.now() / dayMs) + days + 0.5) * dayMs));
+  const schedule = (days: number) =>
+    posts.createPost({ ...request, content: unique(), scheduledAt: noonInDays(days) });
+
+  await schedule(2);
+  await schedule(2);
+
+  await expect(schedule(2)).rejects.toMatchObject({
+    reason: "quota_exceeded",
+    violations: [{ code: "daily", limit: 2, used: 0n, reserved: 2n, requested: 1n }],
+  });
+  await expect(schedule(4)).resolves.toBeDefined();
+});

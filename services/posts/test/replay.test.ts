@@ -5,16 +5,12 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import { attempt, deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
 import { publishPost } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
@@ -36,7 +32,10 @@ const eventsOf = async (post: Post) =>
 
 type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
 
-/** Returns all updates that the delivery service reports about the targets of a post, by the outcome of each target. */
+/**
+ * Returns all updates that the delivery service reports about the targets of a post, by the outcome
+ * of each target.
+ */
 function reportsOf(post: Post, outcomes: Outcomes): TargetUpdated[] {
   const update = deliveryOf(post);
   return outcomes.flatMap((kind, ordinal) => {

@@ -1,15 +1,13 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { attempt, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
-/** Creates a post with three targets: one is published, one failed, and one has an unknown outcome. */
+/**
+ * Creates a post with three targets: one is published, one failed, and one has an unknown outcome.
+ */
 async function partial() {
   const workspace = workspaceOf(posts);
   const accountIds = [

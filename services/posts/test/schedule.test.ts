@@ -1,16 +1,12 @@
 import { timestampDate, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 beforeEach(async () => {
   await posts.migrationSql`truncate posts, outbox cascade`;
 });

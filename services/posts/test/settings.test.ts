@@ -1,13 +1,9 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { attempt, deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 /** Returns the settings with which the delivery service is to publish the targets of a post. */
 async function settingsOf({ workspaceId, targets }: Post, generation = 1) {

@@ -1,18 +1,17 @@
 import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { newWorkspace, type Posts, startPostsForFile } from "./fixture.ts";
 import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
 type Change = Parameters<Posts["createPost"]>[0];
 
-/** Returns the number of transactions in which the posts of workspaces were stored, and the number of these posts. */
+/**
+ * Returns the number of transactions in which the posts of workspaces were stored, and the number
+ * of these posts.
+ */
 async function countTransactions(workspaceIds: readonly string[]) {
   const [row] = await posts.sql<{ transactions: number; posts: number }[]>`
     select count(distinct xmin::text) as transactions, count(*) as posts
@@ -96,8 +95,8 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * Which runs have keys and slots. Requests with the same key or workspace's slots wait for each other before they lock anything
- * else, so that other locks meet only in runs without them.
+ * Which runs have keys and slots. Requests with the same key or workspace's slots wait for each
+ * other before they lock anything else, so that other locks meet only in runs without them.
  */
 const kinds = fc.record({ keys: fc.boolean(), slots: fc.boolean() });
 
@@ -147,7 +146,10 @@ async function startRun() {
   return { workspaceIds: workspaces.map(({ workspaceId }) => workspaceId), send };
 }
 
-/** Returns what is wrong with the stored posts of workspaces: parts that are missing, or that two posts have. */
+/**
+ * Returns what is wrong with the stored posts of workspaces: parts that are missing, or that two
+ * posts have.
+ */
 async function findFaults(workspaceIds: readonly string[]) {
   const ids = workspaceIds as string[];
   return await posts.sql`
@@ -188,7 +190,10 @@ async function findFaults(workspaceIds: readonly string[]) {
     and abs(extract(epoch from a.due_at - b.due_at)) < 86400`;
 }
 
-/** Makes statements hold each lock for longer before they take the next one, so that a wrong order of locks shows as a deadlock. */
+/**
+ * Makes statements hold each lock for longer before they take the next one, so that a wrong order
+ * of locks shows as a deadlock.
+ */
 async function slowDownLocks(): Promise<void> {
   await posts.migrationSql.unsafe(`
     drop trigger if exists slow_key on idempotency_keys;

@@ -1,18 +1,16 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { newWorkspace, startPostsForFile } from "./fixture.ts";
 import { timeOfDayIn } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-});
-afterAll(() => posts[Symbol.asyncDispose]());
+const posts = await startPostsForFile();
 
-/** Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later. */
+/**
+ * Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later.
+ */
 const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
 
 let count = 0;
@@ -56,7 +54,8 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
-  // This queue-slot rule adds no slots, because another rule already creates a slot at the same time.
+  // This queue-slot rule adds no slots, because another rule already creates a slot at the same
+  // time.
   await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));

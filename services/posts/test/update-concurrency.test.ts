@@ -36,7 +36,10 @@ function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnTyp
   };
 }
 
-/** Sends all updates of one post at once and checks that each update is applied to the version before its own. */
+/**
+ * Sends all updates of one post at once and checks that each update is applied to the version
+ * before its own.
+ */
 async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Post> {
   const { workspaceId, id } = post;
   const answers = await Promise.all(

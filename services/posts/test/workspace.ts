@@ -37,8 +37,8 @@ export function workspaceOf(posts: Posts) {
     events: async (post: Post) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
     /**
-     * Returns the used and the reserved quota of a workspace, summed over all months, so that a month may end during a
-     * test.
+     * Returns the used and the reserved quota of a workspace, summed over all months, so that a
+     * month may end during a test.
      */
     quota: async () => {
       const [row] = await posts.sql<{ used: number; reserved: number }[]>`
@@ -49,8 +49,8 @@ export function workspaceOf(posts: Posts) {
       return [row?.used, row?.reserved];
     },
     /**
-     * Checks, over all months, that the quota counters match the targets: targets without an outcome reserve quota, and
-     * targets that are or may be published use it.
+     * Checks, over all months, that the quota counters match the targets: targets without an
+     * outcome reserve quota, and targets that are or may be published use it.
      */
     assertQuotaIsTrue: async () => {
       const [row] = await posts.sql<

@@ -1,4 +1,4 @@
-import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identity/made-identities";
+import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identity/identity-keys";
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import type { Arguments, Command, Result } from "#src/command.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PLATFORM_FEATURES, type PlatformFeature } from "#src/authorization/permissions.ts";
-import { createAuthorizationConnectors } from "#src/platforms.ts";
+import { createAuthorizationConnectors } from "#src/authorizations.ts";
+import { PLATFORM_FEATURES, type PlatformFeature } from "./permissions.ts";
 
 const app = { clientId: "app", clientSecret: "secret" };
 const addresses = { baseUrl: "https://api.example", authorizeUrl: "https://example/authorize" };

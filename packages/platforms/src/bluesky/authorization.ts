@@ -1,4 +1,5 @@
 import { askPlatform, INCOMPLETE, unavailable } from "#src/authorization/call.ts";
+import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -178,3 +179,9 @@ export function createBlueskyAuthorizationConnector(
       revoke(hostOf(baseUrl, attributes), refreshToken, signal),
   };
 }
+
+export const authorization = {
+  configure: configureApp(createBlueskyAuthorizationConnector),
+  permissions: undefined,
+  revocation: { ends: "tokens" },
+} satisfies PlatformAuthorization<never>;

@@ -1,4 +1,5 @@
 import { unavailable } from "#src/authorization/call.ts";
+import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type { AuthorizationConnector, ConnectResult } from "#src/authorization/connector.ts";
 import {
@@ -61,3 +62,9 @@ export function createFacebookAuthorizationConnector(
     codeFlow: createFacebookLogin({ app, permissions, byFeature: PERMISSIONS, connect }),
   };
 }
+
+export const authorization = {
+  configure: configureApp(createFacebookAuthorizationConnector),
+  permissions: [PERMISSIONS],
+  revocation: { reason: "app_wide_grant" },
+} satisfies PlatformAuthorization<never>;

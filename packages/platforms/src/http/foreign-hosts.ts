@@ -1,4 +1,4 @@
-import { isAllowed } from "@postrider/shared/http/allowed-addresses";
+import { isAllowed } from "@postrider/shared/http/addresses";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 

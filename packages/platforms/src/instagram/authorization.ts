@@ -1,4 +1,9 @@
 import { unavailable } from "#src/authorization/call.ts";
+import {
+  configureApp,
+  type PlatformAuthorization,
+  type Unconfigured,
+} from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -16,6 +21,7 @@ import { object, text } from "#src/http/platform-answer.ts";
 import {
   createInstagramLogin,
   type InstagramLoginUrls,
+  PERMISSIONS as INSTAGRAM_LOGIN,
   refreshInstagramToken,
 } from "./instagram-login.ts";
 
@@ -105,3 +111,22 @@ export function createInstagramAuthorizationConnector(
     refresh: ({ refreshToken }, signal) => refreshInstagramToken(urls, refreshToken, signal),
   };
 }
+
+/**
+ * Creates the Instagram authorization connector for the configured login. Instagram Login and
+ * Facebook Login use different API hosts.
+ */
+const configure: PlatformAuthorization<Unconfigured<InstagramApp>>["configure"] = (
+  settings,
+  installation,
+) => {
+  const configured = configureApp(createInstagramAuthorizationConnector)(settings, installation);
+  if (configured === undefined || settings.login === "facebook") return configured;
+  return { ...configured, baseUrl: settings.instagramLogin.baseUrl };
+};
+
+export const authorization = {
+  configure,
+  permissions: [PERMISSIONS, INSTAGRAM_LOGIN],
+  revocation: { reason: "app_wide_grant" },
+} satisfies PlatformAuthorization<never>;

@@ -1,4 +1,5 @@
 import { askPlatform, INCOMPLETE, unavailable } from "#src/authorization/call.ts";
+import { isSimulated, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -10,6 +11,7 @@ import type {
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { toSearch } from "#src/http/platform-request.ts";
 import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
+import type { TelegramBot } from "./environment.ts";
 
 const UNKNOWN_TOKEN =
   "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";
@@ -111,3 +113,18 @@ export function createTelegramAuthorizationConnector({
 }): AuthorizationConnector {
   return { connect: (credentials, signal) => connect(baseUrl, credentials, signal) };
 }
+
+/** Simulated chats have bots of their own, so that no token needs to be configured. */
+const configure: PlatformAuthorization<TelegramBot>["configure"] = (
+  { baseUrl, botToken },
+  { simulatorUrl },
+) =>
+  botToken === undefined && !isSimulated(baseUrl, simulatorUrl)
+    ? undefined
+    : { baseUrl, connector: createTelegramAuthorizationConnector({ baseUrl }) };
+
+export const authorization = {
+  configure,
+  permissions: undefined,
+  revocation: { reason: "not_verified" },
+} satisfies PlatformAuthorization<never>;

@@ -1,34 +1,11 @@
-import type { EnvReader } from "@postrider/shared/config";
-import { isSimulated, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
-import { toSearch } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import { createTelegramAuthorizationConnector, maySend } from "./authorization.ts";
+import { authorization, maySend } from "./authorization.ts";
 import { parseChatAddress } from "./chat-address.ts";
+import { environment } from "./environment.ts";
 import { telegram as facts } from "./facts.ts";
-import {
-  createTelegramPublishingConnector,
-  type TelegramSettings,
-} from "./publishing/connector.ts";
-
-interface TelegramBot {
-  readonly baseUrl: string;
-  readonly botToken: string | undefined;
-}
-
-const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://api.telegram.org");
-
-const environment: PlatformEnvironment<TelegramBot, TelegramSettings> = {
-  readApp: (read) => ({
-    baseUrl: readHosts(read).api,
-    botToken: read
-      .secret("Token of your Telegram bot. Without it, Telegram accounts cannot be connected.")
-      .optionalString("TELEGRAM_BOT_TOKEN"),
-  }),
-  readSettings: (read) => ({ baseUrl: readHosts(read).api }),
-};
+import { createTelegramPublishingConnector } from "./publishing/connector.ts";
 
 function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): string {
   const deletes = member.can_delete_messages === true || chat.type !== "channel";
@@ -42,7 +19,7 @@ function createTelegramAccountChecks({ baseUrl }: { readonly baseUrl: string }):
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
         const ask = async (method: string, query: Readonly<Record<string, string>> = {}) => {
-          const url = `${baseUrl}/bot${accessToken}/${method}${toSearch(query)}`;
+          const url = `${baseUrl}/bot${accessToken}/${method}?${new URLSearchParams(query).toString()}`;
           const call = { method: "GET", url, secrets: [accessToken] } as const;
           const { json } = await readAccount("Telegram", call, signal);
           return object(json, "result") ?? {};
@@ -61,22 +38,10 @@ function createTelegramAccountChecks({ baseUrl }: { readonly baseUrl: string }):
   ];
 }
 
-const configure: PlatformAuthorization<TelegramBot>["configure"] = (
-  { baseUrl, botToken },
-  { simulatorUrl },
-) =>
-  botToken === undefined && !isSimulated(baseUrl, simulatorUrl)
-    ? undefined
-    : { baseUrl, connector: createTelegramAuthorizationConnector({ baseUrl }) };
-
 export const telegram = {
   ...facts,
   environment,
-  authorization: {
-    configure,
-    permissions: undefined,
-    revocation: { reason: "not_verified" },
-  },
+  authorization,
   publishing: createTelegramPublishingConnector,
   comments: undefined,
   privateReplies: undefined,

@@ -1,4 +1,5 @@
 import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -129,3 +130,9 @@ export function createTiktokAuthorizationConnector(app: TiktokApp): Authorizatio
   });
   return { ...connector, permissions: PERMISSIONS.publishing };
 }
+
+export const authorization = {
+  configure: configureApp(createTiktokAuthorizationConnector),
+  permissions: [PERMISSIONS],
+  revocation: { ends: "grant" },
+} satisfies PlatformAuthorization<never>;

@@ -1,53 +1,13 @@
-import type { EnvReader } from "@postrider/shared/config";
-import { configureApp, type Unconfigured } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN } from "#src/diagnosis/account-checks.ts";
-import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { describeStatus, list, number } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
-import type { AvailableReader } from "#src/settings/available-reader.ts";
-import {
-  createTiktokAuthorizationConnector,
-  PERMISSIONS,
-  type TiktokApp,
-} from "./authorization.ts";
+import { authorization } from "./authorization.ts";
+import { createTiktokAvailableReader } from "./available.ts";
+import { environment } from "./environment.ts";
 import { tiktok as facts } from "./facts.ts";
 import { createTiktokMetricsConnector } from "./metrics/connector.ts";
 import { ask, codeOf, dataOf } from "./publishing/calls.ts";
-import { CHUNK_SIZES } from "./publishing/chunk-plan.ts";
-import { createTiktokPublishingConnector, type TiktokSettings } from "./publishing/connector.ts";
-import { fetchCreatorInfo, toAvailable } from "./publishing/creator-info.ts";
-
-const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://open.tiktokapis.com");
-
-const environment: PlatformEnvironment<Unconfigured<TiktokApp>, TiktokSettings> = {
-  readApp: (read, toPage) => {
-    const { api, at } = readHosts(read);
-    // TikTok's authorization page exists only at the URL with a slash at the end.
-    const page = at("https://www.tiktok.com/v2/auth/authorize/", "/v2/auth/authorize/");
-    return {
-      baseUrl: api,
-      authorizeUrl: toPage(page),
-      clientKey: read
-        .about("Client key of your TikTok app. Without it, TikTok accounts cannot be connected.")
-        .optionalString("TIKTOK_CLIENT_KEY"),
-      clientSecret: read
-        .secret("Client secret of your TikTok app.")
-        .optionalString("TIKTOK_CLIENT_SECRET"),
-    };
-  },
-  readSettings: (read) => ({
-    baseUrl: readHosts(read).api,
-    chunkSizes: {
-      ...CHUNK_SIZES,
-      wholeBytes: read
-        .about(
-          "Maximum size in bytes of a video that Postrider uploads to TikTok in one piece; a larger video is divided into chunks. Since August 2026, TikTok refuses uploads that divide a video of up to 64 MB. With 0, every video is divided.",
-          { level: "advanced" },
-        )
-        .integer("TIKTOK_WHOLE_BYTES", { default: CHUNK_SIZES.wholeBytes, min: 0 }),
-    },
-  }),
-};
+import { createTiktokPublishingConnector } from "./publishing/connector.ts";
 
 function createTiktokAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
   return (account) => [
@@ -83,23 +43,10 @@ function createTiktokAccountChecks({ baseUrl }: { readonly baseUrl: string }): A
   ];
 }
 
-function createTiktokAvailableReader(baseUrl: string): AvailableReader {
-  return async (account, signal) => {
-    const creator = await fetchCreatorInfo({ baseUrl, account }, signal);
-    return "kind" in creator
-      ? { kind: "failed", message: creator.message }
-      : { kind: "available", values: toAvailable(creator) };
-  };
-}
-
 export const tiktok = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createTiktokAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "grant" },
-  },
+  authorization,
   publishing: createTiktokPublishingConnector,
   comments: undefined,
   privateReplies: undefined,

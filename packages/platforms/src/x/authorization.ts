@@ -1,4 +1,5 @@
 import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -136,3 +137,9 @@ export function createXAuthorizationConnector(
   });
   return { ...connector, permissions };
 }
+
+export const authorization = {
+  configure: configureApp(createXAuthorizationConnector),
+  permissions: [PERMISSIONS],
+  revocation: { ends: "tokens" },
+} satisfies PlatformAuthorization<never>;

@@ -1,35 +1,13 @@
-import type { EnvReader } from "@postrider/shared/config";
-import { configureApp, type Unconfigured } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
 import { header, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import { createXAuthorizationConnector, PERMISSIONS, type XApp } from "#src/x/authorization.ts";
-import { createXCommentsConnector } from "#src/x/comments/connector.ts";
-import { x as facts } from "#src/x/facts.ts";
-import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
-import { createXPublishingConnector, type XSettings } from "#src/x/publishing/connector.ts";
-
-const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://api.x.com");
-
-const environment: PlatformEnvironment<Unconfigured<XApp>, XSettings> = {
-  readApp: (read, toPage) => {
-    const { api, at } = readHosts(read);
-    const page = at("https://x.com/i/oauth2/authorize", "/i/oauth2/authorize");
-    return { baseUrl: api, authorizeUrl: toPage(page), ...readClient(read, facts.rules) };
-  },
-  readSettings: (read) => ({
-    baseUrl: readHosts(read).api,
-    mayResend:
-      read
-        .about(
-          "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` the post fails with the error `outcome_unknown`.",
-          { level: "advanced" },
-        )
-        .oneOf("X_RESEND", ["on", "off"], "on") === "on",
-  }),
-};
+import { authorization } from "./authorization.ts";
+import { createXCommentsConnector } from "./comments/connector.ts";
+import { environment } from "./environment.ts";
+import { x as facts } from "./facts.ts";
+import { createXMetricsConnector } from "./metrics/connector.ts";
+import { createXPublishingConnector } from "./publishing/connector.ts";
 
 function createXAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
   return (account) => [
@@ -58,11 +36,7 @@ function createXAccountChecks({ baseUrl }: { readonly baseUrl: string }): Accoun
 export const x = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createXAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "tokens" },
-  },
+  authorization,
   publishing: createXPublishingConnector,
   comments: createXCommentsConnector,
   privateReplies: undefined,

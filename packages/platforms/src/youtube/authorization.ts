@@ -1,4 +1,5 @@
 import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { type Profile, toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
@@ -135,3 +136,9 @@ export function createYoutubeAuthorizationConnector(app: YoutubeApp): Authorizat
   });
   return { ...connector, permissions };
 }
+
+export const authorization = {
+  configure: configureApp(createYoutubeAuthorizationConnector),
+  permissions: [PERMISSIONS],
+  revocation: { ends: "grant" },
+} satisfies PlatformAuthorization<never>;

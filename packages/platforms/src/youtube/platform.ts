@@ -1,36 +1,13 @@
-import type { EnvReader } from "@postrider/shared/config";
-import { configureApp, type Unconfigured } from "#src/authorization/configure.ts";
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { Platform } from "#src/platform.ts";
-import {
-  createYoutubeAuthorizationConnector,
-  PERMISSIONS,
-  type YoutubeApp,
-} from "./authorization.ts";
+import { authorization } from "./authorization.ts";
 import { createYoutubeCommentsConnector } from "./comments/connector.ts";
+import { environment } from "./environment.ts";
 import { youtube as facts } from "./facts.ts";
 import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
-import { createYoutubePublishingConnector, type YoutubeSettings } from "./publishing/connector.ts";
-
-/** YouTube serves the API and the uploads on one host. */
-const readHosts = (read: EnvReader) => readPlace(read, facts.rules, "https://www.googleapis.com");
-
-const environment: PlatformEnvironment<Unconfigured<YoutubeApp>, YoutubeSettings> = {
-  readApp: (read, toPage) => {
-    const { api, at } = readHosts(read);
-    const page = at("https://accounts.google.com/o/oauth2/v2/auth", "/o/oauth2/v2/auth");
-    return {
-      baseUrl: api,
-      oauthBaseUrl: at("https://oauth2.googleapis.com", ""),
-      authorizeUrl: toPage(page),
-      ...readClient(read, facts.rules),
-    };
-  },
-  readSettings: (read) => ({ baseUrl: readHosts(read).api }),
-};
+import { createYoutubePublishingConnector } from "./publishing/connector.ts";
 
 function createYoutubeAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
   return (account) => [
@@ -59,15 +36,10 @@ function createYoutubeAccountChecks({ baseUrl }: { readonly baseUrl: string }): 
   ];
 }
 
-/** Everything that Postrider knows of YouTube and can do there. */
 export const youtube = {
   ...facts,
   environment,
-  authorization: {
-    configure: configureApp(createYoutubeAuthorizationConnector),
-    permissions: [PERMISSIONS],
-    revocation: { ends: "grant" },
-  },
+  authorization,
   publishing: createYoutubePublishingConnector,
   comments: createYoutubeCommentsConnector,
   privateReplies: undefined,

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EnvReader } from "@postrider/shared/config";
-import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readOutboundAllow } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";

@@ -10,10 +10,7 @@ const ROLLING_DAY = text(
   "{name}에서는 최근 24시간의 게시물 수를 셉니다. 가장 오래된 게시물이 빠질 때까지 기다린 뒤 {repeat}.",
 );
 
-/**
- * What to do when a platform refuses content, for each platform whose advice differs from the
- * general one.
- */
+/** For the platforms whose advice differs from the general one, here and below. */
 const CONTENT_REMEDIES: PlatformTexts = {
   tiktok: text(
     "Change what the message names and publish a new post to this account; a retry would send the same content. GET /accounts/{id}/settings lists in `available` what TikTok offers this account.",
@@ -21,19 +18,11 @@ const CONTENT_REMEDIES: PlatformTexts = {
   ),
 };
 
-/**
- * What to do when a platform could not fetch files, for each platform whose advice differs from the
- * general one.
- */
 const FETCH_REMEDIES: PlatformTexts = {
   instagram: FETCHED_BY_PLATFORM,
   tiktok: FETCHED_BY_PLATFORM,
 };
 
-/**
- * What to do when a permission is missing, for each platform whose advice differs from the general
- * one.
- */
 const PERMISSION_REMEDIES: PlatformTexts = {
   telegram: text(
     "In Telegram, make the bot an administrator of the chat with the right to post messages, then {repeat}.",
@@ -41,10 +30,6 @@ const PERMISSION_REMEDIES: PlatformTexts = {
   ),
 };
 
-/**
- * What to do when the account's owner has to act, for each platform whose advice differs from the
- * general one.
- */
 const OWNER_REMEDIES: PlatformTexts = {
   x: text(
     "Have the account's owner log in at x.com, where X asks to unlock or confirm the account, then {repeat}. If X asks for nothing, change the post as the message says and publish it anew.",
@@ -72,10 +57,6 @@ const OWNER_REMEDIES: PlatformTexts = {
   ),
 };
 
-/**
- * What to do when a platform refuses the app, for each platform whose advice differs from the
- * general one.
- */
 const APP_REMEDIES: PlatformTexts = {
   x: text(
     "Ask the operator to check the app at developer.x.com; mostly its paid credits are used up. Then {repeat}.",

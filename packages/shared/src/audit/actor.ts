@@ -6,10 +6,7 @@ import type { RequestContext } from "#src/telemetry/request-context.ts";
  */
 export interface AuditActor {
   readonly kind: "key" | "operator" | "service" | "connect_link";
-  /**
-   * Id of an API key or of an authorization, or name of a process; undefined when the service
-   * itself acts.
-   */
+  /** Id of a key or authorization, or name of a process; undefined when the service itself acts. */
   readonly id: string | undefined;
   /** User and computer, as the operator's tool says; nothing proves it. */
   readonly name?: string | undefined;

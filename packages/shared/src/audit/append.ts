@@ -42,10 +42,7 @@ export function toAuditRecord({ action, subject, workspaceId, details, actor }: 
   };
 }
 
-/**
- * Takes the open transaction of the changes, so that a change and its entry are committed together
- * or not at all.
- */
+/** In the transaction of the changes, so that both are committed or neither is. */
 export async function appendAudit(
   tx: TransactionSql,
   entries: readonly AuditEntry[],

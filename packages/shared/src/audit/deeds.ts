@@ -16,11 +16,7 @@ export function toDeedRecord(deed: Deed) {
   return { ...toAuditRecord(deed), request_id: requestId, source_address: address };
 }
 
-/**
- * A statement that changes something can contain this SQL as a step, which costs no round trip.
- *
- * @param source A query or table whose column `deed` has records of `toDeedRecord`.
- */
+/** SQL for a step of a larger statement. `source` has a column `deed` of `toDeedRecord`. */
 export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
   return sql`
     insert into audit_log_deeds (

@@ -115,10 +115,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/**
- * The filters by workspace and by actor, and a list without filters, have an index in the order of
- * the result.
- */
+/** Filters by workspace and actor, and no filters, have an index in the order of the result. */
 async function listAudit(sql: ISql, query: AuditQuery): Promise<readonly AuditRow[]> {
   const order = query.newestFirst ? sql`desc` : sql`asc`;
   return await sql<AuditRow[]>`

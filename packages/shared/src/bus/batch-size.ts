@@ -1,14 +1,8 @@
 import { MAX_BATCH_RECORDS } from "#src/bus.ts";
 
-/**
- * A statement or transaction took longer than the database allows, or needed more memory or
- * temporary files.
- */
+/** A statement or transaction took too long, or needed too much memory or temporary files. */
 const LIMIT_STATES = new Set(["57014", "25P04", "53200", "53400"]);
-/**
- * A lost connection after this time counts as too slow: the database ends a transaction that is too
- * long with its connection, and the driver reports only that.
- */
+/** A connection lost later was too slow: the database ends a long transaction with it. */
 const LONG_MS = 5_000;
 /** After a successful batch that was shorter, the next one may have more records. */
 const SHORT_MS = 2_000;
@@ -24,10 +18,7 @@ export function isTooSlow(error: unknown, tookMs: number): boolean {
   return LIMIT_STATES.has(code) || (code.startsWith("CONNECTION_") && tookMs >= LONG_MS);
 }
 
-/**
- * Maximum records of the next batch. A batch that exceeds the limits of the database is repeated
- * with half of its records, down to one; short batches double the number again.
- */
+/** A batch that exceeds limits of the database is halved, down to one; short ones are doubled. */
 export class BatchSize {
   #records = MAX_BATCH_RECORDS;
 

@@ -3,7 +3,7 @@ import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { type Failure, workHalving } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
-import { inRecordSpans } from "#src/bus/spans.ts";
+import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
@@ -50,8 +50,8 @@ export interface ConsumerOptions {
   /** How often an event may fail alone before it is stored in `parked_events`. Default: 5. */
   readonly maxTries?: number;
   /**
-   * Age up to which an event of an unknown type is retried, because a newer replica may know it.
-   * Then it is parked. Default: 2 minutes.
+   * Until then an unknown event type may be one of a newer replica; then it is parked. Default: 2
+   * min.
    */
   readonly unknownTypeWaitMs?: number;
 }
@@ -112,19 +112,13 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
   };
 }
 
-/**
- * All messages of the proto files that define the handled types. Known types without a handler are
- * skipped.
- */
+/** All messages of the proto files of the handled types; known ones without handler are skipped. */
 function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   const files = new Set(handlers.map((handler) => handler.schema.file));
   return new Set([...files].flatMap((file) => file.messages.map((message) => message.typeName)));
 }
 
-/**
- * Retries a batch while an event of an unknown type is younger than `waitMs`: a newer replica that
- * is just starting may know it.
- */
+/** A newer replica that is just starting may know the type. */
 function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
   const leftMs = Math.max(...records.map((record) => waitMs - eventAgeMs(record, now)));

@@ -28,10 +28,7 @@ export async function workHalving<T>(
   );
 }
 
-/**
- * Like `workHalving` but without savepoints, so each call of `work` must take effect as a whole or
- * not at all.
- */
+/** Without savepoints: each call of `work` must take effect as a whole or not at all. */
 export async function tryHalving<T>(
   items: readonly T[],
   work: (items: readonly T[]) => Promise<void>,

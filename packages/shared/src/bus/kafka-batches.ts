@@ -1,8 +1,8 @@
 import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { BusRecord, Subscription } from "#src/bus.ts";
 import { BatchSize } from "#src/bus/batch-size.ts";
-import { reportLag } from "#src/bus/lag.ts";
 import { retryDelayMs } from "#src/bus/retries.ts";
+import { reportLag } from "#src/bus/telemetry.ts";
 import type { Sql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";

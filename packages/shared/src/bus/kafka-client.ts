@@ -56,10 +56,7 @@ export async function checkTopics(kafka: Kafka): Promise<void> {
 const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
-/**
- * 12 partitions. With three brokers or more, a topic has three replicas, and a record counts as
- * sent when two have it.
- */
+/** With three brokers or more, a record counts as sent when two of three replicas have it. */
 export async function ensureTopics(
   options: KafkaClientOptions,
   topics: readonly string[],

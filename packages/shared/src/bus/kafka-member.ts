@@ -1,7 +1,7 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
-import { keepLag } from "#src/bus/lag.ts";
+import { keepLag } from "#src/bus/telemetry.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promise<void> {
@@ -17,10 +17,7 @@ export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promis
 interface PredecessorOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /**
-   * No other running process has this name, and the process that replaces it after a crash has it
-   * again. Kafka shows it as the client id.
-   */
+  /** No other running process has it, and the process that replaces it has it again. */
   readonly instance: string;
   readonly logger: Logger;
 }
@@ -60,10 +57,7 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly onCrash: (error: unknown) => void;
 }
 
-/**
- * Without a heartbeat for this long, the broker reassigns the partitions. The shortest time that
- * brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1).
- */
+/** The shortest time that brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1). */
 const SESSION_TIMEOUT_MS = 6_000;
 
 export class KafkaMember implements AsyncDisposable {

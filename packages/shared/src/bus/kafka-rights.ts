@@ -27,9 +27,7 @@ export interface KafkaRight {
   readonly principal: string;
   readonly resource: "topic" | "group";
   readonly name: string;
-  /**
-   * `literal`: the resource of this name; `prefixed`: every resource whose name begins with `name`.
-   */
+  /** `prefixed`: every resource whose name begins with `name`. */
   readonly pattern: "literal" | "prefixed";
   readonly operation: "read" | "write" | "describe";
 }

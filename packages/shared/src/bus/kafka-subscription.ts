@@ -11,10 +11,7 @@ export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,
   "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
 > {
-  /**
-   * A consumer that makes no progress for this long while events wait leaves its group and joins it
-   * again.
-   */
+  /** Without progress for this long while events wait, a consumer joins its group again. */
   readonly stallMs: number;
   /** The name of the Kafka group ends with it. */
   readonly deploymentId: string;
@@ -31,10 +28,7 @@ const LEAVE_TIMEOUT_MS = 15_000;
 /** Joining takes about a second with healthy brokers. */
 const JOIN_GRACE_MS = 3_000;
 
-/**
- * Joins the group, however long the broker takes, and joins it again when the consumer makes no
- * progress.
- */
+/** Joins however long the broker takes, and again when the consumer makes no progress. */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
   const subscription = new KafkaSubscription(options);
   const { logger, topic, group } = options;
@@ -200,10 +194,7 @@ class Watchdog {
     return false;
   }
 
-  /**
-   * How many records wait. Undefined while the database or the broker does not answer: the consumer
-   * is then waiting, not stuck.
-   */
+  /** Undefined while database or broker do not answer: the consumer then waits, it is not stuck. */
   async #findLag(
     assigned: readonly number[] | undefined,
   ): Promise<{ readonly records: bigint; readonly committed: string } | undefined> {

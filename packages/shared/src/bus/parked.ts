@@ -104,10 +104,7 @@ async function redriveAll(
   return { redriven: results.redriven, failed: results.failed };
 }
 
-/**
- * In one transaction. A transient error ends the redrive of all events, because it would fail each
- * of them.
- */
+/** In one transaction. A transient error would fail each event, so it ends the redrive of all. */
 async function redrive(
   options: ParkedEventsOptions,
   id: string,

@@ -67,10 +67,7 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
     on conflict do nothing`;
 }
 
-/**
- * Undefined while another replica holds the lock. Only its owner processes the records after the
- * position, and moves the position in the same transaction.
- */
+/** Undefined while another replica holds the lock; only its owner moves the position. */
 export async function lockPosition(
   tx: TransactionSql,
   group: string,
@@ -98,10 +95,7 @@ export async function readRecords(
     limit ${limit}`;
 }
 
-/**
- * A separate statement after the one that locked the position, so that it sees every record that
- * existed then.
- */
+/** After the statement that locked the position, so that it sees every record of that moment. */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
     select max(id) as newest
@@ -124,10 +118,7 @@ export async function updatePosition(
 
 const DELETE_BATCH = 1000;
 
-/**
- * Deletes old records in small transactions, the smallest ids first: so each topic keeps its newest
- * record longest, with which positions can be compared. Returns their number.
- */
+/** The smallest ids first: positions are compared with each topic's newest record. */
 export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<number> {
   const [row] = await sql<{ keepFrom: number | null }[]>`
     select coalesce(

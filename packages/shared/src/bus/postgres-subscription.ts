@@ -1,6 +1,5 @@
 import type { Subscription } from "#src/bus.ts";
 import { BatchSize } from "#src/bus/batch-size.ts";
-import { reportLag } from "#src/bus/lag.ts";
 import {
   findNewestId,
   insertPosition,
@@ -10,6 +9,7 @@ import {
   updatePosition,
 } from "#src/bus/postgres-log.ts";
 import { retryDelayMs } from "#src/bus/retries.ts";
+import { reportLag } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
@@ -48,10 +48,7 @@ class PostgresSubscription {
     this.#options = options;
   }
 
-  /**
-   * True when there may be more, otherwise the pause in milliseconds. A notification does not
-   * shorten the pause after a failure.
-   */
+  /** True when there may be more, or a pause, which a notification does not shorten. */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;

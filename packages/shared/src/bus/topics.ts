@@ -1,7 +1,4 @@
-/**
- * Each domain has a topic of its own, so that a consumer of an earlier release never stops at an
- * event of a domain that it does not know.
- */
+/** One topic each, so that an older consumer never stops at an event of a new domain. */
 export const PRODUCERS = {
   accounts: "accounts",
   delivery: "delivery",

@@ -52,9 +52,7 @@ export class EnvReader {
     return this.#settings.all;
   }
 
-  /**
-   * Describes the setting that is read next: `read.about("Address of posts.").url("POSTS_URL")`.
-   */
+  /** `read.about("Address of posts.").url("POSTS_URL")` */
   about(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, false, details);
   }
@@ -69,10 +67,7 @@ export class EnvReader {
     return this.#derive({ note: { about, isSecret, level, shownDefault } });
   }
 
-  /**
-   * If `isUsed` is false, settings are recorded for the reference, but invalid values are not
-   * reported.
-   */
+  /** If `isUsed` is false, settings are recorded, but invalid values are not reported. */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
   }
@@ -214,18 +209,12 @@ export class EnvReader {
   /** At least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
-    const [first, ...others] = this.optionalSecrets(name, minLength);
-    if (first === undefined) this.fail(name, "is required");
-    return [first ?? "", ...others];
-  }
-
-  /** May be empty. */
-  optionalSecrets(name: string, minLength: number): readonly string[] {
-    this.#record(name, `list of texts, at least ${minLength} characters each`, "");
     const secrets = splitList(this.find(name) ?? "");
     if (secrets.some((each) => each.length < minLength))
       this.fail(name, `needs at least ${minLength} characters in each place`);
-    return secrets;
+    const [first, ...others] = secrets;
+    if (first === undefined) this.fail(name, "is required");
+    return [first ?? "", ...others];
   }
 }
 

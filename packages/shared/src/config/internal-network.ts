@@ -21,10 +21,7 @@ function isLocalBroker(broker: string): boolean {
   return LOOPBACK.test(broker.trim().replace(/:\d+$/, ""));
 }
 
-/**
- * Finds unencrypted connections to other machines, unless the operator trusts the network: identity
- * tokens and posts would be readable on it.
- */
+/** Identity tokens and posts would be readable on a network that the operator does not trust. */
 export function findNetworkFaults(reader: EnvReader): readonly string[] {
   const isRead = reader.settings.some(({ name }) => name === "INTERNAL_NETWORK");
   if (!isRead || reader.find("INTERNAL_NETWORK") === "trusted") return [];

@@ -13,10 +13,7 @@ const MIN_KEY_BITS = 72;
 /** Lower than for keys, because some hosting providers choose the password. */
 const MIN_PASSWORD_BITS = 26;
 
-/**
- * Parts of the secrets in this repository's manifests, and of placeholders that people write in
- * their place.
- */
+/** Parts of this repository's secrets, and of placeholders that people write instead. */
 const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
 /** The private keys are in this repository's manifests too, so any caller could use them. */
 const PUBLISHED_IDENTITIES = [
@@ -46,10 +43,7 @@ export function isProduction(reader: EnvReader): boolean {
   return isProcess && reader.find("POSTRIDER_ENV") !== "development";
 }
 
-/**
- * Finds settings for tests, plain http, and secrets that others know or can guess. Messages never
- * contain a secret.
- */
+/** Settings for tests, plain http, secrets that others know. Messages contain no secret. */
 export function findProductionFaults(reader: EnvReader): readonly string[] {
   const faults = NOT_IN_PRODUCTION.filter((name) => reader.has(name)).map(
     (name) => `${name} must not be set with POSTRIDER_ENV=production`,
@@ -113,10 +107,7 @@ function isGuessable(text: string, minBits: number): boolean {
   return estimateBits(text) < minBits || (minBits === MIN_KEY_BITS && (WORDS.test(text) || isText));
 }
 
-/**
- * The entropy per character times the number of different pairs of adjacent characters, so that
- * repeated parts count once.
- */
+/** Entropy per character times different pairs of neighbours, so that repeats count once. */
 function estimateBits(text: string): number {
   const pairs = new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));
   const counts = new Map<string, number>();

@@ -1,7 +1,4 @@
-/**
- * How often an operator has a reason to look: `needed` before production, `usual` to adapt an
- * installation, `advanced` for tuning and special networks, `tests` only there.
- */
+/** `needed` before production, `usual` to adapt an installation, `advanced` for tuning. */
 export const SETTING_LEVELS = ["needed", "usual", "advanced", "tests"] as const;
 
 export type SettingLevel = (typeof SETTING_LEVELS)[number];

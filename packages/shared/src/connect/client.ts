@@ -35,10 +35,7 @@ export interface Peer extends AsyncDisposable {
   abortCalls(): Promise<void>;
 }
 
-/**
- * Failed RPCs throw `ServiceError`. An interceptor cannot do this, because Connect wraps whatever
- * it throws.
- */
+/** An interceptor cannot do this, because Connect wraps whatever it throws. */
 export function withServiceErrors(transport: Transport): Transport {
   const unary: Transport["unary"] = async (...call) => {
     try {

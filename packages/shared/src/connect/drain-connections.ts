@@ -6,29 +6,17 @@ import type { FastifyInstance } from "fastify";
 const CHECK_EVERY_MS = 25;
 /** Consecutive checks without a new connection or request after which the port is closed. */
 const QUIET_CHECKS = 30;
-/**
- * Without traffic for this long before the stop, the port is closed after only
- * `UNUSED_SERVER_CHECKS` checks.
- */
+/** Without traffic this long before the stop, `UNUSED_SERVER_CHECKS` checks are enough. */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
-/**
- * Then the port is closed in any case: clients that still connect come through a load balancer that
- * ignores `/readyz`.
- */
+/** Clients that still connect come through a load balancer that ignores `/readyz`. */
 const MAX_CHECKS = 200;
 /** Then connections on which no request has arrived are closed. */
 const UNUSED_CONNECTION_CHECKS = 40;
-/**
- * Then all remaining connections are closed; their clients have not sent a whole request, or not
- * read the whole answer.
- */
+/** Remaining clients have not sent a whole request, or not read the whole answer. */
 const DISCONNECT_MS = 21_000;
 
-/**
- * Waits until the event loop has read everything that has arrived: a process that got no processor
- * time would otherwise count its unread requests as no traffic.
- */
+/** A process without processor time would otherwise count its unread requests as no traffic. */
 async function nextCheck(): Promise<void> {
   await sleep(CHECK_EVERY_MS);
   await pollPhaseOver();

@@ -16,10 +16,7 @@ export interface Answer {
 
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/**
- * Failures before the first byte of the answer. Reads are retried after them, other RPCs only if
- * nothing was sent.
- */
+/** Before the first byte of the answer: reads are retried, other RPCs only if nothing was sent. */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -51,10 +51,7 @@ function parsePerson(header: string | undefined): string | undefined {
   }
 }
 
-/**
- * Only the gateway and the operator's tool send the origin of a request: other processes know it
- * only from their own caller, so services ignore these headers from them.
- */
+/** Services ignore these headers from others than the gateway and the operator's tool. */
 export function originHeaders({
   caller,
   origin,
@@ -84,13 +81,7 @@ function readOrigin(
   return caller === "operator" ? { person: parsePerson(header(PERSON)), address } : { address };
 }
 
-/**
- * Only the gateway may report an API key and a client's address, and only the operator's tool the
- * name of a person.
- *
- * @param caller As its identity proves.
- * @param remoteAddress Of the connection.
- */
+/** Only the gateway may report keys and addresses, only the operator's tool a person. */
 export function withCaller(
   context: RequestContext,
   caller: string,

@@ -164,7 +164,9 @@ test("an RPC to an unreachable service fails as unavailable, and an RPC times ou
   ).rejects.toMatchObject({ kind: "timeout" });
 });
 
-/** Creates an undici dispatcher whose first call fails with this error code; later calls succeed. */
+/**
+ * Creates an undici dispatcher whose first call fails with this error code; later calls succeed.
+ */
 function breaking(code: string): Dispatcher {
   let failures = 0;
   return agent.compose((dispatch) => (options, handler) => {
@@ -198,7 +200,8 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have the RPC `deletePost`. So an error that says so was sent by the server.
+    // The server of these tests does not have the RPC `deletePost`. So an error that says so was
+    // sent by the server.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );

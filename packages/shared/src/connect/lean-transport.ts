@@ -90,10 +90,7 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
   throw answer.isJson ? errorFromJsonBytes(answer.body, undefined, fallback) : fallback;
 }
 
-/**
- * Sends a read once more if it failed before the answer, and any RPC that was never sent: a replica
- * that is being replaced refuses connections, but another answers at the same address.
- */
+/** A replica that is being replaced refuses connections, but another has the same address. */
 async function exchangeSafely(
   dispatcher: Dispatcher,
   request: Exchange,

@@ -27,10 +27,7 @@ export function serveMethods<S extends DescService, D>(
 type Routes = (router: ConnectRouter) => void;
 type Handler = (...args: readonly unknown[]) => unknown;
 
-/**
- * Refuses an RPC with `unavailable` while the service is overloaded, so that waiting requests do
- * not pile up, and one whose deadline has passed, because its caller does not wait any more.
- */
+/** Refuses RPCs while the service is overloaded, and those whose caller waits no longer. */
 export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
   const admit = (): void => {
     const deadlineAt = findContext()?.deadlineAt;

@@ -17,10 +17,7 @@ declare module "fastify" {
   }
 }
 
-/**
- * For bodies that are too large for an RPC message. Each route names its `callers` in its `config`;
- * one without refuses every caller.
- */
+/** For bodies too large for RPCs. A route without `callers` in its `config` refuses everyone. */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const callers = new WeakMap<FastifyRequest, string>();
@@ -35,10 +32,7 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
-/**
- * How long the body of a refused request is still read and discarded, so that the client receives
- * the answer.
- */
+/** How long the body of a refused request is discarded, so that the client gets the answer. */
 const DISCARD_MS = 2_000;
 
 /** Closes the connection of a client that still sends after `DISCARD_MS`. */

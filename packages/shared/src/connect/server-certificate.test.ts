@@ -45,8 +45,8 @@ async function start() {
 }
 
 /**
- * Calls an RPC over TLS as a caller that trusts the certificate authority `ca`. Returns the id of the post in the answer, or
- * `failed`.
+ * Calls an RPC over TLS as a caller that trusts the certificate authority `ca`. Returns the id of
+ * the post in the answer, or `failed`.
  */
 async function call(port: number | undefined, ca: string | undefined): Promise<unknown> {
   const identity = { ...identities.of("gateway"), ca };

@@ -43,10 +43,6 @@ export function renewCertificate(server: Server, files: CertificateFiles, logger
   }
 }
 
-/**
- * Reads the certificate files of a server again every minute. Disposing of the returned object ends
- * this.
- */
 export function watchCertificate(
   server: Server,
   files: CertificateFiles,

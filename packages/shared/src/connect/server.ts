@@ -88,10 +88,7 @@ function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
   });
 }
 
-/**
- * RPCs of our own clients are answered by the lean handler, those of other Connect, gRPC-web or
- * JSON clients by Connect's plugin. The caller adds probes and starts listening.
- */
+/** The lean handler answers our own clients, Connect's plugin all others. */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { access, logger, routes } = options;
   const lean = createLeanHandler({

@@ -34,8 +34,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /**
- * Sends the headers of a request whose body has 16 MB, and only a few bytes of the body. Returns what the server sends
- * until it closes the connection.
+ * Sends the headers of a request whose body has 16 MB, and only a few bytes of the body. Returns
+ * what the server sends until it closes the connection.
  */
 async function announce(headers: readonly string[]): Promise<string> {
   const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");

@@ -17,10 +17,7 @@ export interface DeploymentGuardOptions {
   readonly logger: Logger;
 }
 
-/**
- * Stops an activity while the data belongs to another deployment, as in a copy of a database. Sets
- * a gauge, and logs one line when the activity stops and one when it resumes.
- */
+/** Stops an activity while the data belongs to another deployment, as in a copy. */
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
   #reported: ForeignReason | undefined;
@@ -38,10 +35,7 @@ export class DeploymentGuard {
     return ownership.kind === "own";
   }
 
-  /**
-   * By what was read within the last second, for loops that run many times per second. Data that
-   * was restored in its own deployment is not held.
-   */
+  /** By what was read within the last second. Data restored in its own deployment is not held. */
   async isHeld(): Promise<boolean> {
     if (performance.now() - this.#readAt >= RECENT_MS) await this.isOwn();
     return this.#reported !== undefined;
@@ -77,10 +71,7 @@ export function describeHold({
     : `held: the data belongs to another ${heldBecause.replaceAll("_", " ")}`;
 }
 
-/**
- * Asks every 5 s, so that a copy is reported even while there is no work. `onOwn`: called each time
- * the data proves to be our own.
- */
+/** So a copy is reported even while there is no work. `onOwn`: called while the data is our own. */
 export function startDeploymentWatch(
   guard: DeploymentGuard,
   logger: Logger,

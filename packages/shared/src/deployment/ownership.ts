@@ -16,16 +16,10 @@ export type Ownership =
   | { readonly kind: "own" }
   /** A process of another deployment may be working with the original. */
   | { readonly kind: "foreign"; readonly reason: ForeignReason }
-  /**
-   * The data is our own but was restored from a backup; usable once an operator has recorded the
-   * restore.
-   */
+  /** Usable once an operator has recorded the restore. */
   | { readonly kind: "restored" };
 
-/**
- * Returns the first difference, or `own`; never `restored`, because a restored database has the
- * same three identifiers.
- */
+/** Never `restored`: a restored database has the same three identifiers. */
 export function compareDeployments(
   stored: Deployment,
   current: Deployment,

@@ -12,10 +12,7 @@ export async function auditRecovery(
   await appendAudit(tx, [{ action, subject: { type: "deployment", id: deploymentId }, details }]);
 }
 
-/**
- * Returns false when the data belongs to this deployment already. `adopt`: for a service whose
- * table `deployment` has additional columns.
- */
+/** False when the data is our own already. `adopt`: for a table with additional columns. */
 export async function adoptData(
   sql: Sql,
   deploymentId: string,

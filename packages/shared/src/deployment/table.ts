@@ -5,10 +5,7 @@ export function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;
 }
 
-/**
- * The timeline to which the server writes now; `pg_control_checkpoint()` still returns the older
- * one shortly after a promotion.
- */
+/** `pg_control_checkpoint()` still returns the older timeline shortly after a promotion. */
 export function currentTimeline(sql: ISql) {
   return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
 }
@@ -17,10 +14,7 @@ type Fragment = ReturnType<ISql>;
 
 export interface FurtherColumns {
   readonly names: Fragment;
-  /**
-   * In the order of `names`. `p` stands for the current cluster and database, and on adoption `d`
-   * for the table `deployment`.
-   */
+  /** `p` stands for the current cluster and database, on adoption `d` for the table. */
   readonly values: Fragment;
 }
 
@@ -56,25 +50,28 @@ export async function insertDeployment(
     on conflict (only_row) do nothing`;
 }
 
-/**
- * Records this deployment as the owner if there is none. Only for a table `deployment` without
- * additional columns.
- */
+/** `stored` and `current`: to compare the owner in the table `d` with the current place `p`. */
+export function ownershipColumns(sql: ISql, deploymentId: string): Fragment {
+  return sql`
+    json_build_object(
+      'systemIdentifier', d.system_identifier,
+      'databaseOid', d.database_oid,
+      'deploymentId', d.deployment_id
+    ) as stored,
+    json_build_object(
+      'systemIdentifier', p.system_identifier,
+      'databaseOid', p.database_oid,
+      'deploymentId', ${deploymentId}::text
+    ) as current`;
+}
+
+/** Only for a table `deployment` without additional columns. */
 export async function readOwnership(
   sql: ISql,
   deploymentId: string,
 ): Promise<ReturnType<typeof compareDeployments>> {
   const [row] = await sql<{ stored: Deployment; current: Deployment }[]>`
-    select json_build_object(
-        'systemIdentifier', d.system_identifier,
-        'databaseOid', d.database_oid,
-        'deploymentId', d.deployment_id
-      ) as stored,
-      json_build_object(
-        'systemIdentifier', p.system_identifier,
-        'databaseOid', p.database_oid,
-        'deploymentId', ${deploymentId}::text
-      ) as current
+    select ${ownershipColumns(sql, deploymentId)}
     from deployment d
     cross join (${currentPlace(sql)}) as p`;
   if (row !== undefined) return compareDeployments(row.stored, row.current);
@@ -82,10 +79,7 @@ export async function readOwnership(
   return { kind: "own" };
 }
 
-/**
- * Of several concurrent calls, only one does so. Returns false when the data belongs to this
- * deployment already.
- */
+/** Of concurrent calls, one does so. False when the data belongs to this deployment already. */
 export async function adoptDeployment(
   sql: ISql,
   deploymentId: string,

@@ -1,7 +1,4 @@
-/**
- * `off`: not configured, which may be intended. `warning`: works, but an operator should know
- * something.
- */
+/** `off`: not configured. `warning`: works, but an operator should know something. */
 export type FindingStatus = "ok" | "off" | "warning" | "failed";
 
 export interface Finding {

@@ -11,8 +11,8 @@ import { watchDownload, watchUpload } from "./long-transfers.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 300 };
 /**
- * A minimum rate for tests in which no client may be disconnected. It allows pauses of 20 s, so that clients also keep
- * to it on a loaded machine.
+ * A minimum rate for tests in which no client may be disconnected. It allows pauses of 20 s, so
+ * that clients also keep to it on a loaded machine.
  */
 const PATIENT_RATE = { bytesPerSecond: 1_000, stallMs: 20_000 };
 

@@ -37,10 +37,7 @@ export function watchUpload(
   for (const end of ["end", "close"]) request.once(end, () => watch[Symbol.dispose]());
 }
 
-/**
- * Closes the connection of a client that reads below the minimum rate. Time does not count while
- * nothing waits to be sent, because then the source is slow.
- */
+/** Time does not count while nothing waits to be sent, because then the source is slow. */
 export function watchDownload(response: ServerResponse, rate: MinimumRate): void {
   const { socket } = response;
   if (socket === null) return;

@@ -17,8 +17,8 @@ import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";
 
 /**
- * In these tests, connections to 127.0.0.1 are allowed, as to an address of the internet. 127.0.0.2 is refused, as an
- * address of a private network.
+ * In these tests, connections to 127.0.0.1 are allowed, as to an address of the internet. 127.0.0.2
+ * is refused, as an address of a private network.
  */
 const PUBLIC = "127.0.0.1";
 const PRIVATE = "127.0.0.2";
@@ -68,7 +68,8 @@ async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
 }
 
 /**
- * Returns a resolver that returns the answers for a host name one after the other, and then repeats the last answer.
+ * Returns a resolver that returns the answers for a host name one after the other, and then repeats
+ * the last answer.
  */
 function fakeDns(names: Record<string, readonly (readonly string[])[]>) {
   const asked: string[] = [];

@@ -51,10 +51,7 @@ export type OutboundFailure =
   | "redirect_refused"
   | "too_large";
 
-/**
- * A private address gets the same message as a host that does not answer: customers must not learn
- * what exists in our network.
- */
+/** Customers must not learn what exists in our network: a private address does not answer. */
 const MESSAGES = {
   url_invalid: "this is not an http or https URL",
   address_not_allowed: "the address cannot be reached",
@@ -69,10 +66,7 @@ const MESSAGES = {
 export class OutboundError extends Error {
   override name = "OutboundError";
   readonly failure: OutboundFailure;
-  /**
-   * Whether the DNS told the address. Such an address is answered like a name without one, because
-   * a customer must not learn which names exist in our network.
-   */
+  /** A customer must not learn which names exist in our network. */
   readonly isResolved: boolean;
 
   constructor(

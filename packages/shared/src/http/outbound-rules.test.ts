@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { EnvReader } from "#src/config.ts";
 import {
   type AllowedAddress,
+  isPublicAddress,
   parseAllowedAddress,
   readOutboundAllow,
-} from "#src/http/allowed-addresses.ts";
-import { isPublicAddress } from "#src/http/public-address.ts";
+} from "#src/http/addresses.ts";
 import { OutboundClient } from "./outbound-client.ts";
 import { OutboundError } from "./outbound-exchange.ts";
 import { mayConnect, parseOutboundUrl, readOutboundRules } from "./outbound-rules.ts";

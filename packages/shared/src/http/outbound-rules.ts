@@ -4,11 +4,12 @@ import type { EnvReader } from "#src/config.ts";
 import {
   type AllowedAddress,
   isAllowed,
+  isLocalName,
+  isPublicAddress,
   isStrictAddress,
   readOutboundAllow,
-} from "#src/http/allowed-addresses.ts";
+} from "#src/http/addresses.ts";
 import { OutboundError } from "#src/http/outbound-exchange.ts";
-import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
 
 /** An address, and the number of leading bits that all addresses share. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;

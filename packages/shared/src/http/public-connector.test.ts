@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AllowedAddress } from "./allowed-addresses.ts";
+import type { AllowedAddress } from "./addresses.ts";
 import { createPublicConnector } from "./public-connector.ts";
 
 /** A server in our own network, which must not be reachable. */

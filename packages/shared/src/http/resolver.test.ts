@@ -8,8 +8,8 @@ const AAAA = 28;
 const NXDOMAIN = 3;
 
 /**
- * The records of the test's name server by host name and type. The server does not answer queries for host names that
- * begin with `silent`.
+ * The records of the test's name server by host name and type. The server does not answer queries
+ * for host names that begin with `silent`.
  */
 const RECORDS: Readonly<Record<string, Readonly<Record<number, readonly (readonly number[])[]>>>> =
   {

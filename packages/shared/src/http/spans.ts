@@ -7,10 +7,7 @@ type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;
 
-/**
- * Only the host is recorded, because URLs of platforms contain tokens, ids and texts. The trace
- * context is not sent.
- */
+/** URLs of platforms contain tokens, ids and texts. The trace context is not sent. */
 export async function inClientSpan<T extends Ending>(
   { method, url }: { readonly method: string; readonly url: string },
   call: () => Promise<T>,
@@ -39,10 +36,7 @@ export async function inClientSpan<T extends Ending>(
 
 const FIRST_FAULT_OF_OURS = 500;
 
-/**
- * Records the route instead of the path, which may contain anything. `parent`: the client's
- * `traceparent`.
- */
+/** The route, because a path may contain anything. `parent`: the client's `traceparent`. */
 export function openRequestSpan(
   { method, protocol, routeOptions }: FastifyRequest,
   parent: string | undefined,

@@ -43,8 +43,8 @@ beforeAll(async () => {
 afterAll(() => close());
 
 /**
- * Calls an RPC as the process `name`: once with our own client, and once as JSON, which Connect's own server answers instead of
- * ours. Returns the codes of both answers.
+ * Calls an RPC as the process `name`: once with our own client, and once as JSON, which Connect's
+ * own server answers instead of ours. Returns the codes of both answers.
  */
 async function call(name: string, method: "getPost" | "retryPost"): Promise<readonly unknown[]> {
   const identity = identities.of(name);
@@ -121,7 +121,10 @@ test.each([
   },
 );
 
-/** Checks a token at an instant. Returns the caller's name if the service accepts the token, else the reason of the refusal. */
+/**
+ * Checks a token at an instant. Returns the caller's name if the service accepts the token, else
+ * the reason of the refusal.
+ */
 async function check(token: string | undefined, at: number, service = "posts"): Promise<string> {
   const access = createAccess({
     service,

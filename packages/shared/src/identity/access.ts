@@ -8,10 +8,7 @@ import { IDENTITY_HEADER } from "./token-source.ts";
 
 /** The clocks of two processes may differ. */
 const CLOCK_TOLERANCE_SECONDS = 60;
-/**
- * Verified tokens, of which the oldest is forgotten first. Each calling process has two valid ones
- * at a time.
- */
+/** The oldest is forgotten first. Each calling process has two valid ones at a time. */
 const MAX_TOKENS = 10_000;
 /** So that a caller without a key cannot make a process hash long texts. */
 const MAX_LENGTH = 1_000;
@@ -31,10 +28,7 @@ function refuse(reason: string): ConnectError {
   );
 }
 
-/**
- * A token is verified once; later calls look it up in a map. `audience`: this service, because
- * tokens for another are refused. `now`: milliseconds since 1970.
- */
+/** Verified once, then looked up. `audience`: this service. `now`: milliseconds since 1970. */
 function createTokenVerifier(
   audience: string,
   trusted: readonly TrustedKey[],
@@ -89,10 +83,7 @@ export type ReadHeader = (name: string) => string | undefined;
 /** Decides which process calls, and what it may call. */
 export interface Access {
   authenticate(header: ReadHeader): string | Promise<string>;
-  /**
-   * @param what The RPC or route, for the message.
-   * @throws ConnectError `permission_denied`
-   */
+  /** @throws ConnectError `permission_denied` */
   authorize(caller: string, allowed: readonly string[], what: string): void;
   callersOf(method: string): readonly string[];
 }

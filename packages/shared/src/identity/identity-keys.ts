@@ -4,6 +4,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from "node:crypto";
+import { IDENTITY_NAMES, type IdentityName } from "./names.ts";
 
 /** The key with which one process proves its identity. */
 export interface PrivateIdentityKey {
@@ -51,4 +52,22 @@ export function makeIdentityKey(): { readonly privateKey: string; readonly publi
 /** The beginning of the public key, by which an operator finds it in the settings. */
 export function keyIdOf(publicKey: string): string {
   return publicKey.slice(0, 8);
+}
+
+/** The value of `IDENTITY_KEYS` of each process. */
+export type IdentityKeyTexts = Readonly<Record<IdentityName, string>>;
+
+export function makeIdentityKeys(): IdentityKeyTexts {
+  const made = IDENTITY_NAMES.map((name) => [name, makeIdentityKey().privateKey]);
+  return Object.fromEntries(made) as IdentityKeyTexts;
+}
+
+/** The value of `TRUSTED_IDENTITIES` for these private keys. */
+export function toTrustedIdentities(keys: IdentityKeyTexts): string {
+  return IDENTITY_NAMES.flatMap((name) =>
+    keys[name].split(",").flatMap((text) => {
+      const key = parsePrivateKey(text.trim());
+      return key === undefined ? [] : [`${name}:${key.publicKey}`];
+    }),
+  ).join(",");
 }

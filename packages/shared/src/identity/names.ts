@@ -1,7 +1,4 @@
-/**
- * A process of delivery that only sends webhooks, or only works on engagement, has an identity of
- * its own, with which it cannot ask for what it does not need.
- */
+/** A process of delivery with one trade cannot ask for what it does not need. */
 export const IDENTITY_NAMES = [
   "gateway",
   "accounts",

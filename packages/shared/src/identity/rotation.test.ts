@@ -18,7 +18,10 @@ const SECRET = "s".repeat(32);
 const METHOD = `${PostService.typeName}/GetPost`;
 const logger = pino({ level: "silent" });
 
-/** Starts a process that is both a caller named `gateway` and the called service, with these settings. */
+/**
+ * Starts a process that is both a caller named `gateway` and the called service, with these
+ * settings.
+ */
 async function startProcess(env: Readonly<Record<string, string>>) {
   const { identity, ...trust } = loadConfig(env, (read) => ({
     identity: readIdentity(read, "gateway"),
@@ -43,8 +46,8 @@ async function startProcess(env: Readonly<Record<string, string>>) {
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
 /**
- * Whether the process `to` accepts calls of the process `from`: by our own client, by Connect's client, and by plain
- * HTTP.
+ * Whether the process `to` accepts calls of the process `from`: by our own client, by Connect's
+ * client, and by plain HTTP.
  */
 async function answers({ identity }: Process, { baseUrl }: Process): Promise<readonly boolean[]> {
   const headers = await createIdentitySource(identity, "posts")();
@@ -61,8 +64,8 @@ async function answers({ identity }: Process, { baseUrl }: Process): Promise<rea
 }
 
 /**
- * Checks the steps of a key rotation: processes that are one step apart accept each other's calls, and a process in the first
- * step and one in the last step do not.
+ * Checks the steps of a key rotation: processes that are one step apart accept each other's calls,
+ * and a process in the first step and one in the last step do not.
  */
 async function expectSteps(steps: readonly Process[]): Promise<void> {
   for (const [index, next] of steps.entries()) {

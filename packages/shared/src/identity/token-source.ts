@@ -22,8 +22,7 @@ interface Signed {
 }
 
 /**
- * A token is signed once and used for all calls of 2.5 minutes. `audience`: the called service; no
- * other accepts the tokens. `now`: milliseconds since 1970.
+ * One signature for 2.5 minutes. `audience`: the called service. `now`: milliseconds since 1970.
  */
 export function createIdentitySource(
   identity: OwnIdentity,

@@ -5,8 +5,8 @@ import { longestTransferMs, RateBudget } from "./minimum-rate.ts";
 const RATE = { bytesPerSecond: 1_000, stallMs: 10_000 };
 
 /**
- * Simulates a transfer with the same number of bytes in each second, after `first` bytes at once. Returns the number of seconds
- * after which the transfer is too slow.
+ * Simulates a transfer with the same number of bytes in each second, after `first` bytes at once.
+ * Returns the number of seconds after which the transfer is too slow.
  */
 function secondsUntilTooSlow(bytesPerSecond: number, first = 0): number | undefined {
   const budget = new RateBudget(RATE);

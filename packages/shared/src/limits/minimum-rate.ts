@@ -1,10 +1,7 @@
 /** Slower transfers are ended. */
 export interface MinimumRate {
   readonly bytesPerSecond: number;
-  /**
-   * How long a transfer may stand still. One that is slower than `bytesPerSecond` uses this time
-   * up, one that is faster wins it back.
-   */
+  /** Slower than `bytesPerSecond` uses this time up, faster wins it back. */
   readonly stallMs: number;
 }
 

@@ -128,7 +128,10 @@ test("releasing a permit twice frees only one permit", async () => {
   expect(semaphore.tryAcquire()).toBeUndefined();
 });
 
-/** A random step: requests permits, releases the n-th granted request, or aborts the n-th waiting request. */
+/**
+ * A random step: requests permits, releases the n-th granted request, or aborts the n-th waiting
+ * request.
+ */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant("request" as const),
@@ -174,8 +177,8 @@ test("whatever the order of requests, releases and aborts, a semaphore keeps its
         await settle();
         expect(sum(held())).toBeLessThanOrEqual(limits.total);
         for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
-        // If the first waiting request of a key fits into what is left of the share of this key, the request may wait
-        // only because too few permits are free in total.
+        // If the first waiting request of a key fits into what is left of the share of this key,
+        // the request may wait only because too few permits are free in total.
         const firsts = ["a", "b", "c"].flatMap(
           (key) => waiting().find((it) => it.key === key) ?? [],
         );
@@ -194,7 +197,10 @@ test("whatever the order of requests, releases and aborts, a semaphore keeps its
   );
 });
 
-/** Takes single permits for the owners of these shares until the semaphore refuses one, and returns the permits. */
+/**
+ * Takes single permits for the owners of these shares until the semaphore refuses one, and returns
+ * the permits.
+ */
 function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
   const permits: Disposable[] = [];
   for (;;) {

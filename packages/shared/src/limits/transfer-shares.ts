@@ -15,10 +15,7 @@ export interface TransferOwner {
 /** With 1/3, one file gets at most a quarter of all permits while the others are free. */
 const FILE_PER_FREE = 1 / 3;
 
-/**
- * The same for uploads, downloads, imports and checks, in every process: neither a workspace nor an
- * address gets more permits than it leaves free.
- */
+/** Neither a workspace nor an address gets more permits than it leaves free. */
 export function transferShares(owner: TransferOwner): readonly Share[] {
   const { workspaceId, address, grant, file } = owner;
   return [

@@ -30,10 +30,7 @@ export class OutboxFloor {
     this.#candidate = undefined;
   }
 
-  /**
-   * Takes two calls: the first notes the transactions that are writing, and a later one moves the
-   * floor once all of them have ended.
-   */
+  /** First notes the transactions that are writing; a later call moves once all have ended. */
   async advance(sql: ISql): Promise<void> {
     const lastId = await readLastId(sql);
     if (lastId + 1 < this.#id) this.reset();

@@ -11,8 +11,7 @@ export interface PassOptions {
   readonly logger: Logger;
   readonly topicOf: (type: string) => string;
   /**
-   * Then the transaction commits what the bus has stored. Well below the role's
-   * `idle_in_transaction_session_timeout`. Default: 5 s.
+   * Then what is stored is committed; below `idle_in_transaction_session_timeout`. Default: 5 s.
    */
   readonly publishTimeoutMs?: number;
 }
@@ -22,9 +21,7 @@ export interface PassInput {
   readonly floor: number;
   /** In the first request that the pass sends. */
   readonly requestRows: number;
-  /**
-   * Events that the bus has stored although the transaction that sent them ended before the answer.
-   */
+  /** The transaction that sent them ended before the answer. */
   readonly stored: readonly OutboxRow[];
 }
 
@@ -82,10 +79,7 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
   return row?.locked === true;
 }
 
-/**
- * Keeps relays from publishing until `tx` ends: urgent work that appends many events in short
- * transactions would be slowed down if consumers processed the first ones already.
- */
+/** Consumers of the first events would slow down work that appends many more. */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`
     select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
@@ -111,10 +105,7 @@ function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/**
- * Event ids are compared too, because a restored database may have assigned a row id again to an
- * event that is not published yet.
- */
+/** A restored database may have assigned a row id again to an unpublished event. */
 async function deleteRows(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`

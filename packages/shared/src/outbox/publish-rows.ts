@@ -2,7 +2,7 @@ import { RefusedRecordsError, type Bus } from "#src/bus.ts";
 import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
 import { workHalving } from "#src/bus/halving.ts";
 import { parkEvent } from "#src/bus/parking.ts";
-import { inRecordSpans } from "#src/bus/spans.ts";
+import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
@@ -40,10 +40,7 @@ export interface PublishResult {
 
 export interface PublishFailure {
   readonly error: unknown;
-  /**
-   * The request that the bus did not answer in time. Its events are stored if the answer comes
-   * later.
-   */
+  /** Its events are stored if the answer comes later. */
   readonly open?: OpenRequest;
 }
 

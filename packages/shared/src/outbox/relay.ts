@@ -61,10 +61,7 @@ export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
 }
 
 const POLL_MS = 200;
-/**
- * After another relay had the lock: it may have read the outbox before this process committed its
- * events.
- */
+/** It may have read the outbox before this process committed its events. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 /** While the data belongs to another deployment that may use the same bus. */
@@ -161,11 +158,7 @@ class Relay {
     return result === "busy" ? BUSY_MS : this.#afterPass(result);
   }
 
-  /**
-   * Sets the size of the next request, and keeps one without an answer.
-   *
-   * @throws The error of the bus, if no event was published.
-   */
+  /** @throws The error of the bus, if no event was published. */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {
     const { rows, isFull, requestRows, failure } = result;
     const { logger, topicOf } = this.#options;

@@ -4,10 +4,7 @@ import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/**
- * Carried out once, however often it is repeated. Its response is stored in `idempotency_keys`, as
- * binary protobuf, for 24 hours.
- */
+/** The response is stored as binary protobuf in `idempotency_keys` for 24 hours. */
 export interface KeyedRequest {
   readonly workspaceId: string;
   readonly operation: string;

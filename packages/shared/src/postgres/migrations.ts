@@ -80,9 +80,7 @@ function assertSame({ version, name }: Migration, applied: string): void {
   );
 }
 
-/**
- * Even `create table if not exists` could fail when two transactions execute it at the same time.
- */
+/** Two transactions with `create table if not exists` at the same time could fail. */
 async function lockSchema(tx: TransactionSql): Promise<void> {
   // Creating an index of a large table takes longer than the timeout of requests' statements.
   await tx`set local statement_timeout = 0`;

@@ -9,8 +9,8 @@ afterEach(() => {
 });
 
 /**
- * Creates a `PoolWait` whose probes (statements that measure the wait for a connection) wait until the test answers
- * them.
+ * Creates a `PoolWait` whose probes (statements that measure the wait for a connection) wait until
+ * the test answers them.
  */
 function createPool() {
   const answers: (() => void)[] = [];

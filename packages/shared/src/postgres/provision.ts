@@ -9,9 +9,7 @@ import {
   type ServiceRole,
 } from "#src/postgres/service-role.ts";
 
-/**
- * From this age every service may delete a record: a day less than the seven after which they do.
- */
+/** A day less than the seven after which the services delete records. */
 const DELETABLE_AFTER_DAYS = 6;
 
 interface Policy {
@@ -49,10 +47,7 @@ function policiesOf(service: string, role: string): readonly Policy[] {
   ];
 }
 
-/**
- * An existing policy is kept, because replacing it would lock the table against the running
- * services.
- */
+/** Replacing an existing policy would lock the table against the running services. */
 async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): Promise<void> {
   const existing = await tx`
     select 1
@@ -88,10 +83,7 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   await grantBus(tx, service, runtimeRoleOf(service));
 }
 
-/**
- * Concurrent provisionings of a database wait for each other. A statement that needs a lock fails
- * soon instead of making the services wait behind a long transaction: provisioning can be repeated.
- */
+/** A statement that needs a lock fails soon instead of making the services wait. */
 async function prepare(tx: TransactionSql): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;
   await tx`set local lock_timeout = '5s'`;

@@ -53,10 +53,7 @@ function isAuditLog(tx: TransactionSql) {
   return tx`(c.relname = 'audit_log' or starts_with(c.relname, 'audit_log_'))`;
 }
 
-/**
- * All columns except `at`, which gets the time of the insert: an attacker with this role could
- * otherwise hide later changes behind an entry that stays the newest.
- */
+/** Not `at`: an attacker could hide later changes behind an entry that stays the newest. */
 async function grantAuditColumns(
   tx: TransactionSql,
   schema: string,
@@ -82,10 +79,7 @@ async function grantAuditColumns(
   for (const { statement } of statements) await tx.unsafe(statement);
 }
 
-/**
- * On everything that the migration role, the current one, has created in the schema and will
- * create.
- */
+/** On everything that the migration role has created in the schema and will create. */
 export async function grantRuntime(
   tx: TransactionSql,
   schema: string,
@@ -98,10 +92,7 @@ export async function grantRuntime(
   await setRights(tx, schema, runtime);
 }
 
-/**
- * Revokes what default privileges grant on new tables, in the transaction of each migration, so
- * that a new audit log can never be changed. Does nothing if one role is used for everything.
- */
+/** In each migration, so that a new audit log can never be changed. Not with a single role. */
 export async function restrictRuntime(tx: TransactionSql): Promise<void> {
   const roles = await tx<{ schema: string; runtime: string }[]>`
     select distinct current_schema() as schema, acl.grantee::regrole::text as runtime

@@ -69,10 +69,7 @@ async function createRole(tx: TransactionSql, role: LoginRole): Promise<void> {
       await tx.unsafe(`alter role ${name} set ${key} = '${value}'`);
 }
 
-/**
- * On managed databases the owner is not a superuser: it may create a role, but must be a member to
- * act for it.
- */
+/** On managed databases the owner must be a member of a role to act for it. */
 async function joinRole(tx: TransactionSql, name: string): Promise<void> {
   const [may] = await tx<{ set: boolean }[]>`select pg_has_role(${name}, 'set') as set`;
   if (may?.set !== true)

@@ -26,9 +26,7 @@ export function readDatabaseUrl(read: EnvReader): string {
   );
 }
 
-/**
- * In development it may be missing; then the role of `DATABASE_URL` owns the tables and uses them.
- */
+/** In development the role of `DATABASE_URL` may own the tables. */
 export function readMigrationDatabaseUrl(read: EnvReader): string {
   const isDevelopment = read.find("POSTRIDER_ENV") === "development";
   if (isDevelopment && !read.has("MIGRATION_DATABASE_URL")) return readDatabaseUrl(read);
@@ -39,10 +37,7 @@ export function readMigrationDatabaseUrl(read: EnvReader): string {
   );
 }
 
-/**
- * In production a connection to another machine verifies certificate and name, unless the string
- * says `sslmode=disable`: one that is only encrypted can be redirected.
- */
+/** In production without `sslmode=disable`: a connection without verification can be redirected. */
 function readConnectionString(read: EnvReader, name: string, description: string): string {
   const url = read.secret(description, { level: "needed" }).string(name);
   const { host, parameters } = parseAddress(url);
@@ -62,10 +57,7 @@ interface TlsOptions {
   readonly ssl?: Pick<ConnectionOptions, "ca" | "checkServerIdentity">;
 }
 
-/**
- * Moves `sslrootcert` into TLS options, because the driver does not know it. With `verify-full` or
- * an authority, certificate and name are verified.
- */
+/** The driver does not know `sslrootcert`. An authority or `verify-full` verifies the name. */
 export function toTlsOptions(url: string): TlsOptions {
   const { host, parameters } = parseAddress(url);
   const file = parameters.get("sslrootcert");
@@ -78,10 +70,7 @@ export function toTlsOptions(url: string): TlsOptions {
   return { url: `${base}?${parameters.toString()}`, ssl };
 }
 
-/**
- * The driver does not tell Node the IP address, and Node would then accept a certificate for
- * `localhost`.
- */
+/** The driver does not tell Node the IP, and Node would accept a certificate for `localhost`. */
 function checkName(hosts: string): Pick<ConnectionOptions, "checkServerIdentity"> {
   const names = hosts.split(",").map((host) => host.replace(/:\d+$/, "").replace(/^\[|\]$/g, ""));
   const addresses = names.filter((name) => isIP(name) > 0);

@@ -2,10 +2,7 @@ import type { ISql, Sql } from "#src/postgres.ts";
 import { startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createGauge } from "#src/telemetry/metrics.ts";
 
-/**
- * Transactions since a snapshot before the metric shows it: an idle database has old snapshots too,
- * but no deleted rows that they keep.
- */
+/** An idle database has old snapshots too, but no deleted rows that they keep. */
 const MIN_TRANSACTIONS = 1_000;
 
 const oldest = createAgeGauge(

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { Batcher } from "./batcher.ts";
 
-/** Time for which a batcher waits for further items. It is so long that it does not end during a test. */
+/**
+ * Time for which a batcher waits for further items. It is so long that it does not end during a
+ * test.
+ */
 const LONG_MS = 3_600_000;
 
 function createDoubler(windowMs: number, maxItems: number) {

@@ -38,9 +38,7 @@ export function createHealth(): Health {
   };
 }
 
-/**
- * The database answers, has the schema that this build requires, and a clock within 30 s of ours.
- */
+/** Also that the clock is within 30 s of ours. */
 export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   const needed = neededSchemaVersion(migrationsFolder);
   let migrated = false;
@@ -61,9 +59,7 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
 /** Since a process last looked for work. */
 const MAX_LOOK_AGE_MS = 10_000;
 
-/**
- * Fails when the process has not looked for work, although it is running. `work`: a plural noun.
- */
+/** `work`: a plural noun. */
 export function createLookCheck(work: string, ageMs: () => number): Check {
   return () =>
     ageMs() < MAX_LOOK_AGE_MS

@@ -1,9 +1,6 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/**
- * From SIGTERM; then the process exits with 1. Delivery has a maximum of its own, because it waits
- * for platform calls.
- */
+/** Then the process exits with 1. Delivery has its own, because it waits for platforms. */
 export const GRACE_MS = 24_000;
 
 /** Disposing stops it. */
@@ -11,10 +8,7 @@ export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
 
-/**
- * Within this time repeated signals count as one, because npm, turbo and `node --watch` repeat a
- * Ctrl-C.
- */
+/** npm, turbo and `node --watch` repeat a Ctrl-C. */
 const REPEATED_SIGNAL_MS = 1000;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The next run starts at once after a run that returned true, otherwise after a pause or a `nudge`.
- * An error is reported and followed by a pause; it does not end the loop.
- */
+/** At once after a run that returned true. An error is reported and followed by a pause. */
 export interface Loop extends AsyncDisposable {
   readonly nudge: () => void;
 }

@@ -9,14 +9,17 @@ const { IDENTITY_KEYS = "" } = createTestIdentities().env("gateway");
 const key = () => randomBytes(32).toString("base64url");
 const SAFE = { IDENTITY_KEYS, PUBLIC_URL: "https://postrider.test" };
 
-/** Reads the settings of a sample process, and returns the errors because of which it would not start. */
+/**
+ * Reads the settings of a sample process, and returns the errors because of which it would not
+ * start.
+ */
 function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   try {
     loadConfig({ ...SAFE, ...env }, (read) => ({
       ...readProcessConfig(read, "sample", 8080),
       publicUrl: readPublicUrl(read),
       platform: read.about("Address of X.").url("X_BASE_URL", "https://api.x.com"),
-      mediaKeys: read.secret("Signs.").optionalSecrets("MEDIA_KEY", 32),
+      mediaKeys: read.secret("Signs.").optionalString("MEDIA_KEY"),
       sealing: read.secret("Encrypts.").optionalString("CREDENTIAL_KEYS"),
       app: read.secret("Secret of an app.").optionalString("X_CLIENT_SECRET"),
       database: read.secret("Database.").optionalString("DATABASE_URL"),

@@ -152,10 +152,7 @@ export interface DatabaseProcess extends ServiceProcess {
   readonly sql: Sql;
 }
 
-/**
- * Does not connect yet. The process is ready once the last migration, or a newer one, is applied.
- * It refuses RPCs while statements wait too long for a connection.
- */
+/** Does not connect yet. RPCs are refused while statements wait too long for a connection. */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
   migrations: string,
@@ -180,10 +177,7 @@ export function openDatabaseProcess(
   };
 }
 
-/**
- * Before the database is available: until then the process is alive but not ready, and `/readyz`
- * says why.
- */
+/** Until the database is available, the process is alive and `/readyz` says why it is not ready. */
 export async function listenService(options: {
   readonly config: ProcessConfig & TrustConfig;
   readonly callers: CallerTable;

@@ -21,12 +21,7 @@ function checksum(text: string): string {
   return toBase62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 }
 
-/**
- * `pr_live_`, then 32 random bytes as 43 base62 characters, then the CRC32 (IEEE) of these parts as
- * 6.
- *
- * @throws RangeError when `secret` does not have 32 bytes.
- */
+/** `pr_live_`, 43 base62 characters of 32 random bytes, and 6 of the CRC32 (IEEE) of both. */
 export function formatApiKey(secret: Uint8Array): string {
   if (secret.length !== SECRET_BYTES)
     throw new RangeError(`an API key must have ${SECRET_BYTES} bytes`);
@@ -42,10 +37,7 @@ export function isApiKey(text: string): boolean {
   return checksum(body) === text.slice(-CHECKSUM_CHARACTERS);
 }
 
-/**
- * The only form in which a key is stored or sent between services. 256 random bits need no slow
- * hash.
- */
+/** The only form that is stored or sent. 256 random bits need no slow hash. */
 export function hashApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }

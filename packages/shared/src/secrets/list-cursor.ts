@@ -5,10 +5,7 @@ export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 const MAC_BYTES = 16;
 
-/**
- * The scope (workspace and filters) is signed but not contained, so a cursor is only valid for the
- * list that returned it.
- */
+/** The scope (workspace, filters) is not contained: a cursor is valid only for its list. */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
   return mac.digest().subarray(0, MAC_BYTES);

@@ -40,8 +40,8 @@ test("any text can be encrypted and decrypted, and a change of any character of 
       const sealed = seal([newer], place, text, nonce());
       expect(unseal([newer], place, sealed)).toBe(text);
       const [version, id, ...parts] = sealed.split(".");
-      // Changes a whole byte of the encrypted text, not a base64 character: the last character of each part contains
-      // bits that decoding ignores.
+      // Changes a whole byte of the encrypted text, not a base64 character: the last character of
+      // each part contains bits that decoding ignores.
       const bytes = parts.map((part) => Buffer.from(part, "base64url"));
       const part = bytes[at % bytes.length] ?? Buffer.alloc(0);
       if (part.length === 0) return;

@@ -10,10 +10,7 @@ export interface SealingKey {
   readonly secret: Buffer;
 }
 
-/**
- * A text can only be decrypted for the same place, so that copying it to another row or column is
- * useless.
- */
+/** A text copied to another row or column cannot be decrypted. */
 export interface SealedPlace {
   readonly table: string;
   readonly rowId: string;
@@ -29,10 +26,7 @@ export interface SealedPlace {
 /** The message never contains the text. */
 export class SealError extends Error {
   override name = "SealError";
-  /**
-   * True if the text or a value was changed, or belongs to another place: no key can decrypt it.
-   * False if a key is missing.
-   */
+  /** No key can decrypt the text: it or a bound value was changed. False if a key is missing. */
   readonly isBroken: boolean;
 
   constructor(message: string, isBroken = false) {
@@ -56,8 +50,7 @@ export function parseSealedKeyPart(part: string): { keyId: string; isBound: bool
 }
 
 /**
- * No other list has the same encoding: the length of each text stands before it. `boundTo` is in
- * the alphabetical order of its names.
+ * Each length stands before its text, `boundTo` in the order of its names: no other list matches.
  */
 function encodeTexts(texts: readonly unknown[]): Buffer {
   return Buffer.concat(
@@ -110,8 +103,7 @@ export function seal(
 }
 
 /**
- * For the same table, row, column and values. A text that is not bound is refused for a place with
- * values.
+ * A text that is not bound is refused for a place with values.
  *
  * @throws SealError
  */
@@ -141,10 +133,7 @@ export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: 
 
 const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
-/**
- * A list of `<key id>:<base64 of 32 bytes>`, newest first. Error messages never contain the
- * entries, because they are secrets.
- */
+/** `<key id>:<base64 of 32 bytes>`, newest first. Error messages never contain these secrets. */
 export function readSealingKeys(read: EnvReader, name: string): readonly SealingKey[] {
   if (read.string(name) === "") return [];
   const keys = read.list(name).flatMap((entry, index) => {

@@ -9,10 +9,7 @@ interface Body {
   readonly expires: number;
 }
 
-/**
- * Valid until `expiresAt`, safe in a URL; every process with the key can verify it. A token for one
- * purpose is not valid for another.
- */
+/** Safe in a URL. A token for one purpose is not valid for another. */
 export function signToken(key: string, purpose: string, claims: Claims, expiresAt: Date): string {
   const body: Body = { claims, expires: Math.floor(expiresAt.getTime() / 1000) };
   const encoded = Buffer.from(JSON.stringify(body)).toString("base64url");

@@ -1,10 +1,7 @@
 import { newId } from "#src/ids.ts";
 import { findContext, type RequestContext } from "./request-context.ts";
 
-/**
- * The request that caused an event or waiting work. It has the keys of an event's headers, so that
- * it can be stored and copied unchanged.
- */
+/** With the keys of an event's headers, so that it can be stored and copied unchanged. */
 export type Cause = {
   readonly requestid?: string;
   readonly traceparent?: string;
@@ -45,10 +42,7 @@ export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   };
 }
 
-/**
- * Empty unless all have the same request, because work that several requests share belongs to none
- * of them.
- */
+/** Work that several requests share belongs to none of them. */
 export function sharedCause(causes: readonly Cause[]): Cause {
   const [first = {}] = causes;
   return causes.every(({ requestid }) => requestid === first.requestid) ? first : {};

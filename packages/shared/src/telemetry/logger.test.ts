@@ -94,7 +94,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An output that collects lines until it is flushed, like pino's; while it is busy, a flush does nothing. */
+/**
+ * An output that collects lines until it is flushed, like pino's; while it is busy, a flush does
+ * nothing.
+ */
 class FakeOutput extends EventEmitter {
   readonly written: string[] = [];
   flushes = 0;

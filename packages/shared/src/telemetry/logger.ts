@@ -9,10 +9,7 @@ type Output = Pick<ReturnType<typeof pino.destination>, "write" | "flush" | "flu
   on(event: "write", listener: (bytes: number) => void): unknown;
 };
 
-/**
- * pino's own `periodicFlush` writes an empty text ten times per second in each idle process; here
- * nothing happens while no line waits.
- */
+/** pino's `periodicFlush` writes an empty text ten times per second in each idle process. */
 export function writeBatched(output: Output): DestinationStream & Pick<Output, "flushSync"> {
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -39,16 +36,10 @@ export function writeBatched(output: Output): DestinationStream & Pick<Output, "
   };
 }
 
-/**
- * Allow-listed fields only. No child loggers, because pino would write their bound fields
- * unfiltered.
- */
+/** No child loggers, because pino would write their bound fields unfiltered. */
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal">;
 
-/**
- * All other fields are dropped. Add one only if it can never contain a secret or the text of a
- * post.
- */
+/** Add a field only if it can never contain a secret or the text of a post. */
 const LOGGABLE = new Set([
   "err",
   "requestId",

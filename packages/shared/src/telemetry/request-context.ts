@@ -13,16 +13,14 @@ export interface RequestOrigin {
 /** What services pass on to each other. */
 export interface RequestContext {
   /**
-   * 1 to 128 visible ASCII characters, in every log line and RPC of the request. An RPC that
-   * several requests share has all their ids, separated by commas.
+   * 1 to 128 visible ASCII characters; an RPC that several requests share has all ids with commas.
    */
   readonly requestId: string;
   readonly workspaceId?: string;
   /** `rest`, `mcp` or `dashboard`. */
   readonly createdVia?: string;
   /**
-   * As its identity token proves. Undefined in the gateway and in the operator's tool, where
-   * requests begin.
+   * As its token proves. Undefined in the gateway and the operator's tool, where requests begin.
    */
   readonly caller?: string;
   readonly origin?: RequestOrigin;

@@ -7,10 +7,7 @@ const codePoints = fc.oneof(
   fc.integer({ min: 0x10000, max: 0x10ffff }),
 );
 
-/**
- * Any Unicode text. The limits count code points. `fc.string({ unit: "binary" })` means the same,
- * but it takes a second of each test process to list all code points.
- */
+/** `fc.string({ unit: "binary" })` takes a second of each process to list all code points. */
 export function anyText(limits: fc.ArrayConstraints = {}): fc.Arbitrary<string> {
   return fc.array(codePoints, limits).map((points) => String.fromCodePoint(...points));
 }

@@ -4,39 +4,28 @@ import type { TestDatabase } from "#src/testing/database.ts";
 
 const KEY_ID = "01936a5e-7d2b-7000-8000-0000000000f1";
 
-/**
- * The actor, the request id and the remote address of an audit entry about work that ran inside of
- * `asOperator`.
- */
 export const BY_OPERATOR = {
   actor: ["operator", "operator", "ana@laptop"],
   requestId: "req-operator",
   sourceAddress: "192.0.2.7",
 } as const;
 
-/**
- * The actor, the request id and the remote address of an audit entry about work that ran inside of
- * `asClient`.
- */
 export const BY_CLIENT = {
   actor: ["key", KEY_ID, null],
   requestId: "req-client",
   sourceAddress: "198.51.100.9",
 } as const;
 
-/** Runs `work` like an RPC that the operator's tool has sent. */
 export function asOperator<T>(work: () => T): T {
   const origin = { person: "ana@laptop", address: BY_OPERATOR.sourceAddress };
   return runInContext({ requestId: BY_OPERATOR.requestId, caller: "operator", origin }, work);
 }
 
-/** Runs `work` like an RPC that the gateway has sent for a client with an API key. */
 export function asClient<T>(work: () => T): T {
   const origin = { keyId: KEY_ID, address: BY_CLIENT.sourceAddress };
   return runInContext({ requestId: BY_CLIENT.requestId, caller: "gateway", origin }, work);
 }
 
-/** Returns all entries of the audit log, oldest first. */
 export async function readAuditLog(sql: Sql) {
   const rows = await sql`
     select action, workspace_id, subject_type, subject_id, details, actor_kind, actor_id, actor_name,

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** Encodes one DER element. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

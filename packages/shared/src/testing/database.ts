@@ -14,38 +14,26 @@ import {
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** URL of the Postgres server that all integration tests share, with the role of its owner. */
     postgresUrl: string;
   }
 }
 
 export interface TestDatabaseOptions {
-  /**
-   * Name of the service that the test database belongs to, which is also the name of its schema.
-   */
   readonly service: string;
-  /** Absolute path of the service's folder `migrations`. */
   readonly migrationsFolder: string;
   /** Maximum number of connections of the pool `sql`. Default: 5. */
   readonly poolSize?: number;
 }
 
-/** A migrated database for one test file. Disposing of it drops the database. */
 export interface TestDatabase extends AsyncDisposable {
   /** A connection pool with the service's runtime role, which owns nothing, as in production. */
   readonly sql: Sql;
   /** A connection pool with the service's migration role, for tests that change or empty tables. */
   readonly migrationSql: Sql;
-  /**
-   * A connection pool of the cluster's owner, for operations that the service's role may not
-   * execute.
-   */
+  /** For operations that the service's role may not execute. */
   readonly ownerSql: Sql;
-  /** Connection string with the service's runtime role. */
   readonly url: string;
-  /** Connection string with the service's migration role. */
   readonly migrationUrl: string;
-  /** Connection string of the cluster's owner for the test database. */
   readonly ownerUrl: string;
 }
 
@@ -63,10 +51,7 @@ const TEMPLATE_LOCK = 7_263_401;
  */
 let cluster: Sql | undefined;
 
-/**
- * Creates a test database from a template, which is migrated once per service and set of
- * migrations.
- */
+/** The template is migrated once per service and set of migrations. */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
   const role: ServiceRole = {
@@ -109,10 +94,7 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
-/**
- * The files whose code decides what `provisionDatabase` creates. Their contents are part of the
- * name of a template database.
- */
+/** Their contents are part of the name of a template database. */
 const PROVISIONING = [
   "../bus/topics.ts",
   "bus.sql",
@@ -121,10 +103,7 @@ const PROVISIONING = [
   "service-role.ts",
 ];
 
-/**
- * Returns the name of a template database. It contains a hash of the migrations, so that a changed
- * migration leads to a new template.
- */
+/** With a hash of the migrations, so that a changed migration leads to a new template. */
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
@@ -135,7 +114,6 @@ function templateName(service: string, folder: string): string {
   return `template_${service}_${hash.digest("hex").slice(0, 12)}`;
 }
 
-/** Returns the name of a template database, after the database exists. */
 async function findTemplate(
   owner: Sql,
   clusterUrl: string,

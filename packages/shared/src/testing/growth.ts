@@ -52,10 +52,7 @@ function build([begin, unit, end]: GrowingText, length: number): string {
   return begin + unit.repeat(Math.max(1, Math.floor(length / unit.length))) + end;
 }
 
-/**
- * Returns the shortest of several processor times, because compilation and other work on the
- * machine only make one longer.
- */
+/** Of several, because compilation and other work only make one longer. */
 function measureMs(run: (text: string) => unknown, text: string): number {
   let shortest = Infinity;
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
@@ -84,10 +81,7 @@ export function findGrowth(
   return `${JSON.stringify(growing)}: ${[short, middle, long].map((ms) => ms.toFixed(1)).join(", ")} ms`;
 }
 
-/**
- * Yields texts of about `length` UTF-16 units for a parser whose time has a bound: those of
- * `GROWING_TEXTS` and of `createHostileTexts`.
- */
+/** About `length` UTF-16 units: `GROWING_TEXTS` and `createHostileTexts`. */
 export function* createWorstTexts(length: number): Generator<string> {
   for (const growing of GROWING_TEXTS) yield build(growing, length);
   yield* createHostileTexts(length, { mixtures: 20 });

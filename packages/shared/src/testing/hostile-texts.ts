@@ -1,7 +1,4 @@
-/**
- * Strings whose repetition makes a text expensive for careless code: regular expressions that
- * backtrack, sorting, rescanning.
- */
+/** Expensive for backtracking regular expressions, sorting, rescanning. */
 export const HOSTILE_PIECES: readonly string[] = [
   ...Array.from("aA1 \n\t#@._-~/()?&,;:!'\"<>[]{}%\\"),
   "#a",

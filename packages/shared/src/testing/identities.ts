@@ -4,29 +4,21 @@ import { IDENTITY_NAMES } from "#src/identity/names.ts";
 import type { OwnIdentity, TrustConfig } from "#src/identity/settings.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
 
-/** Identities for the processes of a test, which trust each other. */
 export interface TestIdentities {
   of(name: string): OwnIdentity;
   readonly trust: TrustConfig;
-  /** Returns the environment variables with which a test starts the process of this name. */
   env(name: string): Readonly<Record<string, string>>;
-  /**
-   * Returns the access rules of a service. Without `callers`, every process with an identity may
-   * call every RPC.
-   */
+  /** Without `callers`, every process with an identity may call every RPC. */
   accessOf(service: string, callers?: CallerTable): Access;
 }
 
-/**
- * Access rules that accept every caller, for the servers of tests that are not about identities.
- */
+/** For tests that are not about identities. */
 export const ACCEPT_ANYONE: Access = {
   authenticate: () => "anyone",
   authorize: () => undefined,
   callersOf: () => [],
 };
 
-/** Creates an identity for each service and for the operator's tool. */
 export function createTestIdentities(names: readonly string[] = IDENTITY_NAMES): TestIdentities {
   const keys = new Map(names.map((name) => [name, makeIdentityKey()]));
   const get = (name: string) => {

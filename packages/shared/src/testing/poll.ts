@@ -3,10 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
 
-/**
- * Returns how long to wait between two checks: longer the longer a test has waited, because each
- * check costs CPU time in the test and in the services that it asks.
- */
+/** Longer the longer a test has waited, because each check costs processor time. */
 function pauseAfter(waitedMs: number): number {
   return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }

@@ -29,13 +29,11 @@ export async function renameDatabase({ ownerUrl }: TestDatabase): Promise<AsyncD
   };
 }
 
-/** A connection pool that counts its transactions that failed, for tests of retries. */
 export interface CountedPool {
   readonly sql: Sql;
   failures(): number;
 }
 
-/** Returns a connection pool that works like `sql` and counts the transactions that fail. */
 export function countFailures(sql: Sql): CountedPool {
   let failures = 0;
   const begin = (...given: Parameters<Sql["begin"]>): unknown =>

@@ -19,7 +19,6 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** One way to fill the columns of a table with test data, for example with a certain status. */
 export interface RowKind {
   readonly isComplete: boolean;
   readonly jsonText: "{}" | "[]";
@@ -65,10 +64,7 @@ export async function readTables(sql: Sql): Promise<readonly Table[]> {
   return inOrder([...tables].map(([name, each]) => ({ name, columns: each })));
 }
 
-/**
- * Returns the texts that a check constraint allows, such as
- * `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`.
- */
+/** Such as `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`. */
 function textsOf(check: string | null): readonly string[] | undefined {
   if (check === null) return undefined;
   return [...check.matchAll(/'([^']*)'::text/g)].flatMap(([, text]) => text ?? []);
@@ -111,10 +107,7 @@ export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   );
 }
 
-/**
- * Inserts a row of the given kind into a table; `number` makes its values different from those of
- * other rows.
- */
+/** `number` makes the values different from those of other rows. */
 export async function insertRow(
   tx: TransactionSql,
   table: Table,

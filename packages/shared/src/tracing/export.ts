@@ -11,21 +11,13 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import { recordSpans } from "./tracing.ts";
 
 export interface TracingConfig {
-  /** Base URL of an OTLP receiver over HTTP; spans are sent to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** Headers for the OTLP receiver, for example for authentication. */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * The ratio of recorded traces, from 0 to 1, among those that start in this process or come from
-   * external clients.
-   */
+  /** Of recorded traces, from 0 to 1, among those that start here or come from outside. */
   readonly ratio: number;
 }
 
-/**
- * Maximum time of an export of spans. When the process stops, spans that are not exported within
- * this time are lost.
- */
+/** Spans that are not exported in this time at the end of the process are lost. */
 const EXPORT_TIMEOUT_MS = 3_000;
 const SCHEDULED_DELAY_MS = 1_000;
 

@@ -4,10 +4,7 @@ import type { TracingConfig } from "#src/tracing/export.ts";
 
 const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;
 
-/**
- * Parses an OTLP header `name=value` with a percent-encoded value; returns undefined for any other
- * text.
- */
+/** `name=value` with a percent-encoded value. */
 function parseHeader(entry: string): [name: string, value: string] | undefined {
   const { name, value } = HEADER.exec(entry)?.groups ?? {};
   if (name === undefined || value === undefined) return undefined;
@@ -18,10 +15,7 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
   }
 }
 
-/**
- * Reads OTLP headers as `name=value,…`. Error messages never contain the entries, because they are
- * credentials.
- */
+/** Error messages never contain the entries, because they are credentials. */
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
@@ -41,10 +35,7 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
-/**
- * Reads the tracing settings. Returns undefined without an OTLP endpoint: then no spans are
- * recorded and the OpenTelemetry SDK is not loaded.
- */
+/** Undefined without an OTLP endpoint; the OpenTelemetry SDK is not loaded then. */
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(
@@ -67,9 +58,7 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }
 
-/**
- * Loads the OpenTelemetry SDK in the background. Spans are recorded and exported once it is loaded.
- */
+/** In the background. Spans are recorded once the SDK is loaded. */
 export function startTracing(
   config: TracingConfig,
   options: { readonly service: string; readonly logger: Logger },

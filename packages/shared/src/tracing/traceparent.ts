@@ -1,9 +1,5 @@
 import { randomFillSync } from "node:crypto";
 
-/**
- * Matches a `traceparent` header: version, trace id, span id and flags. Later versions may append
- * fields. Ids that consist of zeros are invalid.
- */
 const TRACEPARENT =
   /^(?<version>(?!ff)[0-9a-f]{2})-(?<ids>(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
@@ -28,10 +24,7 @@ function isSampled(flags: string): boolean {
 
 const ID_BYTES = 24;
 
-/**
- * Random bytes for trace and span ids are generated in advance, because generating a few at a time
- * costs ten times as much.
- */
+/** Generating a few bytes at a time costs ten times as much. */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
 
@@ -44,16 +37,12 @@ function takeIds(): string {
   return pool.toString("hex", used - ID_BYTES, used);
 }
 
-/**
- * Returns the `traceparent` of a new trace that is not recorded. Its trace id is still used in logs
- * and events.
- */
+/** Not recorded; the trace id is still used in logs and events. */
 export function newTraceparent(): string {
   const ids = takeIds();
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
 }
 
-/** The parts of a `traceparent` header that `parseTraceparent` returned. */
 export interface SpanReference {
   readonly traceId: string;
   readonly spanId: string;
@@ -69,14 +58,11 @@ export function toSpanReference(traceparent: string): SpanReference {
   };
 }
 
-/** Joins the parts of a `traceparent` header; the inverse of `toSpanReference`. */
 export function fromSpanReference({ traceId, spanId, isSampled }: SpanReference): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/**
- * Returns the trace id of a `traceparent` header, which all spans and log lines of a trace share.
- */
+/** All spans and log lines of a trace share it. */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35);
 }

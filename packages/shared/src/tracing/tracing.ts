@@ -24,29 +24,17 @@ const KINDS = {
 
 export interface SpanOptions {
   readonly kind: keyof typeof KINDS;
-  /**
-   * Attributes of the span: ids, codes and numbers. Never a secret, a user's text, a whole URL or
-   * the message of an error.
-   */
+  /** Ids, codes and numbers. Never a secret, a user's text, a whole URL or an error's message. */
   readonly attributes?: Attributes;
-  /**
-   * The `traceparent` of the parent span. Default: the `traceparent` of the current request.
-   * Without a current request, a new trace starts.
-   */
+  /** Default: that of the current request; without one, a new trace starts. */
   readonly parent?: string | undefined;
 }
 
-/** A span of a trace. */
 export interface Span {
-  /**
-   * The trace context for work that belongs to this span; undefined while spans are not recorded.
-   */
+  /** For work that belongs to this span; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /**
-   * Marks the span as failed, with a class of failure. There must be few different classes, for
-   * example error codes.
-   */
+  /** A class of failure, for example an error code, of which there must be few. */
   fail(errorType: string): void;
   end(): void;
 }
@@ -61,26 +49,18 @@ const UNRECORDED: Span = {
 let tracer: Tracer | undefined;
 let ratio = 1;
 
-/**
- * Records spans with `recorder` from now on; undefined stops recording. `externalRatio` is the
- * ratio, from 0 to 1, of the recorded traces among those that external clients start.
- */
+/** Undefined stops recording. `externalRatio`: of recorded traces of external clients, 0 to 1. */
 export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): void {
   tracer = recorder;
   ratio = externalRatio;
 }
 
-/**
- * Replaces the sampling decision of an external client by our own, so that clients cannot make us
- * record more than configured. The decision is random instead of based on the trace id, because the
- * client chooses the id as well.
- */
+/** Clients cannot make us record more than configured: they choose the trace id as well. */
 export function sampleAnew(traceparent: string): string {
   const isSampled = tracer !== undefined && Math.random() < ratio;
   return fromSpanReference({ ...toSpanReference(traceparent), isSampled });
 }
 
-/** Whether spans are recorded, for code that has to prepare data for spans. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
@@ -106,31 +86,27 @@ function toSpan(span: ApiSpan): Span {
   };
 }
 
-/**
- * Starts a span, which the caller must end. It costs almost nothing while spans are not recorded.
- */
+/** The caller must end it. It costs almost nothing while spans are not recorded. */
 export function openSpan(name: string, options: SpanOptions): Span {
   if (tracer === undefined) return UNRECORDED;
   const { kind, attributes = {}, parent = findContext()?.traceparent } = options;
   return toSpan(tracer.startSpan(name, { kind: KINDS[kind], attributes }, contextWith(parent)));
 }
 
-/** Runs `work` as part of the span: RPCs that the work makes continue the trace. */
+/** RPCs that the work makes continue the trace. */
 export function runInSpan<T>({ traceparent }: Span, work: () => T): T {
   if (traceparent === undefined) return work();
   return runInContext({ ...(findContext() ?? contextOf({})), traceparent }, work);
 }
 
-/** Returns the class of an error for a span: its reason, code or name. Never its message. */
+/** Reason, code or name. Never the message. */
 export function errorTypeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.reason;
   if (!(error instanceof Error)) return "_OTHER";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/**
- * Runs `work` in a new span. The span ends with `work` and is marked as failed when `work` throws.
- */
+/** Marked as failed when `work` throws. */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,

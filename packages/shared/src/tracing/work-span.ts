@@ -33,10 +33,7 @@ export function inWorkSpan<T>(
   );
 }
 
-/**
- * Runs code that serves several pieces of work. If the same API request led to all of them, the
- * code runs in the context of that request, otherwise in a new context.
- */
+/** In the context of the API request if all work has the same, otherwise in a new one. */
 export function inWorkContext<T>(works: readonly Pick<Work, "cause">[], run: () => T): T {
   return runInContext(contextOf(sharedCause(works.map(({ cause }) => causeOf(cause ?? {})))), run);
 }

@@ -1,5 +1,5 @@
+import type { createAvailableReaders } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import type { Connectors } from "@postrider/platforms/platforms";
 import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import { setAvailable } from "#src/db/account-settings.ts";
@@ -32,10 +32,10 @@ interface Answer {
  */
 export class AvailableSettings {
   readonly #deps: Deps;
-  readonly #readers: Connectors<"available">;
+  readonly #readers: ReturnType<typeof createAvailableReaders>;
   readonly #answers = new BoundedMap<string, Answer>(MAX_ANSWERS);
 
-  constructor(deps: Deps, readers: Connectors<"available">) {
+  constructor(deps: Deps, readers: ReturnType<typeof createAvailableReaders>) {
     this.#deps = deps;
     this.#readers = readers;
   }

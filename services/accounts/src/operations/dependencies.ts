@@ -1,5 +1,5 @@
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
-import type { AuthorizationConnectors } from "@postrider/platforms/platforms";
+import type { AuthorizationConnectors } from "@postrider/platforms/authorizations";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";

@@ -1,6 +1,6 @@
+import type { AuthorizationSettings } from "@postrider/platforms/authorizations";
 import { createHostChecks } from "@postrider/platforms/host-checks";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
-import type { AuthorizationSettings } from "@postrider/platforms/platforms";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";

@@ -1,7 +1,7 @@
 import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
 import { reasonNotToRevoke, type Revocation } from "@postrider/platforms/authorization/revocation";
+import { AUTHORIZATIONS } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import { PLATFORMS } from "@postrider/platforms/platforms";
 import { readOwnership } from "@postrider/shared/deployment/table";
 import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -30,7 +30,7 @@ export async function revokeTokens(
   // If the database does not answer, the person's grant is treated as shared with another
   // workspace, because revoking a shared grant would disconnect the account of that workspace, too.
   const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
-  const reason = reasonNotToRevoke(PLATFORMS[platform].authorization.revocation, isShared);
+  const reason = reasonNotToRevoke(AUTHORIZATIONS[platform].revocation, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
   const isOwn = await readOwnership(sql, deploymentId).then(
     ({ kind }) => kind === "own",

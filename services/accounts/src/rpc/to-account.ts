@@ -5,8 +5,9 @@ import {
   type AccountPermissions,
   describePermissions,
 } from "@postrider/platforms/authorization/permissions";
+import { AUTHORIZATIONS } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import { PLATFORMS } from "@postrider/platforms/platforms";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { AccountRow } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -15,8 +16,13 @@ export function toAccount(
   row: AccountRow,
   { features }: Pick<Dependencies, "features">,
 ): MessageInitShape<typeof AccountSchema> {
-  const permissions = isPlatformId(row.platform)
-    ? describePermissions(PLATFORMS[row.platform], row.permissions, features)
+  const { platform } = row;
+  const permissions = isPlatformId(platform)
+    ? describePermissions(
+        { rules: PLATFORM_FACTS[platform].rules, authorization: AUTHORIZATIONS[platform] },
+        row.permissions,
+        features,
+      )
     : undefined;
   return {
     traits: { ...row.traits },

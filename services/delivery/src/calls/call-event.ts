@@ -3,20 +3,23 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import { NOT_STORED, withoutText } from "#src/domain/without-text.ts";
 import type { CallErrorCode } from "./call.ts";
 
-/** A failure before the call. A refused access token is renewed by the worker, which repeats the step. */
+/**
+ * A failure before the call. A refused access token is renewed by the worker, which repeats the
+ * step.
+ */
 export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 
 /** How a call ended; `done` if it took effect and created nothing that has an id. */
 export type CallOutcome = Outcome | { readonly kind: "done" };
 
 /**
- * What a worker learned about a call. The outcome of a marked call counts whichever worker reports it. Everything
- * else counts only while the reporting worker holds the call.
+ * What a worker learned about a call. The outcome of a marked call counts whichever worker reports
+ * it. Everything else counts only while the reporting worker holds the call.
  */
 export type CallEvent =
   /**
-   * A marked call ended. `isForeignHost`: its server is run by the owner of the account, so that the outcome says
-   * nothing about the platform.
+   * A marked call ended. `isForeignHost`: its server is run by the owner of the account, so that
+   * the outcome says nothing about the platform.
    */
   | {
       readonly kind: "called";
@@ -27,8 +30,8 @@ export type CallEvent =
   /** No worker reported how the call ended, although `callUntil` has passed. */
   | { readonly kind: "call_lost"; readonly callNumber: number }
   /**
-   * The database did not answer whether it recorded that the call begins, so the worker did not send it. `callNumber`
-   * is the number that the call would have.
+   * The database did not answer whether it recorded that the call begins, so the worker did not
+   * send it. `callNumber` is the number that the call would have.
    */
   | {
       readonly kind: "mark_lost";
@@ -64,14 +67,14 @@ export type CallEvent =
       readonly published: Pick<Published, "externalId" | "permalink"> | undefined;
     }
   /**
-   * An operator declared the restore lossless that made the outcome uncertain. `firstCalledAt`: when the first call
-   * with an unknown outcome began; null if the restore alone made it uncertain.
+   * An operator declared the restore lossless that made the outcome uncertain. `firstCalledAt`:
+   * when the first call with an unknown outcome began; null if the restore alone made it uncertain.
    */
   | { readonly kind: "trusted"; readonly firstCalledAt: Date | null };
 
 /**
- * Returns the event without the text that a platform wrote, so that the same decision can be recorded if the database
- * refuses that text. An id is kept if it can be stored.
+ * Returns the event without the text that a platform wrote, so that the same decision can be
+ * recorded if the database refuses that text. An id is kept if it can be stored.
  */
 export function withoutPlatformText<E extends CallEvent>(event: E): E {
   if ("outcome" in event) return { ...event, outcome: withoutText(event.outcome) };

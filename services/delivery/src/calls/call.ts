@@ -49,7 +49,8 @@ export interface Call {
   readonly platform: string;
   readonly status: CallStatus;
   /**
-   * No process claims the call before this instant. While it is in work, its lease or the call itself ends then.
+   * No process claims the call before this instant. While it is in work, its lease or the call
+   * itself ends then.
    */
   readonly wakeAt: Date;
   /** The call is not sent after this instant. */
@@ -62,7 +63,9 @@ export interface Call {
   readonly callNumber: number;
   readonly calledAt: Date | null;
   readonly callUntil: Date | null;
-  /** When the first sending with an unknown outcome began. Searches of the platform start from then. */
+  /**
+   * When the first sending with an unknown outcome began. Searches of the platform start from then.
+   */
   readonly firstUnknownAt: Date | null;
   /** Number of sendings that ended with an unknown outcome, also if it became known later. */
   readonly unknownCount: number;
@@ -70,14 +73,17 @@ export interface Call {
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
-  /** Whether a rate limit made the outcome unknown: then the next sending does not count as a resend. */
+  /**
+   * Whether a rate limit made the outcome unknown: then the next sending does not count as a
+   * resend.
+   */
   readonly isLimited: boolean;
   /** Whether a sending that the restored data does not contain may have taken effect. */
   readonly isRestored: boolean;
   readonly version: number;
   /**
-   * The platform's id of the account, which accounts of several workspaces can share; null until a sending begins or
-   * the platform is searched.
+   * The platform's id of the account, which accounts of several workspaces can share; null until a
+   * sending begins or the platform is searched.
    */
   readonly externalAccountId: string | null;
   /** The platform's id of what the call created. */
@@ -89,9 +95,15 @@ export interface Call {
   readonly permalink?: string | null;
   /** Targets: the number of the publish request. */
   readonly generation?: number;
-  /** Targets: whether the latest attempt has no outcome yet. Neither a rate limit nor a call that was not sent ends it. */
+  /**
+   * Targets: whether the latest attempt has no outcome yet. Neither a rate limit nor a call that
+   * was not sent ends it.
+   */
   readonly isAttemptOpen?: boolean;
-  /** Comment actions: the ids that further sendings returned. Targets keep such ids in their attempts. */
+  /**
+   * Comment actions: the ids that further sendings returned. Targets keep such ids in their
+   * attempts.
+   */
   readonly furtherIds?: readonly string[];
 }
 
@@ -122,8 +134,8 @@ export interface Attempt {
   /** Number of the latest call within the attempt. */
   readonly callNumber: number;
   /**
-   * The fence of the worker that marked the latest call of the attempt. Before the first mark, of the worker that
-   * began the attempt.
+   * The fence of the worker that marked the latest call of the attempt. Before the first mark, of
+   * the worker that began the attempt.
    */
   readonly fence: number;
   readonly startedAt: Date;
@@ -167,7 +179,9 @@ export type AccountEffect =
   | {
       readonly kind: "limited";
       readonly until: Date;
-      /** The platform's answer about a limit of our app, which stops all accounts of the platform. */
+      /**
+       * The platform's answer about a limit of our app, which stops all accounts of the platform.
+       */
       readonly ofApp?: { readonly code: TargetErrorCode; readonly message: string };
     };
 
@@ -182,14 +196,22 @@ export interface CallChange<C extends Call> {
 export interface Decision<C extends Call> {
   /** The state before the event. */
   readonly call: C;
-  /** New states of the call and its siblings; none if the event is a repetition or comes from a worker that lost the call. */
+  /**
+   * New states of the call and its siblings; none if the event is a repetition or comes from a
+   * worker that lost the call.
+   */
   readonly changes: readonly CallChange<C>[];
   readonly attempt?: Attempt;
   readonly account?: AccountEffect;
   /** Values that the platform returned and that the next call needs, added to the stored ones. */
   readonly handles?: Handles;
-  /** Set if the target is published without a post id: data with which the platform is asked for the id later. */
+  /**
+   * Set if the target is published without a post id: data with which the platform is asked for the
+   * id later.
+   */
   readonly askLater?: Handles;
-  /** Set if the worker that reported the event keeps the call and continues within the same attempt. */
+  /**
+   * Set if the worker that reported the event keeps the call and continues within the same attempt.
+   */
   readonly isContinued?: true;
 }

@@ -26,8 +26,8 @@ export interface Locked<C extends Call> {
 }
 
 /**
- * Decides what follows from events, one after the other. Each decision takes into account what the earlier ones
- * changed.
+ * Decides what follows from events, one after the other. Each decision takes into account what the
+ * earlier ones changed.
  *
  * @returns The decisions by their events. An event has none if a restore removed its call.
  */

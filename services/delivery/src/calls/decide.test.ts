@@ -114,7 +114,10 @@ function looked(verdict: Verdict, maxResends = 1): CallEvent {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
-/** The fields of the task that the event changes, and whether the change is reported to the posts service. */
+/**
+ * The fields of the task that the event changes, and whether the change is reported to the posts
+ * service.
+ */
 function after(task: Task, learned: CallEvent, given: Partial<Snapshot<Task>> = {}) {
   const decision = decide(snapshot(task, given), learned);
   const [own] = decision.changes.filter(({ call }) => call.generation === task.generation);

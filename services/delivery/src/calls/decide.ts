@@ -23,8 +23,8 @@ import {
   type Snapshot,
 } from "./call.ts";
 
-// This file is longer than others on purpose: whether a call is sent again is one decision. A reader who asks what
-// becomes of an unknown outcome finds it here from top to bottom, without a second file.
+// This file is longer than others on purpose: whether a call is sent again is one decision. What
+// becomes of an unknown outcome is read here from top to bottom, without a second file.
 
 type Fenced = Extract<CallEvent, { kind: keyof typeof HELD_IN }>;
 type Called = Extract<CallEvent, { kind: "called" }>;
@@ -42,14 +42,15 @@ interface Fault {
 
 const MARK_LOST_MS = 1_000;
 /**
- * How long a call that was reported as failed waits before it is sent again, so that the service that asked for it
- * first learns that it is open again.
+ * How long a call that was reported as failed waits before it is sent again, so that the service
+ * that asked for it first learns that it is open again.
  */
 const REOPEN_MS = 5_000;
 /** How long after `sendBefore` a platform that does not answer is still searched. */
 const GIVE_UP_MS = 60 * 60_000;
 /**
- * Errors with which a platform refuses the content, which it does in every call with the same content.
+ * Errors with which a platform refuses the content, which it does in every call with the same
+ * content.
  */
 const ABOUT_CONTENT: ReadonlySet<CallErrorCode> = new Set<CallErrorCode>([
   "content_rejected",
@@ -93,8 +94,9 @@ const HELD_IN = {
 } as const satisfies Partial<Record<CallEvent["kind"], readonly CallStatus[]>>;
 
 /**
- * Decides what follows from an event. Only this function decides whether a call is sent, sent again, searched for on
- * its platform or given up. It is pure: the time and a random number are part of the snapshot.
+ * Decides what follows from an event. Only this function decides whether a call is sent, sent
+ * again, searched for on its platform or given up. It is pure: the time and a random number are
+ * part of the snapshot.
  */
 export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent): Decision<C> {
   if (isFenced(event))
@@ -166,8 +168,8 @@ function onCalled<C extends Call>(snapshot: Snapshot<C>, event: Called): Decisio
 }
 
 /**
- * Marks an answered call that may be repeated as ended: it can no longer arrive at the platform, so that a later call
- * about the same object need not wait for its deadline.
+ * Marks an answered call that may be repeated as ended: it can no longer arrive at the platform, so
+ * that a later call about the same object need not wait for its deadline.
  */
 function withEndedCall<C extends Call>(snapshot: Snapshot<C>): Snapshot<C> {
   const { call, kind, now } = snapshot;
@@ -206,9 +208,9 @@ function onCallLost<C extends Call>(snapshot: Snapshot<C>, callNumber: number): 
 }
 
 /**
- * Decides what follows when a worker does not know whether the beginning of its call was recorded. If it was, the call
- * ends as not sent. If not, the call is released: a statement that still runs in the database and would record the
- * beginning then finds the call queued, and records nothing.
+ * Decides what follows when a worker does not know whether the beginning of its call was recorded.
+ * If it was, the call ends as not sent. If not, the call is released: a statement that still runs
+ * in the database and would record the beginning then finds the call queued, and records nothing.
  */
 function onMarkLost<C extends Call>(
   snapshot: Snapshot<C>,
@@ -216,7 +218,8 @@ function onMarkLost<C extends Call>(
 ): Decision<C> {
   const { call, attempt, now } = snapshot;
   const marked = attempt ?? call;
-  // The fence is compared too, because another worker that has since claimed the call can have marked the same number.
+  // The fence is compared too, because another worker that has since claimed the call can have
+  // marked the same number.
   if (marked.fence === fence && marked.callNumber === callNumber)
     return onCalled(snapshot, { kind: "called", callNumber, outcome: { kind: "not_sent" } });
   if (call.fence !== fence || call.status !== "working") return nothing(snapshot);
@@ -224,8 +227,9 @@ function onMarkLost<C extends Call>(
 }
 
 /**
- * Decides what follows when a call may have taken effect. No worker claims it before it can no longer arrive at the
- * platform (`callUntil`). Then it is searched for, or repeated if repeating does no harm.
+ * Decides what follows when a call may have taken effect. No worker claims it before it can no
+ * longer arrive at the platform (`callUntil`). Then it is searched for, or repeated if repeating
+ * does no harm.
  */
 function onUnknown<C extends Call>(
   snapshot: Snapshot<C>,
@@ -254,7 +258,10 @@ function onUnknown<C extends Call>(
   });
 }
 
-/** The platform has accepted the call and still processes it. The attempt stays open until it reports the result. */
+/**
+ * The platform has accepted the call and still processes it. The attempt stays open until it
+ * reports the result.
+ */
 function onPending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Decision<C> {
   const { afterMs, handles } = pending;
   const wakeAt = after(snapshot.now, afterMs);
@@ -289,7 +296,8 @@ function onFailure<C extends Call>(snapshot: Snapshot<C>, failure: Failure): Dec
     case "retryable":
       return onRetryable(snapshot, failure, now);
     case "token_refused": {
-      // The worker that holds the call renews the access token and continues within the same attempt.
+      // The worker that holds the call renews the access token and continues within the same
+      // attempt.
       const working: C = { ...call, status: "working", wakeAt: after(now, policy.leaseMs) };
       return changed(snapshot, working, { isReported: false, isContinued: true });
     }
@@ -297,8 +305,8 @@ function onFailure<C extends Call>(snapshot: Snapshot<C>, failure: Failure): Dec
 }
 
 /**
- * A platform refuses what it has already as a duplicate. If an earlier call has an unknown outcome, it most likely
- * took effect.
+ * A platform refuses what it has already as a duplicate. If an earlier call has an unknown outcome,
+ * it most likely took effect.
  */
 function onRefused<C extends Call>(
   snapshot: Snapshot<C>,
@@ -313,8 +321,8 @@ function onRefused<C extends Call>(
 }
 
 /**
- * A rate limit is not a failure: it does not count as a retry, the attempt stays open and continues after the wait, and all
- * calls of the account wait.
+ * A rate limit is not a failure: it does not count as a retry, the attempt stays open and continues
+ * after the wait, and all calls of the account wait.
  */
 function onLimit<C extends Call>(
   snapshot: Snapshot<C>,
@@ -360,8 +368,8 @@ function onRetryable<C extends Call>(
 }
 
 /**
- * Ends a call without success. While an earlier one may have taken effect, the error is `outcome_unknown`: with
- * another error, the user could ask again and make it happen twice.
+ * Ends a call without success. While an earlier one may have taken effect, the error is
+ * `outcome_unknown`: with another error, the user could ask again and make it happen twice.
  */
 function fail<C extends Call>(
   snapshot: Snapshot<C>,
@@ -383,8 +391,9 @@ function fail<C extends Call>(
 }
 
 /**
- * The calls to the platform are held. The call has certainly not been sent, so it waits, and the wait counts as no
- * retry. The user sees one attempt for the whole wait, however often it is tried meanwhile.
+ * The calls to the platform are held. The call has certainly not been sent, so it waits, and the
+ * wait counts as no retry. The user sees one attempt for the whole wait, however often it is tried
+ * meanwhile.
  */
 function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const { call, now, policy } = snapshot;
@@ -400,8 +409,8 @@ function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
 // --- Success
 
 /**
- * The success that is recorded first gives the call its id. A further success with another id is a duplicate on the
- * platform.
+ * The success that is recorded first gives the call its id. A further success with another id is a
+ * duplicate on the platform.
  */
 function onSuccess<C extends Call>(snapshot: Snapshot<C>, ids: Ids): Decision<C> {
   const { call, siblings, kind } = snapshot;
@@ -464,8 +473,8 @@ function markDuplicate<C extends Call>(call: C, { externalId }: Ids): C {
 }
 
 /**
- * Returns the decision for a call whose attempt already contains a success, which was stored there because the
- * decision about it could not be written.
+ * Returns the decision for a call whose attempt already contains a success, which was stored there
+ * because the decision about it could not be written.
  */
 function onKnownAlready<C extends Call>(snapshot: Snapshot<C>): Decision<C> | undefined {
   const { attempt } = snapshot;
@@ -489,7 +498,8 @@ function onVerdict<C extends Call>(
     case "absent":
       return onAbsent(snapshot, verdict, maxResends);
     case "refused": {
-      // The platform refused only the call that was searched for; the outcome of an older one may still be unknown.
+      // The platform refused only the call that was searched for; the outcome of an older one may
+      // still be unknown.
       const openUnknowns = Math.max(0, call.openUnknowns - 1);
       const ended = { ...snapshot, call: { ...call, openUnknowns } };
       return fail(ended, verdict, { kind: "answered" });
@@ -504,8 +514,9 @@ function onVerdict<C extends Call>(
 }
 
 /**
- * A call that is proved absent is sent again, the first time at once and then after the waits of a repeated call,
- * until `maxResends` or the policy ends it. A rate limit has its own wait and does not count.
+ * A call that is proved absent is sent again, the first time at once and then after the waits of a
+ * repeated call, until `maxResends` or the policy ends it. A rate limit has its own wait and does
+ * not count.
  */
 function onAbsent<C extends Call>(
   snapshot: Snapshot<C>,
@@ -535,7 +546,8 @@ function onRepeat<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const wakeAt = after(now, nextRepeatMs(policy, call.unknownCount));
   const isSpent = !kind.isRepeatedUntilTooLate && call.resendCount > policy.retryMs.length;
   if (isSpent || wakeAt >= call.sendBefore) return fail(snapshot, STILL_UNKNOWN);
-  // The earlier call may have taken effect, so the error stays `outcome_unknown` until the repeated call has ended.
+  // The earlier call may have taken effect, so the error stays `outcome_unknown` until the repeated
+  // call has ended.
   const repeated: C = { ...call, status: "queued", wakeAt, resendCount: call.resendCount + 1 };
   return changed(snapshot, repeated, { isReported: wakeAt > now });
 }
@@ -572,7 +584,10 @@ function isFailedUnknown({ status, errorCode }: Call): boolean {
   return status === "failed" && errorCode === "outcome_unknown";
 }
 
-/** The late answer proves that nothing was published. The call continues as if it had arrived in time. */
+/**
+ * The late answer proves that nothing was published. The call continues as if it had arrived in
+ * time.
+ */
 function onLate<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Decision<C> {
   const { call, now } = snapshot;
   const { openUnknowns, unknownCount } = call;
@@ -608,8 +623,8 @@ function onLate<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Decisi
 }
 
 /**
- * The platform still processes the post. A search needs the handles (post or upload ids) in that answer, so the result
- * of a search that began without them is ignored.
+ * The platform still processes the post. A search needs the handles (post or upload ids) in that
+ * answer, so the result of a search that began without them is ignored.
  */
 function onLatePending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Decision<C> {
   const { afterMs, handles } = pending;
@@ -622,8 +637,8 @@ function onLatePending<C extends Call>(snapshot: Snapshot<C>, pending: Pending):
 }
 
 /**
- * Ends the attempt of a late answer. It was already reported as `unknown`, so even a rate limit ends it, although a
- * rate limit otherwise keeps an attempt open.
+ * Ends the attempt of a late answer. It was already reported as `unknown`, so even a rate limit
+ * ends it, although a rate limit otherwise keeps an attempt open.
  */
 function withEndedAttempt<C extends Call>(
   decision: Decision<C>,
@@ -665,8 +680,9 @@ function reopen<C extends Call>(call: C, { call: before, now }: Snapshot<C>): C 
 // --- What operators say
 
 /**
- * An operator states whether the platform has the post. That it is absent is not accepted while the call may still
- * arrive (`callUntil`). A success that is already known takes precedence over any statement.
+ * An operator states whether the platform has the post. That it is absent is not accepted while the
+ * call may still arrive (`callUntil`). A success that is already known takes precedence over any
+ * statement.
  */
 function onStated<C extends Call>(
   snapshot: Snapshot<C>,
@@ -686,8 +702,8 @@ function onStated<C extends Call>(
 }
 
 /**
- * If only the restore made the call uncertain, it was not sent, and is sent without a search. If a call had an unknown
- * outcome before the restore, the search for it continues.
+ * If only the restore made the call uncertain, it was not sent, and is sent without a search. If a
+ * call had an unknown outcome before the restore, the search for it continues.
  */
 function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | null): Decision<C> {
   const { call, kind, siblings, now } = snapshot;
@@ -701,8 +717,8 @@ function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | 
     openUnknowns: call.openUnknowns - 1,
     looks: 0,
     isRestored: false,
-    // The search starts at the first call with an unknown outcome. An earlier start, which only the restore required,
-    // could find a post with the same text that a person published.
+    // The search starts at the first call with an unknown outcome. An earlier start, which only the
+    // restore required, could find a post with the same text that a person published.
     firstUnknownAt: firstCalledAt ?? (isUncertain ? call.firstUnknownAt : null),
   };
   const sent: C = { ...requeue(certain, now), isLimited: false };
@@ -742,7 +758,10 @@ function changed<C extends Call>(
   return { call, changes: [change(next, isReported)], ...effects };
 }
 
-/** Puts a call back into the queue. What its finished steps returned stays stored, so that the next try continues there. */
+/**
+ * Puts a call back into the queue. What its finished steps returned stays stored, so that the next
+ * try continues there.
+ */
 function requeue<C extends Call>(call: C, wakeAt: Date, fault?: Fault): C {
   const errorCode = fault?.code ?? null;
   return { ...call, status: "queued", wakeAt, errorCode, errorMessage: fault?.message ?? null };
@@ -787,8 +806,9 @@ function attemptWith(
 }
 
 /**
- * Returns the wait before a call with an unknown outcome is sent again, because repeating it is harmless or it is
- * absent: 0 before the first repetition; then it follows `retryMs`, whose last value repeats.
+ * Returns the wait before a call with an unknown outcome is sent again, because repeating it is
+ * harmless or it is absent: 0 before the first repetition; then it follows `retryMs`, whose last
+ * value repeats.
  */
 function nextRepeatMs({ retryMs }: CallPolicy, repetition: number): number {
   if (repetition <= 1) return 0;

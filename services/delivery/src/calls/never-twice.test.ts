@@ -39,7 +39,10 @@ const fault = fc.record({
   work: fc.constantFrom(...WORK),
   /** Whether a search of the platform finds out what became of the call. */
   isSeen: fc.boolean(),
-  /** Whether answers that came after the deadline, and repetitions of earlier events, are reported now. */
+  /**
+   * Whether answers that came after the deadline, and repetitions of earlier events, are reported
+   * now.
+   */
   isLateReported: fc.boolean(),
   /** Whether the user sends a failed target again, if its error allows that. */
   isSentAgain: fc.boolean(),
@@ -89,8 +92,8 @@ interface Report {
 }
 
 /**
- * A platform, and the workers of one call in all its generations. The platform carries out a call at
- * most once and before `callUntil`. It can be searched, and refuses a second private reply.
+ * A platform, and the workers of one call in all its generations. The platform carries out a call
+ * at most once and before `callUntil`. It can be searched, and refuses a second private reply.
  */
 class Run {
   readonly generations: Generation[] = [];

@@ -31,7 +31,9 @@ export interface CallTable<Key extends object, Row> {
   readonly types: (sql: ISql) => SqlFragment;
 }
 
-/** The columns that decisions about marked calls change in each table: values, assignments, types. */
+/**
+ * The columns that decisions about marked calls change in each table: values, assignments, types.
+ */
 export function toMarkedRow(call: Call) {
   return {
     unknown_count: call.unknownCount,

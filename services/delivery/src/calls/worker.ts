@@ -20,7 +20,9 @@ export type WorkEnd<E> =
 export const DONE = { kind: "done" } as const;
 export const RELEASE_NOW = { kind: "release", delayMs: 0 } as const;
 
-/** A call whose worker was lost this many times in a row is given up before any other work on it. */
+/**
+ * A call whose worker was lost this many times in a row is given up before any other work on it.
+ */
 const MAX_CRASHES = 5;
 /** Average wait for another open call that a search could not tell apart, in milliseconds. */
 const BUSY_MS = 250;
@@ -71,7 +73,9 @@ export interface ReadyCall<Key extends object, E, Reason extends string> {
   readonly failpoints: string;
 }
 
-/** A call that was sent, or held back at the last moment (`not_sent`), and whose end is recorded. */
+/**
+ * A call that was sent, or held back at the last moment (`not_sent`), and whose end is recorded.
+ */
 export interface Sent {
   readonly kind: "sent";
   readonly callNumber: number;
@@ -89,8 +93,8 @@ export async function sendCall<Key extends object, E, Reason extends string>(
   const { request, send, toEvent, failpoints } = ready;
   const { isForeignHost = false } = request;
   failpoint(`delivery.before-${failpoints}mark`);
-  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
-  // for the call.
+  // The clocks are read before the database records that the call begins. So every delay from here
+  // on shortens the time for the call.
   const guard = createSendGuard(deps.clocks, request.callMs);
   const mark = await markCall(context, ready);
   if (mark.kind !== "marked") return mark;
@@ -184,7 +188,9 @@ export async function endWork<E>(
   }
 }
 
-/** Returns the credentials in the order of the calls; empty if the accounts service does not answer. */
+/**
+ * Returns the credentials in the order of the calls; empty if the accounts service does not answer.
+ */
 export async function findCredentials(
   { accounts, logger }: { readonly accounts: AccountsClients; readonly logger: Logger },
   calls: readonly (AccountRef & { readonly cause: Readonly<Record<string, string>> | null })[],

@@ -48,32 +48,22 @@ interface EngagementOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly accounts: Peer };
-  /**
-   * Says whether this process may act on its data; a process on a copy of the data must not send
-   * anything.
-   */
+  /** A process on a copy of the data must not send anything. */
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
 
-/** The consumers and the jobs for comments, automations and metrics. */
 export interface Engagement extends AsyncDisposable {
   /** Makes this process look at once for due actions on comments and due private replies. */
   readonly nudgeActions: () => void;
   /** Makes this process look at once for accounts that are due for a poll. */
   readonly nudgePolls: () => void;
-  /**
-   * Readiness check that fails when a process that should run has not looked for actions on
-   * comments, or for accounts to poll, for over 10 s.
-   */
+  /** Fails when a process that should run has not looked for actions or accounts for over 10 s. */
   readonly check: Check;
 }
 
-/**
- * Starts the work on comments, automations and metrics. Disposing of the result waits for open
- * platform calls.
- */
+/** Disposing of the result waits for open platform calls. */
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
   const deps = createEngagementDeps({ ...options, sql });
@@ -132,7 +122,6 @@ async function startConsumers(
   );
 }
 
-/** Returns the dependencies of the jobs and the RPCs of engagement. */
 export function createEngagementDeps(
   options: Pick<EngagementOptions, "config" | "logger" | "peers" | "guard" | "onEvents"> & {
     readonly sql: Sql;
@@ -160,17 +149,11 @@ export function createEngagementDeps(
 /** The RPCs of engagement, which every delivery process serves, whatever else it runs. */
 export interface EngagementRpc extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /**
-   * The handlers of the consumers. They process parked events again when an operator redrives these
-   * events.
-   */
+  /** Process parked events again when an operator redrives them. */
   readonly handlers: readonly EventHandler[];
 }
 
-/**
- * Creates the RPCs of engagement. Disposing of them aborts the platform calls whose callers no
- * longer wait, and records the results of these calls.
- */
+/** Disposing of them aborts calls whose callers no longer wait, and records their results. */
 export function createEngagementRpc(
   deps: EngagementDeps,
   more: Pick<AutomationRpcDeps, "cursorKeys" | "nudgePolls"> & Pick<CommentRpcDeps, "nudgeActions">,

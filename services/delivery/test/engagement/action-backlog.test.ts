@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls, markCalls } from "#src/calls/marks.ts";
 import { claimActions, findNextActionMs } from "#src/engagement/db/action-claims.ts";
 import { countActions } from "#src/engagement/db/action-counts.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
-import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { insertManualAction } from "#src/engagement/operations/insert-actions.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { CommentWorld, request } from "./fixture.ts";
@@ -81,7 +81,7 @@ test("claiming a comment action, finding lost calls and recording that a call be
   const read = await sql.begin(async (tx) => {
     expect(await findNextActionMs(tx, LIMITS.platforms)).toBeLessThan(0);
     expect(await listLostCalls(tx, ACTION_TABLE, 100)).toEqual([]);
-    await doubtActions(tx, 1_000, true);
+    await doubtCalls(tx, ACTION_TABLE, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
     // The account with the backlog gets its maximum number of comment actions in work, and the actions of the other
     // account are claimed without delay.

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
@@ -112,7 +112,7 @@ test("a search for due tasks reads a few rows of a paused platform, however many
   await sql.begin(async (tx) => {
     expect(await findNextTask(tx, PLATFORMS, null)).toMatchObject({ waitMs: null });
     expect(await listLostCalls(tx, TASK_TABLE, 100)).toEqual([]);
-    expect(await doubtTasks(tx, 60_000, false)).toBe(false);
+    expect(await doubtCalls(tx, TASK_TABLE, 60_000, false)).toBe(false);
     expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: false });
     expect(await rowsRead(tx)).toBeLessThan(10);
   });

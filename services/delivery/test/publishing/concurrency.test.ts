@@ -8,7 +8,7 @@ import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
-import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
+import { HeldTasks } from "#src/publishing/operations/held-tasks.ts";
 import {
   logger,
   openDatabase,
@@ -238,7 +238,7 @@ test("a process that claims a publish task again whose lease it had lost interru
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
   const { sql } = database;
-  await using inWork = new TasksInWork({ sql, leaseMs: 200, logger, onEnd: () => undefined });
+  await using inWork = new HeldTasks({ sql, leaseMs: 200, logger, onEnd: () => undefined });
   using first = inWork.hold(stale);
   using second = inWork.hold(current);
 

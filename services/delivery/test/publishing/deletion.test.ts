@@ -140,9 +140,9 @@ test("a rate limit that the platform returns to a deletion stops all deletions o
 
   await consume(sql, [toDeletionRecord(target, id)]);
   await eventually(() => world.deletes.length === 6);
-  const [gate] = await eventually(async () => {
+  const [breaker] = await eventually(async () => {
     const rows = await sql<{ notBefore: Date }[]>`
-      select not_before from account_gates where account_id = ${target.accountId} and not_before > now()`;
+      select not_before from account_breakers where account_id = ${target.accountId} and not_before > now()`;
     return rows.length > 0 && rows;
   });
   const next = world.addTarget({ accountId: target.accountId });
@@ -152,7 +152,7 @@ test("a rate limit that the platform returns to a deletion stops all deletions o
   await untilStatus(sql, next, "published");
   const [{ publishedAt } = { publishedAt: null }] = await sql<{ publishedAt: Date }[]>`
     select published_at from publish_tasks where target_id = ${next.targetId}`;
-  expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
+  expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(breaker?.notBefore.getTime() ?? Infinity);
 });
 
 test.each([

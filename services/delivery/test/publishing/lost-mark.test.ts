@@ -55,7 +55,7 @@ test("when the database connection breaks after the start of a probe of an unres
   await using run = await openTargetRun();
   const { database, sql, world, target } = run;
   await sql`
-    insert into platform_brakes (platform, held_since, probe_at)
+    insert into platform_breakers (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now())`;
   await using _worker = startWorker(database, world, {
     settings: { ...QUICK, visibleCallMs: 3_600_000, probeMs: [20] },

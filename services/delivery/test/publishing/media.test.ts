@@ -206,9 +206,9 @@ test("after a media download was cut off, the next attempt downloads the media a
   await using _worker = startWorker(database, world, { settings: { retryMs: [60_000] } });
   await request(database.sql, target);
   await eventually(async () => (await listAttempts(database.sql, target))[0]?.outcome === "retry");
-  const gates = await database.sql`
-    select 1 from account_gates where failures_in_row > 0 or not_before > now()`;
-  expect(gates).toHaveLength(0);
+  const breakers = await database.sql`
+    select 1 from account_breakers where failures_in_row > 0 or not_before > now()`;
+  expect(breakers).toHaveLength(0);
 
   await hurry(database.sql, target);
 

@@ -114,15 +114,15 @@ test("a rate limit of the platform does not count as an attempt and stops all pu
   expect(await listAttempts(database.sql, first)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
-  const [gate] = await database.sql<{ notBefore: Date }[]>`
+  const [breaker] = await database.sql<{ notBefore: Date }[]>`
     select not_before
-    from account_gates
+    from account_breakers
     where account_id = ${accountId}`;
   const [call] = await database.sql<{ calledAt: Date }[]>`
     select min(called_at) as called_at
     from publish_attempts
     where account_id = ${accountId}`;
-  expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
+  expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(breaker?.notBefore.getTime() ?? Infinity);
 });
 
 test("five publishing failures in a row pause an account, and a success resets the number of failures", async () => {
@@ -136,18 +136,18 @@ test("five publishing failures in a row pause an account, and a success resets t
 
   await request(database.sql, ...targets);
 
-  const gate = await eventually(async () => {
+  const breaker = await eventually(async () => {
     const [row] = await database.sql<{ notBefore: Date | null; failuresInRow: number }[]>`
       select not_before, failures_in_row
-      from account_gates
+      from account_breakers
       where account_id = ${accountId}`;
     return row?.failuresInRow === 5 ? row : false;
   });
-  expect(gate.notBefore).toBeInstanceOf(Date);
+  expect(breaker.notBefore).toBeInstanceOf(Date);
   await eventually(async () => {
     const tasks = await Promise.all(targets.map((target) => readTask(database.sql, target)));
     return tasks.every(({ status }) => status === "published");
   });
-  const [row] = await database.sql`select failures_in_row from account_gates`;
+  const [row] = await database.sql`select failures_in_row from account_breakers`;
   expect(row).toMatchObject({ failuresInRow: 0 });
 });

@@ -3,14 +3,14 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { listLostCalls } from "#src/calls/marks.ts";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { cancelTasks } from "#src/publishing/db/cancellations.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
 import { claimQuestions, findNextQuestion } from "#src/publishing/db/detail-questions.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
-import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests } from "#src/publishing/db/tasks.ts";
@@ -196,7 +196,7 @@ test("the search for due tasks, which starts at its search floor, finds the seco
   const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);
   expect(waitMs).toBeGreaterThan(3_000_000);
   await sql.begin((tx) => cancelTasks(tx, [{ targetId, generation: 1 }]));
-  await sql`delete from account_gates`;
+  await sql`delete from account_breakers`;
 
   const next = await findNextTask(sql, PLATFORMS, floors);
   expect(next.waitMs).toBeLessThanOrEqual(0);
@@ -222,10 +222,10 @@ test("the queue of a paused account does not stop searches from leaving out earl
 test("a search that leaves out earlier due times finds the queues of a platform when publishing to the platform is no longer held back", async () => {
   const { targetId } = await insertOldTask();
   const before = await findNextTask(sql, PLATFORMS, null);
-  await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now() + interval '1 hour')`;
+  await sql`insert into platform_breakers (platform, held_since, probe_at) values ('x', now(), now() + interval '1 hour')`;
   const held = await findNextTask(sql, PLATFORMS, before.floors);
   expect(held.waitMs).toBeNull();
-  await releaseBrakes(sql);
+  await closeBreakers(sql);
 
   const next = await findNextTask(sql, PLATFORMS, held.floors);
   expect(next.waitMs).toBeLessThanOrEqual(0);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";

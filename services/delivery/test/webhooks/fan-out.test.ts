@@ -1,9 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
-import {
-  PostPublishedSchema,
-  PostPublishRequestedSchema,
-} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { PostPublishedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
@@ -83,18 +80,6 @@ test("a repeated bus event makes no second webhook delivery, even within one bat
   await events.publish("posts.events.v1", [event]);
   const deliveries = await events.deliveries(workspaceId);
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
-});
-
-test("a publish request that the sweep of the posts service repeats with a newer version makes no second webhook event", async () => {
-  const { workspaceId } = await events.subscribe();
-  const dueAt = timestampFromDate(new Date());
-  const request = { workspaceId, postId: newId(), dueAt, publishBefore: dueAt };
-  await events.publish("posts.events.v1", [
-    record(PostPublishRequestedSchema, { ...request, version: 2n }),
-    record(PostPublishRequestedSchema, { ...request, version: 5n }),
-  ]);
-  const types = (await events.deliveries(workspaceId)).map(({ eventType }) => eventType);
-  expect(types).toEqual(["post.publishing"]);
 });
 
 test("a bus event without a time does not keep other events of its batch from reaching webhook subscriptions", async () => {

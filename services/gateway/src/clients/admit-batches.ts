@@ -24,7 +24,6 @@ export interface AdmissionSource {
   readonly workspaceId: string | undefined;
 }
 
-/** A question to the accounts service, and the requests that wait for the answer. */
 export interface AdmissionQuery<Waiter> {
   readonly source: AdmissionSource;
   readonly waiters: Waiter[];
@@ -49,9 +48,8 @@ function pairIdOf({ key, workspaceId }: AdmissionSource): string {
 }
 
 /**
- * Asks the accounts service about API keys, one query per pair of API key and workspace, many
- * queries in one call. While the service does not answer, one call at a time finds out whether it
- * does again.
+ * Many queries share one call. While the accounts service does not answer, one call at a time finds
+ * out whether it does again.
  */
 export class AdmitBatches<Waiter> {
   readonly #options: AdmitBatchesOptions<Waiter>;
@@ -74,7 +72,7 @@ export class AdmitBatches<Waiter> {
     return this.#waiting < MAX_WAITING && now >= (this.#pausedUntil ?? -Infinity);
   }
 
-  /** Adds a request to the next call; only while this is open. */
+  /** Only while this is open. */
   enqueue(source: AdmissionSource, waiter: Waiter, now: number): void {
     if (this.#pausedUntil !== undefined) this.#pausedUntil = now + PROBE_MS;
     this.#waiting += 1;
@@ -85,7 +83,7 @@ export class AdmitBatches<Waiter> {
     this.#schedule();
   }
 
-  /** Sends what is pending, and resolves when every call has ended. */
+  /** Resolves when every call has ended. */
   async drain(): Promise<void> {
     while (this.#pending.size > 0 || this.#inFlight.size > 0) {
       this.#flush();

@@ -10,9 +10,8 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 
 /**
- * RPCs that wait for a platform, for a foreign server or for the inspection of a file. Together
- * they use at most half of the calls to a service, so that a slow platform delays no other
- * operation.
+ * RPCs that wait for a platform, a foreign server or the inspection of a file. They use at most
+ * half of the calls to a service, so that they delay no other operation.
  */
 const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
   AccountSettingsService.method.getAccountSettings,
@@ -26,20 +25,14 @@ const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
   MediaService.method.importMedia,
   MetricsService.method.refreshMetrics,
 ]);
-/**
- * Maximum ratio of the calls of one workspace to the calls that are free, so that a workspace whose
- * calls are long gets a third of all calls, and several such workspaces leave some for others.
- */
+/** A workspace with long calls gets a third of all, and several leave some for others. */
 const WORKSPACE_PER_FREE = 1 / 2;
 const MAX_WAITING = 4_000;
 /** Larger than the number of requests of the default rate limit. */
 const MAX_WAITING_PER_WORKSPACE = 1_000;
 const MAX_WAIT_MS = 10_000;
 
-/**
- * Shares the calls to one service between workspaces. A call that serves requests of several
- * workspaces, or of none, counts to no workspace.
- */
+/** A call that serves requests of several workspaces, or of none, counts to no workspace. */
 export function createCallPermits(): CallPermits {
   const permits = new Semaphore({
     total: MAX_CALLS_IN_FLIGHT,

@@ -19,7 +19,7 @@ export interface Upload {
   readonly token: string;
   readonly address: string;
   readonly requestId: string;
-  /** The client's upload request. Its body has not been read yet. */
+  /** The client's request, whose body has not been read yet. */
   readonly source: IncomingMessage;
 }
 
@@ -28,12 +28,12 @@ export interface ObjectRequest {
   readonly mediaId: string;
   readonly rendition: string;
   readonly requestId: string;
-  /** A `Range` header such as `bytes=0-99`; undefined for the whole file. */
+  /** Such as `bytes=0-99`; undefined for the whole file. */
   readonly range: string | undefined;
 }
 
 export interface ObjectAnswer {
-  /** Status of the download: 200, 206, or 416 for a range outside of the file. */
+  /** 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Must be read without delay, because it occupies a connection. Empty with the status 416. */
@@ -49,52 +49,38 @@ export interface ObjectDescription {
 /** The README of the media service describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * Streams the body of the client's request to the media service, no faster than the media service
-   * reads it.
-   *
    * @throws ServiceError The error of the media service; `invalid_request` when the client
-   *   disconnects, `unavailable` when the media service disconnects, another upload with this grant
-   *   runs, or the uploads of the remote address hold its whole share of the permits.
+   * disconnects, `unavailable` when the media service does, or the permits are used up.
    */
   upload(upload: Upload): Promise<void>;
-  /**
-   * Requests a file from the media service.
-   *
-   * @throws ServiceError `not_found`; `unavailable`, also when the downloads of the file or of its
-   *   workspace hold their whole share of the permits.
-   */
+  /** @throws ServiceError `not_found`; `unavailable`, also without a free permit. */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
-  /**
-   * Asks for the type, length and version of a file.
-   *
-   * @throws ServiceError `not_found`, `unavailable`.
-   */
+  /** @throws ServiceError `not_found`, `unavailable`. */
   describe(object: Omit<ObjectRequest, "range">): Promise<ObjectDescription>;
 }
 
 export interface MediaBytesOptions {
   readonly baseUrl: string;
   readonly identity: OwnIdentity;
-  /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
+  /** Of uploads, and of downloads. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Maximum time between two chunks of a download. */
+/** Between two chunks of a download. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
 const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
-  /** Returns the request headers that prove to the media service that the gateway calls. */
+  /** Proves to the media service that the gateway calls. */
   readonly identity: IdentitySource;
-  /** PEM of the authority of the media service's certificate; undefined = the public ones. */
+  /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free,
-   * or a workspace, remote address or file already has its whole share of the permits, a further
-   * transfer is refused instead of waiting, because the running transfers may be slow.
+   * Without a free permit, or beyond the share of a workspace, address or file, a transfer is
+   * refused instead of waiting, because the running ones may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -206,11 +192,7 @@ async function headersOf({ identity }: Peer, { requestId }: Pick<ObjectRequest, 
   return { ...outgoingHeaders(), ...(await identity()), "x-request-id": requestId };
 }
 
-/**
- * Returns the request headers that the media service needs. They include a length unless the body
- * is chunked, because the media service could otherwise not tell an absent body from a chunked
- * body.
- */
+/** Without a length, the media service could not tell an absent body from a chunked one. */
 function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const found = FORWARDED.map((name) => [name, headers[name]]);

@@ -6,24 +6,18 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 
 interface DescribedPost {
   readonly post: Post;
-  /** Hash of the descriptions and covers, if they were changed after the post was accepted. */
+  /** Set if they were changed after the post was accepted. */
   readonly descriptionsHash: string | undefined;
 }
 
-/**
- * Maximum time that a read of a post waits for the media service. After this time, the post is
- * shown with the descriptions and covers with which it was accepted.
- */
+/** After this wait, a post is shown with the descriptions with which it was accepted. */
 const TIMEOUT_MS = 1_000;
-/**
- * Length of the hash in bytes: enough that two descriptions of a post never share one by chance.
- */
+/** Enough that two descriptions of a post never share a hash by chance. */
 const HASH_BYTES = 8;
 
 /**
- * Returns a post whose media have their current descriptions and covers. These can change after the
- * post was accepted, and platforms receive the current ones. If the media service does not answer,
- * the media have the descriptions and covers with which the post was accepted.
+ * Descriptions and covers can change after a post was accepted, and platforms receive the current
+ * ones. Without an answer of the media service, the accepted ones are shown.
  */
 export async function withCurrentDescriptions(
   client: Pick<Client<typeof MediaService>, "batchGetMedia">,

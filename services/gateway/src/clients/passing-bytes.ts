@@ -6,10 +6,7 @@ const COLLECT_BYTES = 16 * 1024 * 1024;
 let uncollectedBytes = 0;
 let collectYoung: (() => void) | undefined;
 
-/**
- * V8 exposes `gc` to contexts that are created after the flag is set, so no command-line flag is
- * needed.
- */
+/** V8 exposes `gc` to contexts made after the flag is set: no command-line flag is needed. */
 function findCollector(): () => void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { readonly type: "minor" }) => void;

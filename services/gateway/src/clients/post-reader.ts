@@ -11,11 +11,7 @@ import {
 } from "@postrider/shared/telemetry/request-context";
 
 export interface PostReader {
-  /**
-   * Reads one post.
-   *
-   * @throws ServiceError `not_found`, also when the post belongs to another workspace.
-   */
+  /** @throws ServiceError `not_found`, also for posts of other workspaces. */
   get(workspaceId: string, id: string): Promise<Post>;
 }
 
@@ -31,16 +27,12 @@ interface Waiting {
 
 const MAX_REFS = 100;
 const MAX_BYTES = 2 * 1024 * 1024;
-/**
- * Maximum number of concurrent calls to the posts service; further reads wait. Together with
- * `MAX_BYTES`, this bounds the memory that the answers occupy.
- */
+/** Further reads wait. With `MAX_BYTES`, this bounds the memory of the answers. */
 const MAX_CALLS = 8;
 
 /**
- * Combines the reads of posts into calls to the posts service. A call costs more than its SQL
- * statement, so sharing calls raises the throughput under load. A read that is alone is not
- * delayed.
+ * Sharing calls raises the throughput under load, because a call costs more than its SQL statement.
+ * A read that is alone is not delayed.
  */
 class BatchingPostReader implements PostReader {
   readonly #client: PostsClient;
@@ -60,7 +52,7 @@ class BatchingPostReader implements PostReader {
     return promise;
   }
 
-  /** Reads of the same turn of the event loop share a call to the posts service. */
+  /** Reads of the same turn of the event loop share a call. */
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;

@@ -6,10 +6,8 @@ import { runInContext } from "@postrider/shared/telemetry/request-context";
 
 export interface PostWatcher {
   /**
-   * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller
-   * then reads the post.
-   *
-   * @throws ServiceError `unavailable` if too many requests wait.
+   * Resolves when the post is final, does not exist any more, or `signal` is aborted. @throws
+   * ServiceError `unavailable` if too many requests wait.
    */
   untilFinal(workspaceId: string, id: string, signal: AbortSignal): Promise<void>;
   /** Ends all waits, and makes later ones end at once, because the gateway stops. */
@@ -21,27 +19,23 @@ type PostsClient = Pick<Client<typeof PostService>, "batchGetPostStatuses">;
 interface Post {
   readonly workspaceId: string;
   readonly id: string;
-  /** For each request that waits for the post: the function that ends its wait. */
+  /** For each waiting request: the function that ends its wait. */
   readonly waiting: Set<() => void>;
 }
 
-/** The statuses that a post keeps unless a client changes the post. */
+/** A post keeps these statuses unless a client changes it. */
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
-/** Maximum number of requests that wait for posts in this process; one more is refused. */
+/** Requests that wait in this process; one more is refused. */
 const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
-/**
- * Milliseconds by which each post that clients wait for lengthens the interval between two calls to
- * the posts service, so that these calls use little processor time.
- */
+/** Each watched post lengthens the interval between two calls, to save processor time. */
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Asks the posts service about all posts that clients of this process wait for, with one call per
- * 1,000 posts and interval. Waiting costs a client no call of its own, and no connection to the
- * posts service.
+ * One call per 1,000 posts and interval asks about all posts that clients wait for, so that waiting
+ * costs a client no call of its own.
  */
 class PollingPostWatcher implements PostWatcher {
   readonly #client: PostsClient;

@@ -5,16 +5,13 @@ import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { notePassingBytes } from "#src/clients/passing-bytes.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
-/**
- * Maximum time without traffic on an upload to the media service; then the upload fails. After the
- * last byte, the media service makes the file durable, which takes long for a gigabyte.
- */
+/** Without traffic. After the last byte, media makes the file durable, which takes long. */
 const STORE_TIMEOUT_MS = 120_000;
 
 export interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's request whose body is forwarded. Its body has not been read yet. */
+  /** The client's request, whose body has not been read yet. */
   readonly source: http.IncomingMessage;
   /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
@@ -26,10 +23,8 @@ export interface PutAnswer {
 }
 
 /**
- * Streams the body of the incoming request `source` to another server with Node's own HTTP client,
- * which adds the least work per chunk. If the server answers early or disconnects, the connection
- * of `source` stays open for the answer. If `source` disconnects, the server receives an incomplete
- * body.
+ * Uses Node's own HTTP client, which adds the least work per chunk. The connection of `source`
+ * stays open for an early answer. If `source` disconnects, the server gets an incomplete body.
  */
 export async function putBody({ url, headers, source, ca }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers, ca);

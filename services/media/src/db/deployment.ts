@@ -1,5 +1,4 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
-import { currentTable, currentTimeline } from "@postrider/shared/deployment/table";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 
@@ -23,7 +22,7 @@ export interface DeploymentState {
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline`,
-    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}`,
+    values: sql`${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)}`,
   });
 }
 
@@ -32,17 +31,8 @@ export async function findDeployment(
   deploymentId: string,
 ): Promise<DeploymentState | undefined> {
   const [row] = await sql<DeploymentState[]>`
-    select json_build_object(
-        'systemIdentifier', d.system_identifier,
-        'databaseOid', d.database_oid,
-        'deploymentId', d.deployment_id
-      ) as stored,
-      json_build_object(
-        'systemIdentifier', p.system_identifier,
-        'databaseOid', p.database_oid,
-        'deploymentId', ${deploymentId}::text
-      ) as current,
-      (d.table_oid, d.timeline) <> (${currentTable(sql)}, ${currentTimeline(sql)}) as is_moved,
+    select ${deployments.ownershipColumns(sql, deploymentId)},
+      (d.table_oid, d.timeline) <> (${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)}) as is_moved,
       d.owned_since,
       case
         when d.restored_at > now() - ${KEPT_HOURS} * interval '1 hour'
@@ -65,8 +55,8 @@ export async function recordRestore(
 ): Promise<void> {
   await sql`
     update deployment d
-    set table_oid = ${currentTable(sql)},
-      timeline = ${currentTimeline(sql)},
+    set table_oid = ${deployments.currentTable(sql)},
+      timeline = ${deployments.currentTimeline(sql)},
       restored_at = now(),
       store_pass = greatest(d.store_pass, ${storePass})
     where ${deployments.isOwnData(sql, deploymentId)}`;
@@ -88,6 +78,6 @@ export async function countStorePass(sql: ISql, deploymentId: string): Promise<n
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
   return await deployments.adoptDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, owned_since, restored_at`,
-    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}, now(), now()`,
+    values: sql`${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)}, now(), now()`,
   });
 }

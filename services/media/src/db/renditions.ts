@@ -1,6 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { RenderedImage, Refusal } from "#src/domain/rendition-plan.ts";
-import type { RenditionRow } from "#src/domain/stored-rendition.ts";
+import type { Refusal, RenderedImage, RenditionRow } from "#src/domain/rendition-plan.ts";
 
 const COLUMNS = [
   "id",

@@ -47,7 +47,8 @@ test.each([
 ])("a download %s fails when no byte arrives for 10 seconds", async (_, headers) => {
   const { sent, outcome } = startDownload(60_000, headers);
   await sent;
-  // The download does not count the time in which it writes received bytes, so the test moves the clock in steps of one second.
+  // The download does not count the time in which it writes received bytes, so the test moves the
+  // clock in steps of one second.
   for (let seconds = 0; seconds < 50; seconds += 1) {
     vi.advanceTimersByTime(1_000);
     await new Promise(setImmediate);

@@ -21,8 +21,7 @@ import {
   type RenditionPlan,
   sortForRendering,
 } from "#src/domain/rendition-plan.ts";
-import { type StoredFile, toRenderSource } from "#src/domain/stored-file.ts";
-import type { StoredMedia } from "#src/domain/stored-media.ts";
+import { type StoredFile, type StoredMedia, toRenderSource } from "#src/domain/stored-media.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import { discardObjects, type ObjectStore } from "#src/storage/object-store.ts";
 

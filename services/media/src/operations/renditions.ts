@@ -11,9 +11,13 @@ import {
   releaseRenditions,
   renewRenditions,
 } from "#src/db/renditions.ts";
-import { describePlan, type RenditionPlan } from "#src/domain/rendition-plan.ts";
+import {
+  describePlan,
+  type RenditionPlan,
+  type StoredRendition,
+  toStoredRenditions,
+} from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
-import { toStoredRenditions, type StoredRendition } from "#src/domain/stored-rendition.ts";
 import { holdLease, within } from "./long-work.ts";
 import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
 

@@ -11,13 +11,13 @@ import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { findRendition } from "#src/db/renditions.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
+import { toStoredRendition } from "#src/domain/rendition-plan.ts";
 import {
   isFileName,
   toStoredFile,
   type FileName,
   type StoredFile,
-} from "#src/domain/stored-file.ts";
-import { toStoredRendition } from "#src/domain/stored-rendition.ts";
+} from "#src/domain/stored-media.ts";
 import { parseRangeHeader, type ByteRange } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 

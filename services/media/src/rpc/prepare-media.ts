@@ -12,12 +12,12 @@ import { listMediaByIds } from "#src/db/media.ts";
 import {
   describePlan,
   parseRenditionPlan,
-  sourceKindOf,
-  toRefusalSentence,
   type RenditionPlan,
+  sourceKindOf,
+  type StoredRendition,
+  toRefusalSentence,
 } from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
-import type { StoredRendition } from "#src/domain/stored-rendition.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import type { RenditionsByPlan } from "#src/operations/renditions.ts";
 import { toMedia } from "#src/rpc/to-media.ts";

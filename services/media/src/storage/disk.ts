@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, type FileHandle, link, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { abortable } from "#src/storage/abortable.ts";
+import { abortable } from "#src/storage/at-minimum-rate.ts";
 import {
   findFile,
   listNames,
@@ -11,6 +11,7 @@ import {
   syncFolder,
   toStoredObject,
   undefinedIfMissing,
+  writeBatched,
 } from "#src/storage/disk-files.ts";
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
 import {
@@ -20,7 +21,6 @@ import {
   requireObjectKey,
   requireRange,
 } from "#src/storage/store-arguments.ts";
-import { writeBatched } from "./disk-files.ts";
 
 /** Keys cannot collide with it, because none starts with a dot. */
 const UNFINISHED = ".unfinished";

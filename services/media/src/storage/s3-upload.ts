@@ -9,7 +9,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { abortable } from "#src/storage/abortable.ts";
+import { abortable } from "#src/storage/at-minimum-rate.ts";
 import type { StoredObject } from "#src/storage/object-store.ts";
 import { deadline } from "#src/storage/s3-client.ts";
 import { isObjectKey } from "#src/storage/store-arguments.ts";

@@ -18,8 +18,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /**
- * Keeps all threads busy that this process has for calls of the file system, until `release` is called: each of them waits
- * for a writer of a named pipe.
+ * Keeps all threads busy that this process has for calls of the file system, until `release` is
+ * called: each of them waits for a writer of a named pipe.
  */
 function occupyFileThreads(): { readonly release: () => Promise<void> } {
   const pipe = join(mkdtempSync(join(tmpdir(), "occupied-")), "pipe");

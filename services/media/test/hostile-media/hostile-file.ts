@@ -4,8 +4,8 @@ export interface HostileFile {
   readonly declared: string;
   readonly bytes: Uint8Array;
   /**
-   * The expected result of the inspection of the hostile file. An accepted file must be delivered without its hidden
-   * content.
+   * The expected result of the inspection of the hostile file. An accepted file must be delivered
+   * without its hidden content.
    */
   readonly ends: "rejected" | "accepted" | "either";
 }

@@ -39,7 +39,10 @@ const ZERO_BLOCK = deflateRawSync(Buffer.alloc(ZERO_BLOCK_BYTES), {
   finishFlush: constants.Z_FULL_FLUSH,
 });
 
-/** A zlib stream of zeros (RFC 1950). It repeats one compressed block, because compressing 300 MB takes seconds. */
+/**
+ * A zlib stream of zeros (RFC 1950). It repeats one compressed block, because compressing 300 MB
+ * takes seconds.
+ */
 function zeros(bytes: number): Buffer {
   const blocks = repeated(Math.floor(bytes / ZERO_BLOCK_BYTES), ZERO_BLOCK);
   const rest = deflateRawSync(Buffer.alloc(bytes % ZERO_BLOCK_BYTES));

@@ -9,8 +9,8 @@ export function hostileVideos(): HostileFile[] {
 }
 
 /**
- * Returns a valid MP4 in which the 32-bit numbers `values` are written `shift` bytes after the start of the first box
- * of the given type.
+ * Returns a valid MP4 in which the 32-bit numbers `values` are written `shift` bytes after the
+ * start of the first box of the given type.
  */
 function changed(type: string, shift: number, ...values: readonly number[]): Buffer {
   const video = Buffer.from(sampleMp4());

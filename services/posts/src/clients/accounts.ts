@@ -16,7 +16,6 @@ import {
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks up connected accounts by their ids. An account to which the workspace cannot post is missing in the result. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,
@@ -31,17 +30,14 @@ interface Lookup {
 }
 
 /**
- * Milliseconds that an account lookup waits, so that lookups of other requests share its RPC to the accounts service.
- * One such RPC costs more CPU than the rest of creating a post.
+ * Milliseconds that an account lookup waits, so that lookups of other requests share its RPC to the
+ * accounts service. One such RPC costs more CPU than the rest of creating a post.
  */
 const BATCH_WAIT_MS = 1;
 const MAX_LOOKUPS = 100;
 const MAX_REFS_PER_CALL = 1000;
 
-/**
- * Creates a client that looks accounts up in the accounts service. Lookups that start within a millisecond share one
- * RPC.
- */
+/** Lookups that start within a millisecond share one RPC to the accounts service. */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
     windowMs: BATCH_WAIT_MS,
@@ -54,12 +50,10 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   };
 }
 
-/** Returns the request context for an RPC to the accounts service that answers several lookups of accounts. */
 function contextOf(lookups: readonly Lookup[]): RequestContext {
   return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }
 
-/** Returns the accounts of each lookup. */
 async function getAccounts(
   client: Client<typeof AccountService>,
   lookups: readonly Lookup[],
@@ -101,21 +95,13 @@ function toValues(text: string): SettingValues | undefined {
   return text === "" ? undefined : (JSON.parse(text) as SettingValues);
 }
 
-/** Looks up the platforms that this installation can publish to. */
 export interface PlatformDirectory {
   listAvailable(): Promise<ReadonlySet<string>>;
 }
 
-/**
- * Milliseconds for which the posts service reuses the list of platforms. The list changes only when an operator
- * restarts the accounts service with other platform credentials.
- */
+/** The list changes only when an operator restarts the accounts service with other credentials. */
 const PLATFORMS_FRESH_MS = 5_000;
 
-/**
- * Creates a client that reads the list of platforms from the accounts service at most every 5 seconds. Lookups in
- * between reuse the last list.
- */
 export function createPlatformDirectory(client: Client<typeof PlatformService>): PlatformDirectory {
   let known: { readonly platforms: ReadonlySet<string>; readonly until: number } | undefined;
   let asking: Promise<ReadonlySet<string>> | undefined;
@@ -139,15 +125,11 @@ export function createPlatformDirectory(client: Client<typeof PlatformService>):
   };
 }
 
-/** Looks up the quota limits of workspaces. */
 export interface WorkspaceDirectory {
   findLimits(workspaceId: string): Promise<QuotaLimits>;
 }
 
-/**
- * Milliseconds for which the posts service reuses the quota limits of a workspace. The documentation promises that a
- * new limit takes effect within 5 seconds.
- */
+/** The documentation promises that a new limit takes effect within 5 seconds. */
 const LIMITS_FRESH_MS = 3_000;
 const MAX_KNOWN_WORKSPACES = 10_000;
 const DEFAULT_MONTHLY_QUOTA = 1_000;
@@ -157,10 +139,6 @@ interface LimitsAnswer {
   readonly until: number;
 }
 
-/**
- * Creates a client that reads the quota limits of each workspace from the accounts service at most every 3 seconds.
- * Lookups in between reuse the last limits.
- */
 export function createWorkspaceDirectory(
   client: Client<typeof WorkspaceService>,
 ): WorkspaceDirectory {
@@ -180,8 +158,8 @@ export function createWorkspaceDirectory(
       if (known.size >= MAX_KNOWN_WORKSPACES) known.clear();
       const limits = ask(workspaceId);
       known.set(workspaceId, { limits, until: performance.now() + LIMITS_FRESH_MS });
-      // When reading the quota limits fails, the lookups that share the failed RPC throw its error. The next lookup
-      // sends a new RPC.
+      // When reading the quota limits fails, the lookups that share the failed RPC throw its error.
+      // The next lookup sends a new RPC.
       limits.catch(() => known.delete(workspaceId));
       return limits;
     },

@@ -6,32 +6,25 @@ import type { PostMedia } from "#src/domain/post.ts";
 export type MediaClient = Client<typeof MediaService>;
 
 /**
- * A claim on media: before a post is stored, the media service records that the post uses the media, so that the media
- * are not deleted.
+ * A claim on media: before a post is stored, the media service records that the post uses the
+ * media, so that the media are not deleted.
  */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
   /** The version number that the post will have once it uses the media. */
   readonly postVersion: number;
-  /**
-   * The id of the request that claims the media. When the request fails, it releases only the claims with its own id.
-   */
+  /** The id of the request. When it fails, it releases only the claims with its own id. */
   readonly claimId: string;
 }
 
-/** A media item, and a post that no longer uses it. */
 type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
   readonly mediaId: string;
 } & Partial<Pick<MediaClaim, "postVersion" | "claimId">>;
 
-/**
- * Maximum milliseconds that a request waits for the media service to release media. The request succeeds even if the
- * release fails.
- */
+/** The request succeeds even if the release fails. */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** Reads media of a workspace from the media service. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
@@ -41,10 +34,7 @@ export async function findMedia(
   return toMap(media);
 }
 
-/**
- * Reads media from the media service and claims the media for a post. The claim prevents the deletion of the media if
- * the post is committed within 5 minutes.
- */
+/** The claim prevents the deletion of the media if the post is committed within 5 minutes. */
 export async function claimMedia(
   client: MediaClient,
   { postVersion, ...claim }: MediaClaim,
@@ -68,8 +58,8 @@ export async function releaseClaim(
 }
 
 /**
- * Reports to the media service which posts no longer use which media. A failure is ignored, because the media service
- * asks the posts service about each use before it refuses to delete media.
+ * Reports to the media service which posts no longer use which media. A failure is ignored, because
+ * the media service asks the posts service about each use before it refuses to delete media.
  */
 export async function releaseMedia(
   client: MediaClient,
@@ -90,8 +80,8 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
 }
 
 /**
- * Describes a media item by the file that platforms receive when no rendition is made for them, because the limits of platforms
- * apply to that file.
+ * Describes a media item by the file that platforms receive when no rendition is made for them,
+ * because the limits of platforms apply to that file.
  */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";

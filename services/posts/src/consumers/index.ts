@@ -20,7 +20,6 @@ const onTargetMetricsRefreshed = handleEvents(TargetMetricsRefreshedSchema, asyn
   failpoint("posts.in-consumer");
 });
 
-/** The event handlers of the posts service, by topic. */
 export const eventHandlers = {
   "delivery.events.v1": [
     handleEvents(TargetUpdatedSchema, createUpdateHandler(applyTargetUpdates)),

@@ -7,7 +7,6 @@ import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** The stored post as update, publish and delete requests read it before they change it. */
 export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
@@ -16,7 +15,6 @@ export interface CommandPost extends LockedPost {
   readonly now: Date;
 }
 
-/** Locks one post and reads the fields that a request to change or delete the post needs. */
 export async function lockPost(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,
@@ -30,7 +28,6 @@ export async function lockPost(
   return row;
 }
 
-/** The fields of a stored post that an update or publish request may replace. */
 export interface PostReplacement extends PostRef {
   readonly status: PostStatus;
   readonly content: string;
@@ -42,17 +39,11 @@ export interface PostReplacement extends PostRef {
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /**
-   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
-   * The age of the claim is counted from this time.
-   */
+  /** When the claim on media was made; see `NewPost.acceptedAt`. */
   readonly notedAfter: Date;
 }
 
-/**
- * Writes a locked post and raises its version. The write fails with `media_use_expired` when the claim on the post's
- * media is too old.
- */
+/** Raises the version. Fails with `media_use_expired` when the claim on media is too old. */
 export async function replacePostRow(tx: TransactionSql, post: PostReplacement): Promise<void> {
   const mediaIds = `{${post.mediaIds.join(",")}}`;
   await tx`
@@ -91,9 +82,9 @@ export async function deletePostRow(
 }
 
 /**
- * Replaces the targets of a locked post with the given targets, in the given order. A target whose id exists keeps its
- * row. Ordinals (the positions of targets in the post) are negated first, because a unique index forbids two targets of
- * a post with the same ordinal.
+ * Replaces the targets of a locked post with the given targets, in the given order. A target whose
+ * id exists keeps its row. Ordinals (the positions of targets in the post) are negated first,
+ * because a unique index forbids two targets of a post with the same ordinal.
  */
 export async function replaceTargets(
   tx: TransactionSql,

@@ -5,27 +5,20 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 /** The Postgres date format that prints a timestamp in the form that proto JSON requires. */
 const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-/** The number of due posts that one batch started, and the started posts whose deadlines have to be corrected. */
 export interface StartedBatch {
   readonly count: number;
-  /**
-   * Started posts whose targets have an old deadline, because the operator has changed `MISSED_AFTER_SECONDS` since.
-   */
+  /** Started posts whose targets have the deadline of another `MISSED_AFTER_SECONDS`. */
   readonly outdated: readonly PostRef[];
 }
 
-/** How late a scheduled post may be started, in milliseconds, and the maximum number of posts that one batch starts. */
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
-  /** Only posts that are scheduled for this time or later are started; null to start all due posts. See `SearchFloor`. */
+  /** Only posts that are scheduled for this time or later are started; see `SearchFloor`. */
   readonly since?: Date | null;
 }
 
-/**
- * Returns the SQL that appends one publish-request event per started post to the outbox. A test checks that these
- * events equal the events that `postPublishRequested` builds.
- */
+/** A test checks that these events equal those that `postPublishRequested` builds. */
 function eventsOfRequests(sql: ISql) {
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
@@ -40,14 +33,14 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the delivery service to
- * publish them. Locked posts are skipped: either another replica is starting them, or a request is changing them and
- * the next batch reads them again. Exactly one replica starts a post, because the status is checked while the post is
- * locked. Rows of targets are not written, because the API reports the targets of a publishing post as `publishing`
- * anyway.
+ * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the
+ * delivery service to publish them. Locked posts are skipped: either another replica is starting
+ * them, or a request is changing them and the next batch reads them again. Exactly one replica
+ * starts a post, because the status is checked while the post is locked. Rows of targets are not
+ * written, because the API reports the targets of a publishing post as `publishing` anyway.
  *
- * The events are built in SQL. Thousands of posts may be due in one second, and building their events in Node would
- * take longer than everything else.
+ * The events are built in SQL. Thousands of posts may be due in one second, and building their
+ * events in Node would take longer than everything else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -99,10 +92,7 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/**
- * Locks up to `limit` scheduled posts that are too late to be published, in id order. Posts that are already locked are
- * skipped.
- */
+/** Locks up to `limit` posts that are too late, in id order; posts that are locked are skipped. */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
@@ -122,10 +112,7 @@ export async function lockMissedPosts(
     order by id`;
 }
 
-/**
- * Recomputes the publishing deadlines of posts' targets with the given `missedAfterMs`, for posts that were scheduled
- * when the operator had set another value.
- */
+/** Sets the deadlines of posts that were scheduled with another `missedAfterMs`. */
 export async function extendTargets(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -145,19 +132,18 @@ export async function extendTargets(
     )`;
 }
 
-/** The result of the search for the next scheduled post. */
 export interface NextDue {
-  /** Milliseconds until the next scheduled post is due, negative if it is late; null if no post is scheduled. */
+  /** Negative if the next scheduled post is late; null if none is scheduled. */
   readonly dueMs: number | null;
-  /** The query found no scheduled post that is due before this time. The time is at least a minute before the database's time. */
+  /** No scheduled post is due before this time, which is a minute ago or earlier. */
   readonly floor: Date;
 }
 
 /**
  * Returns the statement that finds the next scheduled post.
  *
- * @param since The statement finds only posts that are scheduled for this time or later; null to find all. See
- *   `SearchFloor`.
+ * @param since The statement finds only posts that are scheduled for this time or later; null to
+ *   find all. See `SearchFloor`.
  */
 export function nextDue(sql: ISql, since: Date | null) {
   return sql<[NextDue]>`

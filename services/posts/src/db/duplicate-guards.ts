@@ -1,8 +1,9 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * A duplicate guard: while it exists, no other post can publish the same content on the same account within 24 hours of the planned
- * time, of now while its outcome is open, or of its publication.
+ * A duplicate guard: while it exists, no other post can publish the same content on the same
+ * account within 24 hours of the planned time, of now while its outcome is open, or of its
+ * publication.
  */
 export interface Guard {
   readonly workspaceId: string;
@@ -22,10 +23,7 @@ export interface GuardClash {
   readonly plannedAt: Date;
 }
 
-/**
- * Returns a duplicate guard for each target of a post that is due at a time. A draft's targets have no content hash yet and
- * therefore no guard.
- */
+/** A draft's targets have no content hash yet and therefore no guard. */
 export function toGuards(
   workspaceId: string,
   targets: readonly {
@@ -63,12 +61,13 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a guard. A target gets no guard if
- * a stored guard clashes with it. A trigger compares the others with the guards of concurrent transactions, and stops the statement
- * with `duplicate_content`. With `force` every target gets a guard, and nothing is compared.
+ * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a
+ * guard. A target gets no guard if a stored guard clashes with it. A trigger compares the others
+ * with the guards of concurrent transactions, and stops the statement with `duplicate_content`.
+ * With `force` every target gets a guard, and nothing is compared.
  *
- * The locks are taken first, in the order of the rows: the trigger would take them only at the end of a statement that also locks
- * quota counters, while other requests lock counters after guards.
+ * The locks are taken first, in the order of the rows: the trigger would take them only at the end
+ * of a statement that also locks quota counters, while other requests lock counters after guards.
  */
 function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   const lock = force ? sql`` : sql`, lock_guard(account_id, content_hash)`;
@@ -96,8 +95,9 @@ function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
 }
 
 /**
- * Inserts duplicate guards. Returns the guards that clash with stored ones; nothing is inserted if there are any, and the caller
- * rolls back. The locks are taken first, in a statement of their own, so that the insert sees what other transactions committed.
+ * Inserts duplicate guards. Returns the guards that clash with stored ones; nothing is inserted if
+ * there are any, and the caller rolls back. The locks are taken first, in a statement of their own,
+ * so that the insert sees what other transactions committed.
  */
 export async function takeGuards(
   tx: TransactionSql,
@@ -119,7 +119,7 @@ export async function takeGuards(
   return guards.filter(({ targetId }) => !taken.has(targetId));
 }
 
-/** Returns those of the targets whose guard was compared with the others, unlike that of a forced post. */
+/** Returns the targets whose guard was compared with others, unlike that of a forced post. */
 export async function listCheckedGuards(
   tx: TransactionSql,
   targetIds: readonly string[],
@@ -134,8 +134,9 @@ export async function listCheckedGuards(
 }
 
 /**
- * Sets the time at which duplicate guards expire; null means that a guard does not expire. If the guard of a target was
- * deleted, the target gets a new guard even though another target may guard the same content.
+ * Sets the time at which duplicate guards expire; null means that a guard does not expire. If the
+ * guard of a target was deleted, the target gets a new guard even though another target may guard
+ * the same content.
  */
 export async function keepGuards(
   tx: TransactionSql,
@@ -157,7 +158,6 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Deletes the duplicate guards of targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -172,10 +172,7 @@ export async function freeGuards(
     )`;
 }
 
-/**
- * Lists the targets of other posts that guard the same content as the given guards, one target for each
- * account.
- */
+/** Lists, for each account, a target of another post that guards the same content. */
 export async function listClashes(
   sql: ISql,
   guards: readonly Guard[],
@@ -194,7 +191,6 @@ export async function listClashes(
     order by held.account_id, held.is_checked desc, held.target_id`;
 }
 
-/** Deletes up to `limit` expired duplicate guards of all workspaces and returns the number of deleted guards. */
 export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from duplicate_guards

@@ -8,21 +8,23 @@ import type { RefusalReason } from "#src/db/refusal.ts";
 /** Why a statement did not store a post. `key_taken`: another request has the idempotency key. */
 export type InsertRefusal = RefusalReason | "key_taken";
 
-/** How long a statement waits for an idempotency key that another transaction has taken, if it has one post or several. */
+/** How long a statement with one or several posts waits for a key that is being taken. */
 const KEY_WAIT = { one: "2s", several: "100ms" } as const;
 
 /**
- * Stores new posts with all that belongs to them in one SQL statement, whose steps are below in their order. Returns for each post
- * why it was not stored; null for a stored one. No two of the posts may have an idempotency key, a duplicate guard or a queue slot
- * in common.
+ * Stores new posts with all that belongs to them in one SQL statement, whose steps are below in
+ * their order. Returns for each post why it was not stored; null for a stored one. No two of the
+ * posts may have an idempotency key, a duplicate guard or a queue slot in common.
  *
- * A post that cannot be stored as far as the snapshot of the statement shows is left out. What other transactions have taken
- * meanwhile is decided by unique indexes, locked rows and the trigger of the guards; then the whole statement fails with a
- * `RefusalReason`. Locks are taken in the order of keys, guards, slots, quota counters and, at the commit, counters of
- * what a workspace stores, each sorted, so that statements do not deadlock. Counters are locked last, because all posts of a
- * workspace share them.
+ * A post that cannot be stored as far as the snapshot of the statement shows is left out. What
+ * other transactions have taken meanwhile is decided by unique indexes, locked rows and the trigger
+ * of the guards; then the whole statement fails with a `RefusalReason`. Locks are taken in the
+ * order of keys, guards, slots, quota counters and, at the commit, counters of what a workspace
+ * stores, each sorted, so that statements do not deadlock. Counters are locked last, because all
+ * posts of a workspace share them.
  *
- * Steps for keys and slots are left out if no post has one; the statement has few different texts, so Postgres plans it seldom.
+ * Steps for keys and slots are left out if no post has one; the statement has few different texts,
+ * so Postgres plans it seldom.
  */
 export async function insertPosts(
   sql: ISql,
@@ -92,9 +94,11 @@ function verdictSteps(sql: ISql) {
 }
 
 /**
- * Takes the idempotency keys, and finds the posts that are stored: those without a key and those whose key is not taken. If
- * another transaction is about to take a key, the statement waits, but not for long; then it fails with a lock timeout. A key that is
- * older than 24 hours is free, even if it has not been deleted. The lock timeout is restored, because later steps may wait for longer.
+ * Takes the idempotency keys, and finds the posts that are stored: those without a key and those
+ * whose key is not taken. If another transaction is about to take a key, the statement waits, but
+ * not for long; then it fails with a lock timeout. A key that is older than 24 hours is free, even
+ * if it has not been deleted. The lock timeout is restored, because later steps may wait for
+ * longer.
  */
 function keySteps(sql: ISql, posts: readonly PostRecords[]) {
   if (!posts.some(({ isKeyed }) => isKeyed))
@@ -135,7 +139,6 @@ function keySteps(sql: ISql, posts: readonly PostRecords[]) {
     )`;
 }
 
-/** Locks and inserts the guards. Their trigger compares them with those of other transactions. */
 function guardSteps(sql: ISql) {
   return sql`
     locked_guard as materialized (
@@ -182,7 +185,7 @@ function slotSteps(sql: ISql, posts: readonly PostRecords[]) {
     )`;
 }
 
-/** Inserts the rows. At the commit, triggers lock what each workspace stores in the order in which the posts are inserted here. */
+/** At the commit, triggers lock what each workspace stores in the order of these posts. */
 function rowSteps(sql: ISql) {
   // The sweep asks about targets without reports, which are not due before `due_at`.
   return sql`
@@ -251,7 +254,7 @@ function quotaSteps(sql: ISql) {
     )`;
 }
 
-/** The events of the stored posts, with the quotas that a post uses up, which only the statement knows. */
+/** Only the statement knows which quotas a post uses up. */
 function eventSteps(sql: ISql): ReturnType<ISql> {
   return sql`
     select event, case when exhaustions is not null then (

@@ -8,7 +8,6 @@ import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostContent, PostTiming } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A new post as a client requests it. */
 export interface PostRequest extends PostContent {
   readonly workspaceId: string;
   readonly timing: PostTiming;
@@ -19,36 +18,30 @@ export interface PostRequest extends PostContent {
   readonly keyed: KeyedRequest | null;
 }
 
-/** A new post to store. Its targets are in the order of the request's accounts. */
 export interface NewPost extends PostRequest, Placement {
   readonly id: string;
   /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: JsonValue[];
-  /**
-   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
-   * The age of the claim is counted from this time.
-   */
+  /** The database's time before the claim on media was made, from which its age is counted. */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
   readonly demands: readonly QuotaDemand[];
 }
 
-/** The response that is stored with an idempotency key. */
 export interface KeyedResponse {
   readonly response: Uint8Array;
-  /** The post to which the response refers for its content; null for a response that contains everything. */
+  /** The post to which the response refers for its content; null = it contains everything. */
   readonly answeredPostId: string | null;
 }
 
-/** What is written in the same SQL statement as a new post. */
 export interface Additions {
   /** The event that announces the post; undefined for a draft. */
   readonly event: OutboxEvent | undefined;
-  /** The response to the request; null for a request without an idempotency key. */
   readonly response: KeyedResponse | null;
   /**
-   * For each quota counter that the post takes quota from: what the event of the post says if the post uses the counter
-   * up. It is proto JSON without amounts, which the SQL statement adds. Null: the post must not use up a counter.
+   * For each quota counter that the post takes quota from: what the event of the post says if the
+   * post uses the counter up. It is proto JSON without amounts, which the SQL statement adds. Null:
+   * the post must not use up a counter.
    */
   readonly exhaustions:
     | readonly {
@@ -77,7 +70,6 @@ function toKeyRecord(keyed: KeyedRequest | null, stored: KeyedResponse | null) {
   return { operation, key, fingerprint, response, answered_post_id: stored.answeredPostId };
 }
 
-/** Returns the entry of the audit log about the new post. */
 function toDeed({ id, workspaceId, status, targets }: NewPost) {
   const details = { status, targets: targets.length };
   return { action: "post.create", subject: { type: "post", id }, workspaceId, details } as const;
@@ -109,10 +101,7 @@ function toPostRecord(post: NewPost, { event, response, exhaustions }: Additions
   };
 }
 
-/**
- * Converts a new post to the records that `insertPosts` reads. Call it in the context of the request, which becomes the cause of
- * the post.
- */
+/** Call it in the context of the request, which becomes the cause of the post. */
 export function toPostRecords(post: NewPost, additions: Additions): PostRecords {
   const { id, workspaceId, targets } = post;
   const demands = post.demands.map(({ subject, period, requested, limit }) => ({
@@ -148,12 +137,13 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
   }));
 }
 
-/** Joins JSON texts of records, separated by commas, to a parameter that `jsonb_to_recordset` reads. */
+/**
+ * Joins JSON texts of records, separated by commas, to a parameter that `jsonb_to_recordset` reads.
+ */
 function recordset(sql: ISql, texts: readonly string[]) {
   return sql`jsonb_to_recordset(${`[${texts.filter((text) => text !== "").join(",")}]`}::text::jsonb)`;
 }
 
-/** Reads the records of new posts, with their targets and their quota demands. */
 export function inputSteps(sql: ISql, posts: readonly PostRecords[]) {
   return sql`
     input as materialized (

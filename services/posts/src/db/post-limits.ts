@@ -19,7 +19,6 @@ export async function findOwnPostLimits(sql: ISql, workspaceId: string): Promise
   return { drafts: row?.drafts ?? null, bytes: row?.bytes ?? null };
 }
 
-/** Sets both limits of a workspace. */
 export async function setOwnPostLimits(
   sql: ISql,
   workspaceId: string,
@@ -33,11 +32,11 @@ export async function setOwnPostLimits(
       bytes = excluded.bytes`;
 }
 
-/** What a workspace stores and may store. Database triggers keep the numbers and refuse what exceeds a limit. */
+/** Database triggers keep the numbers and refuse what exceeds a limit. */
 interface PostUsage {
   readonly drafts: number;
   readonly maxDrafts: number;
-  /** Bytes of posts with over 4,096 bytes, and of large responses that are kept for repeated requests. */
+  /** Bytes of posts with over 4,096 bytes, and of large responses that are kept for replays. */
   readonly bytes: number;
   readonly maxBytes: number;
 }

@@ -3,7 +3,6 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
-/** The fields of a post that a list of posts shows. */
 export interface PostSummaryRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -30,35 +29,31 @@ export interface TargetSummaryJson {
   readonly errorCode: string | null;
 }
 
-/** The filters of a list of posts; a post must match all of them. */
 export interface ListFilter {
   readonly status: PostStatus | undefined;
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
-  /**
-   * Only posts with this effective time or a later one are listed. The effective time of a post is its scheduled time
-   * or, without one, the time of its creation.
-   */
+  /** Effective time: the scheduled time of a post or, without one, that of its creation. */
   readonly from: Date | undefined;
   /** Only posts with an effective time before this time are listed. */
   readonly before: Date | undefined;
 }
 
 interface Page extends ListFilter {
-  /** Maximum number of posts on the page. */
   readonly limit: number;
-  /** Approximate maximum size of the page in bytes. The first post is on the page even if it is larger. */
+  /** Approximate; the first post is on the page even if it is larger. */
   readonly maxBytes: number;
   /** Position in the list of posts after which the page begins. */
   readonly after?: { readonly effectiveAt: Date; readonly id: string } | undefined;
 }
 
 /**
- * Returns SQL that lists the posts of a page, and one more post, which shows that another page follows. Posts with the
- * latest `effective_at` come first. One index per filter has this order, so a late page costs no more than the first
- * page. The platform is written into the SQL text, because Postgres would not use the partial indexes for a parameter.
- * The condition that posts are earlier than `before` is omitted after the first page: the condition is always true
- * there, and with it Postgres would begin to read the index at `before` instead of `after`.
+ * Returns SQL that lists the posts of a page, and one more post, which shows that another page
+ * follows. Posts with the latest `effective_at` come first. One index per filter has this order, so
+ * a late page costs no more than the first page. The platform is written into the SQL text, because
+ * Postgres would not use the partial indexes for a parameter. The condition that posts are earlier
+ * than `before` is omitted after the first page: the condition is always true there, and with it
+ * Postgres would begin to read the index at `before` instead of `after`.
  */
 function listedPosts(sql: ISql, workspaceId: string, page: Page) {
   const { after, status, platform, createdVia, from, before } = page;
@@ -86,8 +81,9 @@ function listedPosts(sql: ISql, workspaceId: string, page: Page) {
 }
 
 /**
- * Reads a page of posts that ends before it exceeds `maxBytes`, but has at least one post. Postgres knows the length of
- * a text without reading it, so the texts of posts that do not fit on the page are not read.
+ * Reads a page of posts that ends before it exceeds `maxBytes`, but has at least one post. Postgres
+ * knows the length of a text without reading it, so the texts of posts that do not fit on the page
+ * are not read.
  */
 export async function listPostSummaries(
   sql: ISql,

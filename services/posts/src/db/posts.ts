@@ -3,7 +3,9 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** A post and its targets as the database returns them. Instants in JSON columns are ISO 8601 text. */
+/**
+ * A post and its targets as the database returns them. Instants in JSON columns are ISO 8601 text.
+ */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -53,7 +55,6 @@ export interface AttemptJson {
   readonly message: string;
 }
 
-/** Returns the SQL columns of a `PostRow`. The SQL must name the table `post`. */
 function postColumns(sql: ISql) {
   return sql`
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
@@ -82,7 +83,7 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** Returns SQL for a table of the given ids of posts and their positions in the list, counted from 0. */
+/** The ids with their positions in the list, counted from 0. */
 function refRows(sql: ISql, refs: readonly PostRef[]) {
   return sql`
     select workspace_id, id, position::int - 1 as position
@@ -92,10 +93,7 @@ function refRows(sql: ISql, refs: readonly PostRef[]) {
     ) with ordinality as ref (workspace_id, id, position)`;
 }
 
-/**
- * Reads posts with their targets and publishing attempts in one statement. Posts that do not exist are missing in the
- * result.
- */
+/** Posts that do not exist are missing in the result. */
 export async function listPostsByRefs(
   sql: ISql,
   refs: readonly PostRef[],
@@ -106,20 +104,17 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** Posts that were read in a batch with a limited number of bytes. */
 export interface PostBatch {
   readonly posts: readonly PostRow[];
-  /**
-   * Position, counted from 0, from which on no requested post was read, because the batch was full; undefined when all
-   * were read.
-   */
+  /** Position from which on no post was read, because the batch was full. */
   readonly deferredFrom: number | undefined;
 }
 
 /**
- * Reads as many of the posts, from the first on, as fit into `maxBytes`, but at least one. The size of a post is
- * estimated from its text, options and the numbers of its media, targets and attempts, before anything of it is read:
- * one workspace with large posts must not fill the memory of this process.
+ * Reads as many of the posts, from the first on, as fit into `maxBytes`, but at least one. The size
+ * of a post is estimated from its text, options and the numbers of its media, targets and attempts,
+ * before anything of it is read: one workspace with large posts must not fill the memory of this
+ * process.
  */
 export async function listPostsUpTo(
   sql: ISql,
@@ -149,7 +144,6 @@ export async function listPostsUpTo(
   return { posts, deferredFrom: isFull ? last.position + 1 : undefined };
 }
 
-/** Reads one post with its targets and publishing attempts. */
 export async function findPost(
   sql: ISql,
   workspaceId: string,
@@ -168,7 +162,7 @@ export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }
 
-/** Locks posts in id order. Every transaction that locks several posts does so in this order, which prevents deadlocks. */
+/** Every transaction that locks several posts does so in id order, which prevents deadlocks. */
 export async function lockPosts(
   tx: TransactionSql,
   refs: readonly PostRef[],
@@ -189,14 +183,12 @@ export interface PostChange extends PostRef {
   readonly publishedAt: Date | null;
 }
 
-/** A post that was changed in the database, with its new version and the time of the change. */
 export interface ChangedPost extends PostRef {
   readonly status: PostStatus;
   readonly version: number;
   readonly updatedAt: Date;
 }
 
-/** Writes the new statuses and publication times of locked posts, and raises the versions of these posts. */
 export async function updatePosts(
   tx: TransactionSql,
   changes: readonly PostChange[],
@@ -221,9 +213,7 @@ export async function updatePosts(
     returning post.id as post_id, post.workspace_id, post.status, post.version, post.updated_at`;
 }
 
-/**
- * Raises the versions of locked posts, because data that the API shows with these posts has changed in another table.
- */
+/** Data that the API shows with these posts has changed in another table. */
 export async function raiseVersions(tx: TransactionSql, posts: readonly PostRef[]): Promise<void> {
   if (posts.length === 0) return;
   await tx`

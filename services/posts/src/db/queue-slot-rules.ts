@@ -7,10 +7,7 @@ export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly updatedAt: Date;
 }
 
-/**
- * Returns the SQL columns of a queue-slot rule. Dates are read as text, because a JavaScript `Date` would give them a
- * time zone.
- */
+/** Dates are read as text, because a JavaScript `Date` would give them a time zone. */
 function ruleColumns(sql: ISql) {
   return sql`
     id, workspace_id, name, to_json(weekdays) as weekdays, to_json(times) as times, timezone,
@@ -28,7 +25,6 @@ export async function insertQueueSlotRule(sql: ISql, rule: QueueSlotRuleRow): Pr
     )`;
 }
 
-/** Reads the queue-slot rules that are not deleted, newest first. */
 export async function listQueueSlotRuleRows(
   sql: ISql,
   workspaceId: string,
@@ -42,9 +38,9 @@ export async function listQueueSlotRuleRows(
 }
 
 /**
- * Reads the active queue-slot rules of a workspace and locks them in id order. A transaction that assigns a queue slot
- * to a post takes these locks first. Concurrent posts therefore choose their slots one after the other, and none of
- * them chooses a taken slot.
+ * Reads the active queue-slot rules of a workspace and locks them in id order. A transaction that
+ * assigns a queue slot to a post takes these locks first. Concurrent posts therefore choose their
+ * slots one after the other, and none of them chooses a taken slot.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -59,7 +55,6 @@ export async function lockActiveRules(
     for no key update`;
 }
 
-/** Locks a queue-slot rule that is not deleted. */
 export async function lockQueueSlotRule(
   tx: TransactionSql,
   workspaceId: string,
@@ -94,9 +89,7 @@ export async function updateQueueSlotRuleRow(
     and id = ${rule.id}`;
 }
 
-/**
- * Marks a queue-slot rule as deleted and returns whether the rule existed. The row is kept, because posts reference it.
- */
+/** The row is kept, because posts reference it. */
 export async function deleteQueueSlotRuleRow(
   sql: ISql,
   rule: { readonly workspaceId: string; readonly id: string; readonly deletedAt: Date },
@@ -112,9 +105,9 @@ export async function deleteQueueSlotRuleRow(
 }
 
 /**
- * Takes an advisory lock, so that transactions that add queue-slot rules to one workspace run one after the other. Each
- * transaction then counts the rules that the previous transactions added. Workspaces whose ids have the same hash share
- * a lock, which is harmless.
+ * Takes an advisory lock, so that transactions that add queue-slot rules to one workspace run one
+ * after the other. Each transaction then counts the rules that the previous transactions added.
+ * Workspaces whose ids have the same hash share a lock, which is harmless.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;

@@ -1,16 +1,13 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaExhaustion, QuotaUsage } from "#src/domain/quota.ts";
 
-/** Identifies a quota counter by its workspace, period and subject. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;
   readonly period: string;
 }
 
-/**
- * Amounts that are added to the row of a quota counter even if its limit is exceeded. Negative amounts are subtracted.
- */
+/** Amounts that are added even if the limit is exceeded; negative ones are subtracted. */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
@@ -20,7 +17,6 @@ interface ReservedRow extends QuotaUsage, Pick<QuotaKey, "subject" | "period"> {
   readonly isExhausted: boolean;
 }
 
-/** Quota that a post demands from the counters of its workspace. */
 export interface Reservation {
   readonly workspaceId: string;
   readonly demands: readonly QuotaDemand[];
@@ -29,13 +25,14 @@ export interface Reservation {
 }
 
 /**
- * Returns the SQL that adds quota demands to the reserved amounts of quota counters and returns the changed counters.
- * Negative demands are subtracted. A counter that a demand would raise above its limit is not changed and not returned.
- * The statement checks locked rows, so concurrent posts cannot exceed a limit. Every statement locks counters in the
- * order of period and subject, so that statements never deadlock.
+ * Returns the SQL that adds quota demands to the reserved amounts of quota counters and returns the
+ * changed counters. Negative demands are subtracted. A counter that a demand would raise above its
+ * limit is not changed and not returned. The statement checks locked rows, so concurrent posts
+ * cannot exceed a limit. Every statement locks counters in the order of period and subject, so that
+ * statements never deadlock.
  *
- * The first demand that leaves nothing of a counter sets its `exhausted_at`; the counter is then returned with
- * `is_exhausted`.
+ * The first demand that leaves nothing of a counter sets its `exhausted_at`; the counter is then
+ * returned with `is_exhausted`.
  */
 function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -80,18 +77,15 @@ function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation)
       coalesce(exhausted_at = ${now}::timestamptz, false) as is_exhausted`;
 }
 
-/**
- * The result of a reservation of quota: the counters that are used up now, and the demands that would exceed the limit
- * of their counter.
- */
 interface Reserved {
   readonly exhausted: readonly QuotaExhaustion[];
   readonly short: readonly QuotaDemand[];
 }
 
 /**
- * Reserves quota for demands; negative demands free quota. Returns the counters that are used up now, and the demands that
- * would exceed the limit of their counter. If there are any, the caller rolls back, because the other demands were reserved.
+ * Reserves quota for demands; negative demands free quota. Returns the counters that are used up
+ * now, and the demands that would exceed the limit of their counter. If there are any, the caller
+ * rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -115,15 +109,16 @@ export async function reserveQuota(
 }
 
 /**
- * Adds amounts to quota counters even if limits are exceeded. `moves` may name each counter only once. Rows are locked
- * in the same order as in `quotaReservation`, which prevents deadlocks.
+ * Adds amounts to quota counters even if limits are exceeded. `moves` may name each counter only
+ * once. Rows are locked in the same order as in `quotaReservation`, which prevents deadlocks.
  */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
-  // A quota counter without a row counts as zero. A negative amount therefore inserts the row with zero.
+  // A quota counter without a row counts as zero. A negative amount therefore inserts the row with
+  // zero.
   await tx`
     insert into quota_usage (workspace_id, subject, period, used, reserved)
     select workspace_id, subject, period,
@@ -146,7 +141,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
       reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
 }
 
-/** Reads the used and reserved amounts of quota counters. A counter that was never used is missing in the result. */
+/** A counter that was never used is missing in the result. */
 export async function listQuotaUsage(
   sql: ISql,
   workspaceId: string,
@@ -163,15 +158,16 @@ export async function listQuotaUsage(
 }
 
 /**
- * Deletes quota counters of periods that ended before the previous month began, and returns their number. A counter with
- * reserved quota is kept, because the outcome of a target is open. When the outcome of a target is corrected later, a
- * counter that is missing counts as zero.
+ * Deletes quota counters of periods that ended before the previous month began, and returns their
+ * number. A counter with reserved quota is kept, because the outcome of a target is open. When the
+ * outcome of a target is corrected later, a counter that is missing counts as zero.
  */
 export async function deletePastCounters(sql: ISql, limit: number): Promise<number> {
-  // The periods of quota counters (months and days) are compared as texts, which sort in the order of time. `skip locked` leaves
-  // counters that another transaction uses to the next run, so that this statement never waits for the transaction of a post. The
-  // statement reads the whole table, which is small once old counters are deleted. An index on the period would cost more,
-  // because every new counter would have to be added to it.
+  // The periods of quota counters (months and days) are compared as texts, which sort in the order
+  // of time. `skip locked` leaves counters that another transaction uses to the next run, so that
+  // this statement never waits for the transaction of a post. The statement reads the whole table,
+  // which is small once old counters are deleted. An index on the period would cost more, because
+  // every new counter would have to be added to it.
   const deleted = await sql`
     delete from quota_usage
     where (workspace_id, subject, period) in (

@@ -3,44 +3,33 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
-/**
- * Selects the targets that the sweep claims with one statement. The sweep asks the delivery service about targets without a
- * recent report.
- */
 export interface SilencePage {
-  /** Milliseconds without a report of the delivery service after which a target counts as silent. */
+  /**
+   * Milliseconds without a report of the delivery service after which a target counts as silent.
+   */
   readonly silentMs: number;
   readonly limit: number;
-  /**
-   * Only targets whose silence began at this time or later are claimed. Silence is the time without a report. The value is a
-   * Postgres timestamp as text.
-   */
+  /** Only targets whose silence began then or later; a Postgres timestamp as text. */
   readonly since: string;
 }
 
-/** Value of `since` for the first targets that a sweep claims: it excludes no target, however long ago its last report was. */
+/** Excludes no target, however long ago its last report was. */
 export const FIRST_SILENCE = "-infinity";
 
 interface Silent {
-  /**
-   * Time at which the target's time without a report began: a Postgres timestamp as text, with all digits. For its next targets
-   * the sweep sets `since` to the value of the last target.
-   */
+  /** When the silence began: a Postgres timestamp as text, with all digits. */
   readonly silentSince: string;
 }
 
-/**
- * Maximum time between two questions to the delivery service about a target, in multiples of `silentMs`. After `silentMs` without
- * a report a target counts as silent.
- */
+/** Maximum time between two questions about a target, in multiples of `silentMs`. */
 const MAX_BACK_OFF = 8;
 
 /**
- * Returns the time from which the sweep counts the silence of a target about which it has just asked the delivery
- * service. The questions about a target become rarer while nothing changes. The time until the next question is as long
- * as the target has already been waiting, but at least `silentMs` and at most eight times `silentMs`. It is made up to
- * a fifth shorter or longer at random, so that the sweep does not ask at one time about all targets that were due at
- * one time.
+ * Returns the time from which the sweep counts the silence of a target about which it has just
+ * asked the delivery service. The questions about a target become rarer while nothing changes. The
+ * time until the next question is as long as the target has already been waiting, but at least
+ * `silentMs` and at most eight times `silentMs`. It is made up to a fifth shorter or longer at
+ * random, so that the sweep does not ask at one time about all targets that were due at one time.
  */
 function silentFrom(sql: ISql, silentMs: number) {
   const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
@@ -51,22 +40,19 @@ function silentFrom(sql: ISql, silentMs: number) {
     )`;
 }
 
-/** A target whose outcome is open and about which the delivery service has not reported for some time. */
 export interface SilentTarget extends TargetKey, PostRef, Silent {
   readonly accountId: string;
   readonly platform: string;
-  /**
-   * Whether the post is publishing and the deadline of the target has passed, so that the publishing of the target must
-   * not begin any more.
-   */
+  /** Whether the publishing of the target must not begin any more. */
   readonly isExpired: boolean;
 }
 
 /**
- * Claims silent targets for the sweep, those with the longest silence first. A target is silent if its outcome is open
- * and the delivery service has not reported about it for `silentMs`. A claimed target does not count as silent any
- * more, so that other replicas claim other targets. Targets that failed with an unknown outcome are included until a
- * day after their deadline, because their outcome may still become known.
+ * Claims silent targets for the sweep, those with the longest silence first. A target is silent if
+ * its outcome is open and the delivery service has not reported about it for `silentMs`. A claimed
+ * target does not count as silent any more, so that other replicas claim other targets. Targets
+ * that failed with an unknown outcome are included until a day after their deadline, because their
+ * outcome may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,
@@ -104,7 +90,6 @@ export async function takeSilentTargets(
     order by asked.silent_since`;
 }
 
-/** A target that the delivery service has been asked to publish, with the data of this publish request. */
 export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -115,10 +100,7 @@ export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly cause: Cause | null;
 }
 
-/**
- * Reads the given targets that still have to be published, and locks their posts in id order. A target that has a newer
- * generation, because its publishing was requested again, is left out.
- */
+/** Locks the posts in id order. Targets with a newer generation are left out. */
 export async function lockRequestedTargets(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -140,7 +122,6 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts that the given targets belong to, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -159,7 +140,6 @@ export async function lockPostsOfTargets(
     for update`;
 }
 
-/** Identifies a request to delete the published post of a target on its platform. */
 export interface DeletionKey {
   readonly workspaceId: string;
   readonly targetId: string;
@@ -168,10 +148,7 @@ export interface DeletionKey {
 
 export interface SilentDeletion extends DeletionKey, Silent {}
 
-/**
- * Claims targets that are being deleted on their platforms and whose deletion the delivery service has not reported
- * about for `silentMs`, in the same way as `takeSilentTargets`.
- */
+/** Claims deletions without a report for `silentMs`, as `takeSilentTargets` does. */
 export async function takeSilentDeletions(
   sql: ISql,
   { silentMs, limit, since }: SilencePage,
@@ -199,10 +176,6 @@ export async function takeSilentDeletions(
     order by asked.silent_since`;
 }
 
-/**
- * A published target that the delivery service has been asked to delete on its platform, with the data of this deletion
- * request.
- */
 export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly accountId: string;
   readonly platform: string;
@@ -211,7 +184,7 @@ export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly version: number;
 }
 
-/** Reads the given deletions of published targets that have not ended yet, and locks their posts in id order. */
+/** Locks the posts in id order. Deletions that have ended are left out. */
 export async function lockRequestedDeletions(
   tx: TransactionSql,
   keys: readonly DeletionKey[],

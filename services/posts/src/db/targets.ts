@@ -9,12 +9,9 @@ export interface TargetRow extends TargetState {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
-  /**
-   * The UTC day on which the target uses quota; it also determines the month. Null if the target uses no
-   * quota.
-   */
+  /** The UTC day on which the target uses quota; null if it uses none. */
   readonly dueDay: string | null;
-  /** Hash of the target's content that the duplicate guard compares, in hex; null while the post is a draft. */
+  /** Hash that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
@@ -42,7 +39,6 @@ function toTarget({ errorCode, errorMessage, errorRetryable, ...row }: LockedRow
   return { ...row, error };
 }
 
-/** Locks all targets of posts, in id order. The caller must have locked the posts. */
 export async function lockTargetsOf(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -86,7 +82,6 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes all changeable fields of locked targets. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -129,12 +124,11 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** One attempt of the delivery service to publish a target. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly number: number;
-  /** The generation of the target (how often its publishing was requested) in the update that reported the attempt. */
+  /** The generation of the target in the update that reported the attempt. */
   readonly generation: number;
   readonly version: number;
   readonly startedAt: Date;
@@ -145,8 +139,9 @@ export interface AttemptRow {
 }
 
 /**
- * Stores attempts to publish targets. An attempt that is stored already is replaced only if the new report is newer.
- * Each attempt may occur only once in a call. Returns the ids of the targets with a new or changed attempt.
+ * Stores attempts to publish targets. An attempt that is stored already is replaced only if the new
+ * report is newer. Each attempt may occur only once in a call. Returns the ids of the targets with
+ * a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,
@@ -189,14 +184,13 @@ export async function upsertAttempts(
   return new Set(changed.map((row) => row.targetId));
 }
 
-/** Identifies one publish request of a target. The generation counts the publish requests of the target. */
+/** One publish request of a target; the generation counts them. */
 export interface TargetKey {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly generation: number;
 }
 
-/** Converts target keys to the records of `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)`. */
 export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
@@ -205,17 +199,16 @@ export function toRecords(keys: readonly TargetKey[]) {
   }));
 }
 
-/** The metrics of a published target that the delivery service read on the platform. */
 export interface MetricsReport extends PostRef {
   readonly targetId: string;
-  /** The metrics of the target as proto JSON of the message TargetMetrics. */
   readonly metrics: JsonValue;
   readonly refreshedAt: Date;
 }
 
 /**
- * Stores the metrics of those targets whose stored metrics are older, and returns the posts of these targets. A report whose
- * workspace, post and target do not belong together changes nothing. Each target may occur only once in a call.
+ * Stores the metrics of those targets whose stored metrics are older, and returns the posts of
+ * these targets. A report whose workspace, post and target do not belong together changes nothing.
+ * Each target may occur only once in a call.
  */
 export async function updateTargetMetrics(
   tx: TransactionSql,

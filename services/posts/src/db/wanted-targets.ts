@@ -3,7 +3,6 @@ import type { ISql } from "@postrider/shared/postgres";
 import { toRecords, type TargetKey } from "#src/db/targets.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** A target that the delivery service still has to publish, with the part of its post's content that is published. */
 export interface WantedTarget extends TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -17,11 +16,12 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Reads the given targets that still have to be published, with their content. A target that has a newer generation,
- * because its publishing was requested again, is left out. Of the text and the options of a post, which are read for
- * each of its up to 100 targets, only what the target uses is read. `limit 1` makes Postgres look up each post by its
- * key. Right after many posts have become due, Postgres would otherwise scan all posts with the status `publishing`,
- * because its statistics still say that there are few.
+ * Reads the given targets that still have to be published, with their content. A target that has a
+ * newer generation, because its publishing was requested again, is left out. Of the text and the
+ * options of a post, which are read for each of its up to 100 targets, only what the target uses is
+ * read. `limit 1` makes Postgres look up each post by its key. Right after many posts have become
+ * due, Postgres would otherwise scan all posts with the status `publishing`, because its statistics
+ * still say that there are few.
  */
 export async function listWantedTargets(
   sql: ISql,

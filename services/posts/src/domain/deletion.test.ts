@@ -84,7 +84,10 @@ const updates = fc.array(
   { maxLength: 2 },
 );
 
-/** Creates the updates of up to two deletion requests, with versions as the delivery service counts them. */
+/**
+ * Creates the updates of up to two deletion requests, with versions as the delivery service counts
+ * them.
+ */
 function updatesOf(
   requests: readonly { deletion: number; statuses: readonly string[]; isDeleted: boolean }[],
 ) {

@@ -3,34 +3,26 @@ import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 
-/**
- * What the delivery service reports about the deletion of a published target on its platform. Each report is complete,
- * so the newest report replaces all others.
- */
+/** Each report is complete, so the newest replaces all others. */
 export interface DeletionUpdate {
   /** The number of the deletion request that the report is about. */
   readonly deletion: number;
-  /**
-   * A number that rises with every report about one deletion request. Versions of different deletion requests are not
-   * comparable.
-   */
+  /** Rises with every report about one deletion request; different requests do not compare. */
   readonly version: number;
   readonly status: "deleting" | "deleted" | "delete_failed";
   readonly error: TargetError | null;
 }
 
-/** The fields of a target that change when its deletion is requested or reported. */
 export interface DeletableState {
   readonly platform: string;
   readonly status: TargetStatus;
   /** How often the deletion of the target on its platform was requested. */
   readonly deletion: number;
-  /** The version of the newest report about the deletion that was applied; 0 before the first report. */
+  /** The newest report that was applied; 0 before the first. */
   readonly deletionVersion: number;
   readonly error: TargetError | null;
 }
 
-/** What the response to the deletion of a post says about one of its targets. */
 export interface DeleteOutcome {
   readonly status: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
   readonly error: TargetError | null;
@@ -48,9 +40,10 @@ function isDeletable(platform: string): boolean {
 }
 
 /**
- * Requests the deletion of a target that is published on its platform; with `again`, also of a target whose deletion
- * has failed. A target stays published if the API of its platform cannot delete it. The deletion fails at once if the
- * account no longer exists. Returns the same object when nothing changes.
+ * Requests the deletion of a target that is published on its platform; with `again`, also of a
+ * target whose deletion has failed. A target stays published if the API of its platform cannot
+ * delete it. The deletion fails at once if the account no longer exists. Returns the same object
+ * when nothing changes.
  */
 export function requestDeletion<T extends DeletableState>(
   target: T,
@@ -67,7 +60,6 @@ export function requestDeletion<T extends DeletableState>(
   return { ...target, status: "deleting", deletion, deletionVersion: 0, error: null };
 }
 
-/** Marks a target as cancelled, after the delivery service has promised not to publish it. */
 export function cancelTarget<T extends { readonly status: TargetStatus }>(target: T): T {
   const isOpen = target.status === "pending" || target.status === "publishing";
   return isOpen ? { ...target, status: "cancelled", nextAttemptAt: null } : target;
@@ -81,9 +73,9 @@ function applies(target: DeletableState, update: DeletionUpdate): boolean {
 }
 
 /**
- * Applies a report of the delivery service about the deletion of a target. Reports may arrive late, twice or never:
- * they are ordered by (is deleted, request, version), and the greatest decides the state. Returns the same object when
- * nothing changes.
+ * Applies a report of the delivery service about the deletion of a target. Reports may arrive late,
+ * twice or never: they are ordered by (is deleted, request, version), and the greatest decides the
+ * state. Returns the same object when nothing changes.
  */
 export function applyDeletionUpdate<T extends DeletableState>(
   target: T,
@@ -98,7 +90,6 @@ export function applyDeletionUpdate<T extends DeletableState>(
   };
 }
 
-/** Returns what the response to the deletion of a post says about one of its targets. */
 export function deleteOutcome({
   status,
   error,
@@ -106,7 +97,8 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // The platform may have published the target without answering, so a user has to look on the platform.
+  // The platform may have published the target without answering, so a user has to look on the
+  // platform.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };

@@ -1,6 +1,6 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/** The content that is published for one target. A field is absent if neither the post nor its options set it. */
+/** A field is absent if neither the post nor its options set it. */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -8,7 +8,6 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The account and the platform of a target. The options of a post are keyed by either. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;
@@ -19,10 +18,7 @@ function optionOf(options: PostOptions, key: string): PostOption | undefined {
   return Object.hasOwn(options, key) ? options[key] : undefined;
 }
 
-/**
- * Returns the key of the post option that sets a field for a target: its account if the account's option has
- * the field, otherwise its platform. Undefined if neither option has the field.
- */
+/** The account's option wins over that of the platform; undefined if neither has the field. */
 export function findOptionKey(
   options: PostOptions,
   { accountId, platform }: TargetKeys,
@@ -32,8 +28,9 @@ export function findOptionKey(
 }
 
 /**
- * Returns the text and the options that are published for one target. Each field is taken from the option of the target's
- * account, otherwise from the option of its platform, otherwise from the post.
+ * Returns the text and the options that are published for one target. Each field is taken from the
+ * option of the target's account, otherwise from the option of its platform, otherwise from the
+ * post.
  */
 export function effectiveContent(
   content: string,

@@ -14,7 +14,9 @@ const TIMES = Array.from({ length: MAX_TIMES }, (_, index) =>
   new Date(index * HALF_HOUR_MS).toISOString().slice(11, 16),
 );
 
-/** Returns the maximum number of rules, each with a slot every half hour, in the given time zones. */
+/**
+ * Returns the maximum number of rules, each with a slot every half hour, in the given time zones.
+ */
 function createRules(timezones: readonly string[]): readonly QueueSlotRule[] {
   return Array.from({ length: MAX_RULES }, (_, index) => ({
     id: `0198c2f0-0000-7000-8000-${String(index).padStart(12, "0")}`,
@@ -28,7 +30,10 @@ function createRules(timezones: readonly string[]): readonly QueueSlotRule[] {
   }));
 }
 
-/** Names of time zones whose offsets from UTC are multiples of half an hour, so that all rules create the same slots. */
+/**
+ * Names of time zones whose offsets from UTC are multiples of half an hour, so that all rules
+ * create the same slots.
+ */
 const TIMEZONES = Intl.supportedValuesOf("timeZone").filter((timeZone) => {
   const format = new Intl.DateTimeFormat("en", { timeZone, minute: "2-digit" });
   return ["2026-12-01", "2027-07-01"].every(
@@ -53,8 +58,8 @@ function run<T>(steps: Iterator<void, T>) {
 }
 
 /**
- * Returns the time of a search and of its longest step. Of several searches the shortest time of each step counts, because
- * compilation and other work on the machine only make it longer.
+ * Returns the time of a search and of its longest step. Of several searches the shortest time of
+ * each step counts, because compilation and other work on the machine only make it longer.
  */
 function measure(search: () => Iterator<void, unknown>) {
   const runs = Array.from({ length: 10 }, () => run(search()).stepsMs);

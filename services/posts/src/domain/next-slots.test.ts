@@ -174,7 +174,10 @@ function isOlder(a: QueueSlotRule, b: QueueSlotRule): boolean {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Computes the instants of a rule from the definition: time by time, for all local dates that may be in the range. */
+/**
+ * Computes the instants of a rule from the definition: time by time, for all local dates that may
+ * be in the range.
+ */
 function instantsOf({ timezone, weekdays, times, startsOn, endsOn }: QueueSlotRule, after: Date) {
   const clock = findZoneClock(timezone);
   const until = slotHorizon(after).getTime();

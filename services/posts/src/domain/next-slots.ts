@@ -2,26 +2,24 @@ import type { QueueSlotRule, SlotTimetable } from "#src/domain/queue-slot-rule.t
 import { slotOf, type SlotRange, slotsByDay, type TakenSlots } from "#src/domain/slot-times.ts";
 import { DAY_MS } from "#src/domain/zone-clock.ts";
 
-/** A queue slot of a workspace and the rule that creates the slot. */
 export interface QueueSlot {
   readonly slotAt: Date;
   readonly ruleId: string;
 }
 
-/** The next free queue slots of one rule, in order of time. */
 export type NextSlots = readonly Date[];
 
 /** Length of the time range that is searched first for the next slot of all rules. */
 const FIRST_RANGE_MS = 2 * DAY_MS;
 /** By what factor each following range is longer. */
 const RANGE_GROWTH = 8;
-/** Number of days that are searched for free queue slots before a search lets its caller do other work. */
+/** Days that are searched before a search lets its caller do other work. */
 const DAYS_PER_STEP = 8;
 
 /**
- * Finds the first free queue slot of all active rules together; undefined if the next year has none. If several rules
- * create the slot, it belongs to the oldest of them, so that a new rule never takes over a slot. Every step of the
- * search takes far less than a millisecond.
+ * Finds the first free queue slot of all active rules together; undefined if the next year has
+ * none. If several rules create the slot, it belongs to the oldest of them, so that a new rule
+ * never takes over a slot. Every step of the search takes far less than a millisecond.
  *
  * @param options.after The current time; the slot is strictly later.
  */
@@ -44,7 +42,7 @@ export function* nextFreeSlot(
   return undefined;
 }
 
-/** Finds the first free queue slot in a time range; if several rules create it, it belongs to the first of them. */
+/** If several rules create the first free slot, it belongs to the first of them. */
 function* firstFreeSlot(
   rules: readonly QueueSlotRule[],
   { after, until }: SlotRange,
@@ -61,7 +59,7 @@ function* firstFreeSlot(
   return first;
 }
 
-/** Yields adjacent time ranges up to the horizon, each longer than the one before, so that no rule is searched far beyond the first slot. */
+/** The ranges grow, so that no rule is searched far beyond the first slot. */
 function* searchRanges(now: Date): Generator<SlotRange, undefined> {
   const horizon = slotHorizon(now);
   let after = now;
@@ -73,9 +71,9 @@ function* searchRanges(now: Date): Generator<SlotRange, undefined> {
 }
 
 /**
- * Finds the first `count` free queue slots of each rule, as if the workspace had no other rule; fewer if the next year
- * has fewer, and none for a rule that is not active. Returns them in the order of the rules. Every step of the search takes
- * far less than a millisecond.
+ * Finds the first `count` free queue slots of each rule, as if the workspace had no other rule;
+ * fewer if the next year has fewer, and none for a rule that is not active. Returns them in the
+ * order of the rules. Every step of the search takes far less than a millisecond.
  *
  * @param options.after The current time; slots are strictly later.
  */
@@ -98,14 +96,12 @@ export function* nextFreeSlots(
   return all;
 }
 
-/** Returns the latest time for which queue slots are computed: one year after `after`, in UTC. */
 export function slotHorizon(after: Date): Date {
   const horizon = new Date(after);
   horizon.setUTCFullYear(after.getUTCFullYear() + 1);
   return horizon;
 }
 
-/** Finds the first `count` free queue slots of a timetable, in milliseconds since 1970 and in order of time. */
 function* freeSlotsOf(
   timetable: SlotTimetable,
   range: SlotRange,
@@ -133,15 +129,12 @@ function isActive({ status }: QueueSlotRule): boolean {
   return status === "active";
 }
 
-/** Returns a text that is equal for rules that create the same slots because their timetables are the same. */
+/** Returns a text that is equal for rules whose timetables are the same. */
 function keyOf({ weekdays, times, timezone, startsOn, endsOn }: SlotTimetable): string {
   return [weekdays, times, timezone, startsOn, endsOn].join(" ");
 }
 
-/**
- * Orders queue-slot rules by age. Ids decide between rules of the same age, so that every replica chooses the same
- * rule.
- */
+/** Ids decide between rules of the same age, so that every replica chooses the same rule. */
 function byAge(a: QueueSlotRule, b: QueueSlotRule): number {
   return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -6,15 +6,12 @@ import type { QueueSlot } from "./next-slots.ts";
 import type { PostAccount, PostContent, PostTiming } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
-/** The time at which the targets of a post are due, and the deadline after which they may no longer be published. */
 export interface Due {
   readonly dueAt: Date;
   readonly publishBefore: Date;
 }
 
-/**
- * The status and the times with which a post is stored. `due` is null for a draft, which is not to be published yet.
- */
+/** `due` is null for a draft, which is not to be published yet. */
 export interface Placement {
   readonly status: "draft" | "scheduled" | "publishing";
   readonly scheduledAt: Date | null;
@@ -22,24 +19,22 @@ export interface Placement {
   readonly due: Due | null;
 }
 
-/** A target of a post that is about to be stored. */
 export interface PlannedTarget {
   readonly id: string;
   readonly accountId: string;
   readonly platform: string;
   readonly username: string;
-  /**
-   * The UTC day on which the target uses quota; it also determines the month. Null for a draft, which uses
-   * no quota, and until the time is known.
-   */
+  /** The UTC day on which the target uses quota; null for a draft and until the time is known. */
   readonly dueDay: string | null;
   /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
-  /** The settings of the account, with which the target is published; null = the defaults, or a draft. */
+  /** The settings of the account; null = the defaults, or a draft. */
   readonly settings: SettingValues | null;
 }
 
-/** When a new post is to be published, after a queue slot was chosen for a post that asked for one. */
+/**
+ * When a new post is to be published, after a queue slot was chosen for a post that asked for one.
+ */
 export type ChosenTiming =
   | Exclude<PostTiming, { kind: "queue_slot" }>
   | ({ readonly kind: "chosen_slot" } & QueueSlot);
@@ -50,14 +45,11 @@ interface PlacementTimes {
   readonly missedAfterMs: number;
 }
 
-/** Returns the due time and the publishing deadline of targets that are due at an instant. */
 export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
-/**
- * Returns the status and the times of a validated new post. A scheduled time that has just passed is replaced by the current time.
- */
+/** A scheduled time that has just passed is replaced by the current time. */
 export function placeNewPost(
   timing: ChosenTiming,
   { now, missedAfterMs }: PlacementTimes,
@@ -83,10 +75,7 @@ export type ChangedTiming =
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date };
 
-/**
- * Returns the status and times of a draft or scheduled post after an update or publish request. The post keeps its
- * queue slot unless its time changes.
- */
+/** The post keeps its queue slot unless its time changes. */
 export function placeUnpublishedPost(
   post: Pick<Placement, "scheduledAt" | "queueSlotRuleId"> & { readonly status: string },
   timing: ChangedTiming,
@@ -117,11 +106,12 @@ function placeAt(
 }
 
 /**
- * Returns one target for each account of a validated post, in the order of the accounts. When they are due is not known yet.
+ * Returns one target for each account of a validated post, in the order of the accounts. When they
+ * are due is not known yet.
  *
  * @param options.isDraft Whether the targets are not to be published yet.
- * @param options.idOf Returns the id of the target of an account: a new id, or the id that the stored target of the
- *   account already has.
+ * @param options.idOf Returns the id of the target of an account: a new id, or the id that the
+ *   stored target of the account already has.
  */
 export function planTargets(
   post: PostContent,
@@ -143,7 +133,6 @@ export function planTargets(
   });
 }
 
-/** Returns the targets with the day on which they are due. */
 export function placeTargets(
   targets: readonly PlannedTarget[],
   due: Due | null,
@@ -153,10 +142,7 @@ export function placeTargets(
   return targets.map((target) => ({ ...target, dueDay }));
 }
 
-/**
- * Returns the SHA-256, in hex, of the content of a target as readers see it. The text is normalized, and
- * the media are in their order.
- */
+/** SHA-256, in hex, of the normalized text and the media in their order, as readers see them. */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([normalizeText(text), mediaIds]))

@@ -97,7 +97,9 @@ test("a pending target of a publishing post is shown as publishing", () => {
 
 const pairs = fc.tuple(fc.constantFrom(...POST_STATUSES), fc.constantFrom(...OPERATIONS));
 
-/** Returns every status that a post can have after any of the operations; `gone` is not a status. */
+/**
+ * Returns every status that a post can have after any of the operations; `gone` is not a status.
+ */
 function reachable(from: PostStatus, operations: readonly PostOperation[]): Set<PostDestination> {
   const found = new Set<PostDestination>([from]);
   for (const status of found) {

@@ -1,4 +1,3 @@
-/** Every status of a post. */
 export const POST_STATUSES = [
   "draft",
   "scheduled",
@@ -11,10 +10,7 @@ export const POST_STATUSES = [
 
 export type PostStatus = (typeof POST_STATUSES)[number];
 
-/**
- * Every status of a target (one account that a post is published to). `cancelled` means that nothing was
- * published on the account, because the post was deleted before.
- */
+/** `cancelled`: nothing was published on the account, because the post was deleted before. */
 export const TARGET_STATUSES = [
   "pending",
   "publishing",
@@ -29,25 +25,26 @@ export const TARGET_STATUSES = [
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**
- * What can happen to a post: the `update`, `publish`, `retry` and `delete` requests of clients, the `start` of a
- * scheduled post, and `fold`, which derives the status of the post from its targets after an update of a target.
+ * What can happen to a post: the `update`, `publish`, `retry` and `delete` requests of clients, the
+ * `start` of a scheduled post, and `fold`, which derives the status of the post from its targets
+ * after an update of a target.
  */
 export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
 
-/** The status of a post that an operation may lead to; `gone` means that no record of the post is left. */
+/** `gone`: no record of the post is left. */
 export type PostDestination = PostStatus | "gone";
 
-/** The error reason with which an operation on a post is refused. */
 export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_to_retry";
 
 type Rule = readonly PostDestination[] | RefusalCode;
 
 /**
- * Every operation in every status of a post: the statuses that the operation may lead to, or the reason that refuses
- * it. The table allows the deletion of a publishing post; the delivery service refuses it with `post_publishing` when
- * it has already begun to publish. `fold` (deriving the status from the targets) leads back to `publishing` when a
- * target that was reported as failed may still be published. `published` is final, because a published target stays
- * published. `fold` does not change drafts, scheduled posts and cancelled posts.
+ * Every operation in every status of a post: the statuses that the operation may lead to, or the
+ * reason that refuses it. The table allows the deletion of a publishing post; the delivery service
+ * refuses it with `post_publishing` when it has already begun to publish. `fold` (deriving the
+ * status from the targets) leads back to `publishing` when a target that was reported as failed may
+ * still be published. `published` is final, because a published target stays published. `fold` does
+ * not change drafts, scheduled posts and cancelled posts.
  */
 const TRANSITIONS = {
   draft: {
@@ -108,7 +105,6 @@ const TRANSITIONS = {
   },
 } satisfies Record<PostStatus, Record<PostOperation, Rule>>;
 
-/** Returns the reason for refusing an operation in a status of a post; undefined when the operation is allowed. */
 export function findRefusal(status: PostStatus, operation: PostOperation): RefusalCode | undefined {
   const rule: Rule = TRANSITIONS[status][operation];
   return typeof rule === "string" ? rule : undefined;
@@ -119,7 +115,6 @@ export function listStatusesFor(operation: PostOperation): readonly PostStatus[]
   return POST_STATUSES.filter((status) => findRefusal(status, operation) === undefined);
 }
 
-/** Returns the statuses of a post that an operation may lead to; an empty list when the operation is refused. */
 export function destinations(
   status: PostStatus,
   operation: PostOperation,
@@ -137,7 +132,8 @@ function isOpen(status: TargetStatus): boolean {
 
 function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
   if (targets.some(isOpen)) return "publishing";
-  // A post with a deleted target keeps its status, because deleting targets does not change the status of their post.
+  // A post with a deleted target keeps its status, because deleting targets does not change the
+  // status of their post.
   if (targets.length === 0 || !targets.every((status) => SETTLED.has(status))) return undefined;
   const published = targets.filter((status) => status === "published").length;
   if (published === targets.length) return "published";
@@ -145,9 +141,10 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * Returns the status of a post that follows from its targets: `publishing` while any target has no outcome, `published`
- * if all were published, `failed` if all failed, `partial` if some were published and the others failed. The post keeps
- * its status if the transition table does not allow the new status.
+ * Returns the status of a post that follows from its targets: `publishing` while any target has no
+ * outcome, `published` if all were published, `failed` if all failed, `partial` if some were
+ * published and the others failed. The post keeps its status if the transition table does not allow
+ * the new status.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -156,9 +153,9 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * Returns the status of a target as the API reports it. The targets of a publishing post are reported as
- * `publishing` even before the delivery service has begun. Starting a post therefore writes only the row of the post,
- * however many targets it has.
+ * Returns the status of a target as the API reports it. The targets of a publishing post are
+ * reported as `publishing` even before the delivery service has begun. Starting a post therefore
+ * writes only the row of the post, however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;
@@ -166,7 +163,6 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
-/** Whether a text is one of the possible statuses of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

@@ -3,9 +3,7 @@ import type { VideoEncoding } from "@postrider/platforms/renditions/plan-video";
 import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { UnitName } from "@postrider/platforms/text/unit-names";
 
-/**
- * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
- */
+/** An absent field is not overridden. */
 export interface PostOption {
   readonly content?: string;
   readonly title?: string;
@@ -14,10 +12,9 @@ export interface PostOption {
   readonly tags?: readonly string[];
 }
 
-/** The fields of a post that are overridden for single platforms or accounts, by platform id or account id. */
+/** By platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
-/** The content and the accounts of a post. */
 export interface PostContent {
   readonly content: string;
   readonly accountIds: readonly string[];
@@ -25,14 +22,13 @@ export interface PostContent {
   readonly options: PostOptions;
 }
 
-/** When a client wants a new post to be published. The scheduled time of a draft is stored but has no effect. */
+/** The scheduled time of a draft is stored but has no effect. */
 export type PostTiming =
   | { readonly kind: "draft"; readonly scheduledAt: Date | null }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date }
   | { readonly kind: "queue_slot" };
 
-/** A connected account, with the data that the posts service needs. */
 export interface PostAccount {
   readonly id: string;
   readonly platform: PlatformId;
@@ -40,16 +36,14 @@ export interface PostAccount {
   readonly status: "active" | "reconnect_required";
   /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
-  /** Properties of the account on the platform that change its limits, for example `verified_type` of X. */
+  /** What changes the limits of the account, for example `verified_type` of X. */
   readonly traits: Readonly<Record<string, string>>;
-  /** What the platform offered the account when it was last asked, as JSON; absent = nothing recent is known. */
+  /** What the platform last offered the account; absent = nothing recent is known. */
   readonly available?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The part of a post that breaks a platform's rule. */
 export type TargetField = "content" | "title" | "privacy" | "tags" | "media";
 
-/** The codes of the reasons for which a platform would refuse a post. */
 export type TargetViolationCode =
   | "content_required"
   | "content_too_long"
@@ -79,8 +73,9 @@ export type TargetViolationCode =
   | "disclosure_not_private";
 
 /**
- * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's text unit, bytes,
- * pixels, a ratio, seconds or a number of items. `index` is the position in the list of media.
+ * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's
+ * text unit, bytes, pixels, a ratio, seconds or a number of items. `index` is the position in the
+ * list of media.
  */
 export interface TargetViolation {
   readonly code: TargetViolationCode;
@@ -90,16 +85,15 @@ export interface TargetViolation {
   readonly index?: number;
   /** Unit of `limit` and `actual` if they are lengths of a text. */
   readonly unit?: UnitName;
-  /** What was found and refused: characters, each with its positions, or the encoding of a video. */
+  /**
+   * What was found and refused: characters, each with its positions, or the encoding of a video.
+   */
   readonly found?: string;
-  /** The values that the platform would accept, or a condition that it sets, in symbols that need no translation. */
+  /** What the platform would accept: values, or a condition in symbols without words. */
   readonly fits?: string | readonly string[];
 }
 
-/**
- * The properties of a media item that the platforms' rules limit. A width, height or duration that is unknown is null
- * and is not checked.
- */
+/** A width, height or duration that is unknown is null and is not checked. */
 export interface TargetMedia {
   readonly kind: "image" | "video";
   readonly contentType: string;
@@ -115,16 +109,12 @@ export interface TargetMedia {
   readonly video?: VideoEncoding | undefined;
 }
 
-/** A media item, with the data that the posts service needs. */
 export interface PostMedia extends TargetMedia {
   readonly id: string;
   readonly isReady: boolean;
 }
 
-/**
- * The content that a post publishes on one account, after the options for the platform and the account have been
- * applied.
- */
+/** The content for one account, after the options have been applied. */
 export interface TargetInput {
   readonly platform: PlatformId;
   readonly text: string;
@@ -136,6 +126,8 @@ export interface TargetInput {
   readonly settings?: SettingValues | undefined;
   /** Properties of the account on the platform that change its limits; absent = none. */
   readonly traits?: Readonly<Record<string, string>>;
-  /** What the platform offered the account when it was last asked; absent = nothing recent is known. */
+  /**
+   * What the platform offered the account when it was last asked; absent = nothing recent is known.
+   */
   readonly available?: Readonly<Record<string, unknown>> | undefined;
 }

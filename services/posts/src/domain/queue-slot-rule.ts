@@ -1,22 +1,16 @@
 import type { Violation } from "@postrider/shared/errors";
 import { findZoneClock } from "./zone-clock.ts";
 
-/** The days of a week in the order in which queue-slot rules list them. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
-/** A day of the week, as queue-slot rules write it. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/**
- * The status of a queue-slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was
- * deleted.
- */
+/** A `paused` rule creates no slots; a `revoked` rule was deleted. */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
-/** Maximum number of times of day per queue-slot rule. */
 const MAX_TIMES = 48;
 
-/** The days and times at which a queue-slot rule creates slots, in the wall-clock time of the rule's time zone. */
+/** In the wall-clock time of the time zone. */
 export interface SlotTimetable {
   readonly weekdays: readonly Weekday[];
   /** Times of day as `HH:MM`, from `00:00` to `23:59`. */
@@ -25,18 +19,16 @@ export interface SlotTimetable {
   readonly timezone: string;
   /** The first local date with slots, `YYYY-MM-DD`; null for no first date. */
   readonly startsOn: string | null;
-  /** The last date, in the time zone of the rule, on which the rule creates queue slots: `YYYY-MM-DD`; null for no last date. */
+  /** The last local date with slots, `YYYY-MM-DD`; null for no last date. */
   readonly endsOn: string | null;
 }
 
-/** The fields of a queue-slot rule from which its slots are computed. */
 export interface QueueSlotRule extends SlotTimetable {
   readonly id: string;
   readonly status: QueueSlotRuleStatus;
   readonly createdAt: Date;
 }
 
-/** The timetable of a queue-slot rule as a client sent it. */
 export type SlotTimetableInput = Omit<SlotTimetable, "weekdays"> & {
   readonly weekdays: readonly string[];
 };
@@ -45,7 +37,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns everything that is invalid in a queue-slot timetable. Paths are JSON Pointers into the request. */
+/** Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
@@ -57,17 +49,14 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   ];
 }
 
-/**
- * Returns the canonical form of a valid queue-slot timetable: weekdays from Monday on, times from midnight on. The
- * order of both lists has no meaning.
- */
+/** Weekdays from Monday on, times from midnight on: the order has no meaning. */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;
   const weekdays = WEEKDAYS.filter((day) => input.weekdays.includes(day));
   return { weekdays, times: times.toSorted(), timezone, startsOn, endsOn };
 }
 
-/** Reports values that occur more than once in a list, because a second occurrence would have no effect. */
+/** A second occurrence of a value would have no effect. */
 function checkDistinct(
   path: string,
   values: readonly string[],

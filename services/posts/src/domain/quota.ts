@@ -2,47 +2,32 @@ import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id"
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
-/**
- * What a platform's daily publishing limit applies to: each account, or all accounts of an app or a project together.
- */
+/** The limit applies to each account, or to all accounts of an app or a project together. */
 export type DailyScope = "account" | "app" | "project";
 
-/** The maximum number of publications that a platform accepts per day. */
 export interface DailyLimit {
   readonly scope: DailyScope;
   readonly limit: number;
 }
 
-/**
- * The quota limits of a workspace. `daily` replaces the limit of every platform that has a daily limit; null keeps the
- * limits of the platforms.
- */
+/** `daily` replaces the limit of every platform that has one; null keeps them. */
 export interface QuotaLimits {
   readonly monthly: number;
   readonly daily: number | null;
 }
 
-/**
- * The fields of a target that determine its quota. A target uses quota for one publication on one account.
- */
 export interface QuotaTarget {
   readonly accountId: string;
-  /** The id of the platform of the target. A platform that the code does not know has no daily limit. */
+  /** A platform that the code does not know has no daily limit. */
   readonly platform: string;
 }
 
-/**
- * A quota counter, which limits the publications of one subject (a workspace, account, app or project) in one period.
- * One database row counts them.
- */
+/** Limits the publications of one subject in one period; one database row. */
 export interface QuotaCounter {
   readonly code: "monthly" | "daily";
   /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
   readonly period: string;
-  /**
-   * Whose publications the quota counter counts: the id of a workspace or an account, or a platform whose limit applies
-   * to an app or a project.
-   */
+  /** The id of a workspace or an account, or a platform with a limit per app or project. */
   readonly subject: string;
   readonly scope: "workspace" | DailyScope;
   readonly limit: number;
@@ -57,21 +42,16 @@ export interface QuotaDemand extends QuotaCounter {
   readonly requested: number;
 }
 
-/**
- * The two amounts of a quota counter: `used` counts targets that are or may be published, `reserved` counts targets
- * that are still to be published.
- */
+/** `used`: targets that are or may be published; `reserved`: targets still to be published. */
 export interface QuotaUsage {
   readonly used: number;
   readonly reserved: number;
 }
 
-/** A quota counter of which nothing is left. */
 export interface QuotaExhaustion extends QuotaCounter, QuotaUsage {
   readonly exhaustedAt: Date;
 }
 
-/** A quota demand that would exceed the limit of its counter. */
 export interface QuotaShortage extends QuotaUsage {
   readonly code: "monthly" | "daily";
   readonly limit: number;
@@ -81,29 +61,27 @@ export interface QuotaShortage extends QuotaUsage {
   readonly accountId: string | null;
 }
 
-/** Returns the month of an instant in UTC, as `2026-11`. */
 export function monthOf(instant: Date): string {
   return instant.toISOString().slice(0, "YYYY-MM".length);
 }
 
-/** Returns the day of an instant in UTC, as `2026-11-21`. */
 export function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, "YYYY-MM-DD".length);
 }
 
-/**
- * Returns the instant at which a quota period (a month or a day) ends and the counters of the next period begin at
- * zero.
- */
+/** Returns the instant at which the counters of the next period begin at zero. */
 export function resetsAt(period: string): Date {
   const [year = 0, month = 0, day] = period.split("-").map(Number);
-  // `Date.UTC` counts months from 0 and the period counts them from 1, so `month` denotes the month after the period.
+  // `Date.UTC` counts months from 0 and the period counts them from 1, so `month` denotes the month
+  // after the period.
   return new Date(
     day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1),
   );
 }
 
-/** Returns the daily publishing limit of a platform; undefined for a platform without a daily limit. */
+/**
+ * Returns the daily publishing limit of a platform; undefined for a platform without a daily limit.
+ */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules =
     PLATFORM_FACTS[platform].rules.dailyLimit;
@@ -112,7 +90,6 @@ export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };
 }
 
-/** Returns the monthly quota counter of a workspace. */
 export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimits): QuotaCounter {
   return {
     code: "monthly",
@@ -125,10 +102,7 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
   };
 }
 
-/**
- * Returns the quota counter of an account for one day. Accounts of the same app or project share a counter if the
- * platform limits the app or project. Undefined if the platform has no daily limit.
- */
+/** Accounts of one app or project share a counter if the platform limits it. */
 export function dailyCounter(
   { accountId, platform }: QuotaTarget,
   at: Date,
@@ -149,9 +123,9 @@ export function dailyCounter(
 }
 
 /**
- * Returns the quota that targets with the same due time need, one demand per counter. The demands are in the
- * order in which rows of counters are locked. Because of this order, posts that share counters wait for each other and
- * never deadlock.
+ * Returns the quota that targets with the same due time need, one demand per counter. The demands
+ * are in the order in which rows of counters are locked. Because of this order, posts that share
+ * counters wait for each other and never deadlock.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -165,8 +139,8 @@ export function quotaDemands(
 }
 
 /**
- * Returns by how much each quota counter changes when the demands of a post change, in the order in which the counters
- * are locked. Counters that do not change are omitted.
+ * Returns by how much each quota counter changes when the demands of a post change, in the order in
+ * which the counters are locked. Counters that do not change are omitted.
  */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
@@ -176,18 +150,11 @@ export function changeOfDemands(
   return sum([...after, ...released]).filter(({ requested }) => requested !== 0);
 }
 
-/**
- * Returns the remaining quota of a counter, at least 0. A publication that is confirmed late is counted even above the
- * limit.
- */
+/** At least 0: a publication that is confirmed late is counted even above the limit. */
 export function remainingOf(limit: number, { used, reserved }: QuotaUsage): number {
   return Math.max(0, limit - used - reserved);
 }
 
-/**
- * Returns the limit and the amounts of a quota counter that a demand would exceed; undefined if the counter has room or
- * if the demand is not positive.
- */
 export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShortage | undefined {
   const { code, limit, requested, period, platform, accountId } = demand;
   if (requested <= 0 || requested <= remainingOf(limit, usage)) return undefined;

@@ -203,7 +203,10 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const walls = new Map<string, { format: Intl.DateTimeFormat; at: Map<number, number> }>();
 
-/** Returns the local time at an instant, as if it were UTC. It is computed in another way than the tested code does. */
+/**
+ * Returns the local time at an instant, as if it were UTC. It is computed in another way than the
+ * tested code does.
+ */
 function wallAt(timeZone: string, at: number): number {
   const wall = walls.get(timeZone) ?? {
     format: new Intl.DateTimeFormat("sv-SE", {
@@ -228,7 +231,8 @@ function minuteOf(time: string): number {
 function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: number): boolean {
   const shown = new Date(wall);
   const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes();
-  // Formatting a date is slow, and most minutes are not in the timetable, so they are skipped early.
+  // Formatting a date is slow, and most minutes are not in the timetable, so they are skipped
+  // early.
   if (!times.some((time) => minuteOf(time) === minute)) return false;
   const text = shown.toISOString();
   const date = text.slice(0, 10);
@@ -240,7 +244,10 @@ function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: num
   );
 }
 
-/** Clock changes in several time zones: by an hour, half an hour or a day, at or before midnight, forward and back. */
+/**
+ * Clock changes in several time zones: by an hour, half an hour or a day, at or before midnight,
+ * forward and back.
+ */
 const changes: [string, string][] = [
   ["Europe/Berlin", "2027-03-28T01:00:00Z"],
   ["Europe/Berlin", "2026-10-25T01:00:00Z"],
@@ -344,7 +351,8 @@ test("a range of instants that is cut in two at any point has the same queue slo
       expect([...between(timetable, after, cut), ...between(timetable, cut, until)]).toEqual(
         between(timetable, after, until),
       );
-      // The range is cut at queue slots, because there a cut is most likely to lose or repeat a slot.
+      // The range is cut at queue slots, because there a cut is most likely to lose or repeat a
+      // slot.
       for (const at of between(timetable, after, until).slice(0, 3))
         expect([...between(timetable, after, at), ...between(timetable, at, until)]).toEqual(
           between(timetable, after, until),

@@ -2,8 +2,8 @@ import { type SlotTimetable, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "#src/domain/zone-clock.ts";
 
 /**
- * A time range for which queue slots are computed: later than `after`, up to and including `until`. Adjacent ranges
- * neither share nor miss an instant.
+ * A time range for which queue slots are computed: later than `after`, up to and including `until`.
+ * Adjacent ranges neither share nor miss an instant.
  */
 export interface SlotRange {
   readonly after: Date;
@@ -14,7 +14,10 @@ export interface SlotRange {
 export interface SlotDay {
   /** An instant in milliseconds since 1970. */
   readonly startMs: number;
-  /** For each slot, how many minutes after `startMs` it is. Days with the same slots share one list, so do not change it. */
+  /**
+   * For each slot, how many minutes after `startMs` it is. Days with the same slots share one list,
+   * so do not change it.
+   */
   readonly minutes: readonly number[];
 }
 
@@ -24,10 +27,11 @@ export function slotOf({ startMs }: SlotDay, minute: number): number {
 }
 
 /**
- * Yields the queue slots of a timetable in a time range, day by day; the slots of all days are strictly increasing. A time
- * that a clock change skips moves to the moment of the change. A time that occurs twice creates a slot only at its
- * first occurrence. Equal instants are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the
- * timetable, even if a skipped time moves to the next day.
+ * Yields the queue slots of a timetable in a time range, day by day; the slots of all days are
+ * strictly increasing. A time that a clock change skips moves to the moment of the change. A time
+ * that occurs twice creates a slot only at its first occurrence. Equal instants are yielded once.
+ * Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time
+ * moves to the next day.
  *
  * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
  */
@@ -44,7 +48,8 @@ export function* slotsByDay(
   for (const day of slotDays(timetable, range)) {
     const offset = clock.offsetOn(day);
     let slots: SlotDay = { startMs: day - (offset ?? 0), minutes };
-    // On nearly all days the clock does not change and all slots are in the range. They cost nothing per slot.
+    // On nearly all days the clock does not change and all slots are in the range. They cost
+    // nothing per slot.
     if (offset === undefined || slotOf(slots, first) <= last || slotOf(slots, final) > until) {
       const instants = minutes.map((minute) => clock.instantOf(day, minute * MINUTE_MS));
       slots = toSlotDay(day, instants, { last, until });
@@ -54,7 +59,9 @@ export function* slotsByDay(
   }
 }
 
-/** Keeps the instants that are later than `last` and not later than `until`, and each of them once. */
+/**
+ * Keeps the instants that are later than `last` and not later than `until`, and each of them once.
+ */
 function toSlotDay(
   day: number,
   instants: readonly number[],
@@ -65,8 +72,8 @@ function toSlotDay(
 }
 
 /**
- * Yields the local dates that can have a queue slot in a time range. Local dates differ from UTC dates by less than a
- * day.
+ * Yields the local dates that can have a queue slot in a time range. Local dates differ from UTC
+ * dates by less than a day.
  */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;
@@ -92,26 +99,21 @@ function weekdayOf(dayMs: number): number {
   return days < 0 ? days + WEEKDAYS.length : days;
 }
 
-/** Converts a time of day as `HH:MM` to minutes since midnight. */
 function minuteOfDay(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }
 
-/** The queue slots of a workspace that posts have taken. */
 export interface TakenSlots {
-  /**
-   * Returns the index of the first slot of a day, from index `from` on, that is not taken; the number of slots if all of them are
-   * taken.
-   */
+  /** Returns the index, from `from` on, of the first slot that is not taken. */
   findFree(day: SlotDay, from: number): number;
 }
 
-/** Maximum time in minutes between the first and the last slot for which a byte per minute is kept: a little over a year. */
+/** For a longer time than a little over a year, no byte per minute is kept. */
 const MAX_MINUTES = 400 * 24 * 60;
 
 /**
- * Returns the taken slots as a set that is searched quickly: if a workspace has many rules and many queued posts, a search passes a
- * million slots.
+ * Returns the taken slots as a set that is searched quickly: if a workspace has many rules and many
+ * queued posts, a search passes a million slots.
  *
  * @param slots The taken slots in milliseconds since 1970, in any order.
  */
@@ -124,7 +126,8 @@ export function createTakenSlots(slots: readonly number[]): TakenSlots {
   const first = Math.floor(firstMs / MINUTE_MS);
   const length = Math.floor(lastMs / MINUTE_MS) - first + 1;
   if (slots.length === 0 || length > MAX_MINUTES) return { findFree: searchIn(new Set(slots)) };
-  // Slots are whole minutes, except those of time zones whose offset from UTC had seconds in the past.
+  // Slots are whole minutes, except those of time zones whose offset from UTC had seconds in the
+  // past.
   const others = new Set<number>();
   const takenMinutes = new Uint8Array(length);
   for (const slotAt of slots)

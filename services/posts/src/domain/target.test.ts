@@ -47,8 +47,8 @@ function updateOf(change: Partial<TargetUpdate>): TargetUpdate {
 const failed = { code: "outcome_unknown", message: "", retryable: false };
 
 /**
- * The updates that the delivery service may report about a target: any sequence of statuses, but at most one published
- * generation.
+ * The updates that the delivery service may report about a target: any sequence of statuses, but at
+ * most one published generation.
  */
 const history = fc
   .record({

@@ -1,7 +1,9 @@
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/** The error because of which publishing on an account failed, or was postponed to another attempt. */
+/**
+ * The error because of which publishing on an account failed, or was postponed to another attempt.
+ */
 export interface TargetError {
   readonly code: string;
   readonly message: string;
@@ -9,16 +11,10 @@ export interface TargetError {
   readonly retryable: boolean;
 }
 
-/**
- * What the delivery service reports about publishing one target. Each report is complete, so the newest report replaces
- * all others.
- */
+/** Each report is complete, so the newest replaces all others. */
 export interface TargetUpdate {
   readonly generation: number;
-  /**
-   * A number that rises with every report about one publish request. Versions of different generations (publish
-   * requests of a target) are not comparable.
-   */
+  /** Rises with every report about one publish request; generations do not compare. */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
@@ -30,14 +26,11 @@ export interface TargetUpdate {
   readonly nextAttemptAt: Date | null;
 }
 
-/** The fields of a target that a report of the delivery service can change. */
 export interface TargetState {
   readonly status: TargetStatus;
   /** How often the publishing of the target was requested. */
   readonly generation: number;
-  /**
-   * Generation and version of the newest report of the delivery service that was applied; 0 before the first report.
-   */
+  /** The newest report that was applied; 0 before the first. */
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly externalId: string | null;
@@ -49,8 +42,9 @@ export interface TargetState {
 }
 
 /**
- * The reports that a target accepts, by its status. `published` is final; a later report only adds to it,
- * for example a permalink. A target that was reported as failed may later be reported as undecided or published.
+ * The reports that a target accepts, by its status. `published` is final; a later report only adds
+ * to it, for example a permalink. A target that was reported as failed may later be reported as
+ * undecided or published.
  */
 const ACCEPTED = {
   pending: ["publishing", "published", "failed"],
@@ -60,8 +54,8 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // The delivery service has promised not to publish a cancelled target. If the target is published nevertheless, it
-  // has to be deleted on its platform.
+  // The delivery service has promised not to publish a cancelled target. If the target is published
+  // nevertheless, it has to be deleted on its platform.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -73,19 +67,19 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // A report that a target was published is applied at any time and from any generation (publish request) of the
-  // target.
+  // A report that a target was published is applied at any time and from any generation (publish
+  // request) of the target.
   if (update.status === "published" && target.status !== "published") return true;
-  // A report that does not say that the target was published is applied only if it is about the current generation of the target
-  // (its newest publish request).
+  // A report that does not say that the target was published is applied only if it is about the
+  // current generation of the target (its newest publish request).
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
 
 /**
- * Applies a report of the delivery service to a target. Reports may arrive late, twice or never: they are
- * ordered by (is published, generation, version), and the greatest decides the state. Returns the same object when
- * nothing changes.
+ * Applies a report of the delivery service to a target. Reports may arrive late, twice or never:
+ * they are ordered by (is published, generation, version), and the greatest decides the state.
+ * Returns the same object when nothing changes.
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
@@ -123,25 +117,18 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
   return shown(before) !== shown(after);
 }
 
-/** The due time and the deadline of a target, which a retry replaces. */
 interface DueState {
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
   readonly dueDay: string | null;
 }
 
-/**
- * Whether a failed target may be published again. If its outcome is unknown, it may already be published, and a retry
- * could publish it twice.
- */
+/** If its outcome is unknown, a target may be published, and a retry could publish it twice. */
 export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
   return status === "failed" && error?.code !== "outcome_unknown";
 }
 
-/**
- * Returns a failed target as pending for a new publish request, which is its next generation. Its count of attempts
- * continues.
- */
+/** Returns a failed target for its next generation; its count of attempts continues. */
 export function retryTarget<T extends TargetState & DueState>(
   target: T,
   { dueAt, publishBefore, dueDay }: DueState,
@@ -158,7 +145,6 @@ export function retryTarget<T extends TargetState & DueState>(
   };
 }
 
-/** Returns the time of the first publication among the targets of a post; null if none was published. */
 export function firstPublishedAt(
   targets: readonly Pick<TargetState, "publishedAt">[],
 ): Date | null {
@@ -166,7 +152,6 @@ export function firstPublishedAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** The fields of a target that determine its quota and its duplicate guard. */
 export interface HoldingTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -177,11 +162,10 @@ export interface HoldingTarget {
   readonly publishedAt: Date | null;
   /** The UTC day on which the target uses quota; null if it uses no quota. */
   readonly dueDay: string | null;
-  /** Hash of the target's content that the duplicate guard compares; null for a draft, which has no guard. */
+  /** Null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
-/** The used and reserved amounts that one target adds to each of its quota counters. */
 export interface QuotaShare {
   readonly used: number;
   readonly reserved: number;
@@ -192,10 +176,7 @@ const RESERVED: QuotaShare = { used: 0, reserved: 1 };
 const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
-/**
- * What a target adds to its quota counters, by its status. A target without an outcome reserves quota. A
- * target that is or may be published uses quota, even after its deletion.
- */
+/** A target that is or may be published uses quota, even after its deletion. */
 const SHARES = {
   pending: RESERVED,
   publishing: RESERVED,
@@ -211,21 +192,17 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** Returns the used and reserved amounts that a target adds to each of its quota counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
-/**
- * Returns the keys of the quota counters in which a target counts: its workspace's month and, if its
- * platform has a daily limit, its day.
- */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // The key of a quota counter does not depend on the limits of the workspace, so no limits are passed here.
+  // The key of a quota counter does not depend on the limits of the workspace, so no limits are
+  // passed here.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);
@@ -236,8 +213,9 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Returns how long a target prevents the publication of other targets with the same content on its account. Null means
- * as long as its outcome is open; undefined means that it does not prevent them.
+ * Returns how long a target prevents the publication of other targets with the same content on its
+ * account. Null means as long as its outcome is open; undefined means that it does not prevent
+ * them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;

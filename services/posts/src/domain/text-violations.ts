@@ -7,7 +7,6 @@ import {
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetField, TargetViolation, TargetViolationCode } from "./post.ts";
 
-/** A text of a post, and the codes of violations about it. */
 interface CountedText {
   readonly text: string;
   readonly field: TargetField;
@@ -15,8 +14,8 @@ interface CountedText {
 }
 
 /**
- * Returns a violation for each limit that a text exceeds so far that this is known without counting. Such a text is refused
- * without any further check, because a check would take long.
+ * Returns a violation for each limit that a text exceeds so far that this is known without
+ * counting. Such a text is refused without any further check, because a check would take long.
  */
 export function farAbove(
   counted: CountedText,
@@ -33,7 +32,8 @@ export function farAbove(
 }
 
 /**
- * Returns a violation if a text is longer than a limit. It has no `actual` if the exact length would take long to count.
+ * Returns a violation if a text is longer than a limit. It has no `actual` if the exact length
+ * would take long to count.
  *
  * @param measure How the length is counted, if not as the limit's unit says.
  */
@@ -59,7 +59,7 @@ function toViolation(
 /** Maximum number of positions that are listed for each refused character. */
 const MAX_POSITIONS = 5;
 
-/** Returns a violation that lists the refused characters of a text with their positions, for example `< (3), > (7)`. */
+/** Lists the refused characters with their positions, for example `< (3), > (7)`. */
 export function forbiddenCharacters(
   field: TargetField,
   text: string,
@@ -73,7 +73,6 @@ export function forbiddenCharacters(
     : [{ code: "forbidden_characters", field, found: found.join(", ") }];
 }
 
-/** Returns the first positions of a character in a text, counted in characters from 1. */
 function positionsOf(character: string, text: string): number[] {
   const positions: number[] = [];
   let at = text.indexOf(character);

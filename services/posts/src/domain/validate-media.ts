@@ -6,8 +6,9 @@ import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
 /**
- * Checks the media of a post against the rules of one platform: their number, their combination and each media item. An image
- * that the media service can convert to what the platform takes has no violation.
+ * Checks the media of a post against the rules of one platform: their number, their combination and
+ * each media item. An image that the media service can convert to what the platform takes has no
+ * violation.
  */
 export function validateMedia(
   { platform, media, settings = {}, available }: TargetInput,
@@ -45,7 +46,7 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Checks which kinds of media a post combines. Where a platform shows animations, an animation excludes all other media. */
+/** Where a platform shows animations, an animation excludes all other media. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (isShownAnimation(item, rules) ? "animation" : item.kind)),
@@ -131,7 +132,7 @@ function validateType(
   return taken ? [] : [{ code: "media_type_unsupported", field: "media", index, fits }];
 }
 
-/** Returns a violation of a platform's rule if `actual` is above `limit`. An undefined limit allows every value. */
+/** An undefined limit allows every value. */
 export function above(
   violation: Pick<TargetViolation, "code" | "field" | "index" | "fits" | "unit">,
   actual: number,
@@ -140,7 +141,7 @@ export function above(
   return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
 }
 
-/** Returns a violation of a platform's rule if `actual` is below `limit`. An undefined limit allows every value. */
+/** An undefined limit allows every value. */
 function below(
   violation: Pick<TargetViolation, "code" | "field" | "index" | "fits">,
   actual: number,

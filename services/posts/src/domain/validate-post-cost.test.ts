@@ -11,8 +11,8 @@ const MAX_ACCOUNTS = 100;
 /** Maximum size in bytes of the content and the options of a request. */
 const MAX_BYTES = 256 * 1024;
 /**
- * Size in bytes of a large text. If the work of a check grew faster than the length of the text, the check would take
- * noticeably long.
+ * Size in bytes of a large text. If the work of a check grew faster than the length of the text,
+ * the check would take noticeably long.
  */
 const LARGE = 64 * 1024;
 
@@ -37,7 +37,9 @@ function createPost(content: string, options: PostOptions = {}): PostContent {
   return { content, accountIds: [...ACCOUNTS.keys()], mediaIds: [], options };
 }
 
-/** Creates a post in which every account has a text of its own; together they have the maximum size. */
+/**
+ * Creates a post in which every account has a text of its own; together they have the maximum size.
+ */
 function createPostOfManyTexts(text: string): PostContent {
   const part = text.slice(0, text.length / MAX_ACCOUNTS);
   const options = [...ACCOUNTS.keys()].map((id, index) => [id, { content: `${part}${index}` }]);
@@ -79,11 +81,17 @@ test("planning a post to 100 accounts hashes each of its texts once", async () =
   expect(await measureCpuMs(() => plan(text))).toBeLessThan(200);
 });
 
-/** Maximum processor time in milliseconds for which one request may keep the posts service from answering others. */
+/**
+ * Maximum processor time in milliseconds for which one request may keep the posts service from
+ * answering others.
+ */
 const MAX_HOLD_MS = 50;
 const REPEATS = 5;
 
-/** Returns the shortest of several processor times, because compilation and other work on the machine only make one longer. */
+/**
+ * Returns the shortest of several processor times, because compilation and other work on the
+ * machine only make one longer.
+ */
 async function measureHoldMs(post: PostContent, known: PostReferences = KNOWN): Promise<number> {
   let shortest = Infinity;
   for (let repeat = 0; repeat < REPEATS && shortest >= MAX_HOLD_MS; repeat += 1)
@@ -91,14 +99,18 @@ async function measureHoldMs(post: PostContent, known: PostReferences = KNOWN): 
   return shortest;
 }
 
-/** Returns the processor time of the longest piece of work between which the posts service can answer other requests. */
+/**
+ * Returns the processor time of the longest piece of work between which the posts service can
+ * answer other requests.
+ */
 async function measureLongestStepMs(post: PostContent, known: PostReferences): Promise<number> {
   const count = createTextCounter();
   const steps = validatePost(post, { ...known, count });
   let longest = 0;
   for (const _account of [...post.accountIds, "the result"])
     longest = Math.max(longest, await measureCpuMs(() => steps.next()));
-  // An update counts the texts before it locks the post, and then validates the post once more, in one piece.
+  // An update counts the texts before it locks the post, and then validates the post once more, in
+  // one piece.
   return Math.max(longest, await measureCpuMs(() => violationsOf(post, { ...known, count })));
 }
 

@@ -12,23 +12,21 @@ import type {
 } from "./post.ts";
 import { validateTarget } from "./validate-target.ts";
 
-/**
- * The accounts and media that a post refers to. An account or media item that does not exist, or belongs to another
- * workspace, is missing.
- */
+/** What does not exist, or belongs to another workspace, is missing. */
 export interface PostReferences {
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, PostMedia>;
   /** Platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
-  /** Keeps the numbers that were counted in the texts of the post, so that a second validation counts nothing again. */
+  /** Keeps what was counted in the texts, so that a second validation counts nothing again. */
   readonly count?: TextCounter;
 }
 
 /**
- * Yields after each account, and returns every reason to refuse a post: unknown accounts, invalid media and option keys, and
- * everything that the platform of a target would refuse. Paths are JSON Pointers into the request. The caller may do other work
- * between two steps: texts of 256 KiB can take longer than other requests should wait.
+ * Yields after each account, and returns every reason to refuse a post: unknown accounts, invalid
+ * media and option keys, and everything that the platform of a target would refuse. Paths are JSON
+ * Pointers into the request. The caller may do other work between two steps: texts of 256 KiB can
+ * take longer than other requests should wait.
  */
 export function* validatePost(
   post: PostContent,
@@ -45,8 +43,8 @@ export function* validatePost(
   ];
   for (const account of accounts) {
     const found = validateTarget(toTarget(post, account, media), counter)
-      // When single media items have faults, the platform's rules for the whole list of media are not checked,
-      // because the list is incomplete.
+      // When single media items have faults, the platform's rules for the whole list of media are
+      // not checked, because the list is incomplete.
       .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code));
     violations.push(...found.map((violation) => toViolation(violation, post.options, account)));
     yield;
@@ -55,8 +53,8 @@ export function* validatePost(
 }
 
 /**
- * Returns every reason to refuse a draft: accounts, media and option keys that do not exist. The rules of platforms are
- * checked only when the draft is scheduled or published.
+ * Returns every reason to refuse a draft: accounts, media and option keys that do not exist. The
+ * rules of platforms are checked only when the draft is scheduled or published.
  *
  * @param known.accounts The accounts of the draft and the accounts that are keys of its options.
  */
@@ -79,8 +77,8 @@ export function validateDraft(
 }
 
 /**
- * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time, because clocks
- * differ and requests take time.
+ * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time,
+ * because clocks differ and requests take time.
  */
 const GRACE_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
@@ -124,14 +122,11 @@ function validateMediaIds(
   });
 }
 
-/**
- * Reports keys of a post's options that name no account and no platform of the post, because such an option would have
- * no effect.
- */
+/** An option for no account and no platform of the post would have no effect. */
 function validateOptionKeys(post: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...post.accountIds, ...accounts.map(({ platform }) => platform)]);
-  // When an account of the post does not exist, the option of a platform may be meant for that account, so the option
-  // is not reported.
+  // When an account of the post does not exist, the option of a platform may be meant for that
+  // account, so the option is not reported.
   const mayBeMeant = (key: string) => accounts.length < post.accountIds.length && isPlatformId(key);
   return Object.keys(post.options)
     .filter((key) => !used.has(key) && !mayBeMeant(key))
@@ -169,10 +164,7 @@ function toViolation(
   };
 }
 
-/**
- * Returns the JSON Pointer to an invalid value in the request or, if the value is missing, to the place where it can be
- * added.
- */
+/** The JSON Pointer to an invalid value, or to the place where a missing one can be added. */
 function pathOf(
   { field, index }: Pick<TargetViolation, "field" | "index">,
   options: PostOptions,

@@ -15,9 +15,9 @@ import { farAbove, forbiddenCharacters, tooLong } from "./text-violations.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Returns every reason for which a platform would refuse a post. Content is never shortened or converted to fit.
- * Callers pass the same counter of `createTextCounter` for all accounts of a post, so that a shared text is measured
- * only once.
+ * Returns every reason for which a platform would refuse a post. Content is never shortened or
+ * converted to fit. Callers pass the same counter of `createTextCounter` for all accounts of a
+ * post, so that a shared text is measured only once.
  */
 export function validateTarget(
   target: TargetInput,
@@ -34,7 +34,9 @@ export function validateTarget(
   ];
 }
 
-/** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
+/**
+ * Checks the text of a post against the rules of one platform. White space alone counts as no text.
+ */
 function validateText(
   target: TargetInput,
   rules: PlatformRules,
@@ -51,8 +53,8 @@ function validateText(
   if (text.trim() === "" && media.length === 0)
     return [{ code: "content_required", field: "content" }];
 
-  // The length of a text with a very long run of combining marks is not counted, because counting normalizes the text,
-  // which takes quadratic time.
+  // The length of a text with a very long run of combining marks is not counted, because counting
+  // normalizes the text, which takes quadratic time.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
   const markup = isHtml ? validateHtml(target, count) : [];
@@ -94,9 +96,6 @@ function validateHtml({ text, media }: TargetInput, count: TextCounter): TargetV
   return length === 0 && media.length === 0 ? [{ code: "content_required", field }] : [];
 }
 
-/**
- * Checks the title of a post against the rules of one platform: whether a title is required or allowed, and its length.
- */
 function validateTitle(
   { title = "", media }: TargetInput,
   rules: PlatformRules,
@@ -124,10 +123,7 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/**
- * Returns the kind of a post (text, image, carousel or video), which depends on its media. Some platforms allow a title
- * only for some kinds.
- */
+/** Some platforms allow a title only for some kinds of posts. */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";
@@ -140,14 +136,12 @@ function attachedMedia(media: readonly TargetMedia[]): AttachedMedia {
   return media.some(({ kind }) => kind === "video") ? "video" : "image";
 }
 
-/**
- * Refuses a text with a run of more combining marks than any writing system uses: normalizing it takes quadratic time.
- */
+/** Normalizing a longer run of combining marks takes quadratic time. */
 function longMarkRun(field: TargetField, text: string, count: TextCounter): TargetViolation[] {
   return above({ code: "forbidden_characters", field }, count(text, "long_mark_run"), MAX_MARKS);
 }
 
-/** Returns a violation if a number is above a limit; without `actual` if it is only known to be above. */
+/** Without `actual` if the number is only known to be above. */
 function tooMany(
   violation: Pick<TargetViolation, "code" | "field">,
   max: number | undefined,
@@ -159,12 +153,10 @@ function tooMany(
   return [{ ...violation, limit: max }];
 }
 
-/**
- * Values of the privacy field of posts. Privacy values that only one platform has are set in the settings of the account instead.
- */
+/** Values that only one platform has are set in the settings of the account instead. */
 const PRIVACIES: ReadonlySet<string> = new Set(["public", "unlisted", "private"]);
 
-/** Checks the privacy of a post against the platform and against what it last offered the account. */
+/** Also checks what the platform last offered the account. */
 function validatePrivacy(
   { platform, privacy, available, settings }: TargetInput,
   rules: PlatformRules,
@@ -181,7 +173,8 @@ function validatePrivacy(
 }
 
 /**
- * Refuses a paid advertisement on TikTok that only its creator would see. Source: content sharing guidelines, 2026-09-11.
+ * Refuses a paid advertisement on TikTok that only its creator would see. Source: content sharing
+ * guidelines, 2026-09-11.
  */
 function validateDisclosure({ platform, privacy, settings }: TargetInput): TargetViolation[] {
   if (platform !== "tiktok" || privacy === undefined) return [];
@@ -200,8 +193,8 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
 }
 
 /**
- * Returns the length of all tags as YouTube counts them: joined with commas, and with quotation marks around a tag that
- * contains a space.
+ * Returns the length of all tags as YouTube counts them: joined with commas, and with quotation
+ * marks around a tag that contains a space.
  */
 function tagsLength(tags: readonly string[], rules: TagRules): number {
   const commas = tags.length - 1;

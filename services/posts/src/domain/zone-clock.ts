@@ -8,24 +8,22 @@ const HOUR_MS = 60 * MINUTE_MS;
 /**
  * The wall clock of a time zone. Local times are milliseconds, counted as if they were UTC.
  *
- * This is our own arithmetic on `Intl` and not `Temporal`, measured in November 2026 with Node 24 on the slots of a year at
- * 48 times a day: this code takes 5 ms (150 ms the first time), temporal-polyfill 1.0.8 takes 1.4 s, @js-temporal/polyfill
- * 0.5.1 takes 1.7 to 5.6 s, and all of it would block other requests. Node's own Temporal is behind a flag. Temporal would
- * not replace the rule for skipped times either: it moves them on by the length of the gap, not to its end.
+ * This is our own arithmetic on `Intl` and not `Temporal`, measured in November 2026 with Node 24
+ * on the slots of a year at 48 times a day: this code takes 5 ms (150 ms the first time),
+ * temporal-polyfill 1.0.8 takes 1.4 s, @js-temporal/polyfill 0.5.1 takes 1.7 to 5.6 s, and all of
+ * it would block other requests. Node's own Temporal is behind a flag. Temporal would not replace
+ * the rule for skipped times either: it moves them on by the length of the gap, not to its end.
  */
 export interface ZoneClock {
   /**
-   * Returns the instant of a local time: the first instant if the time occurs twice, the moment of the change if the
-   * clock skips it. A later time never has an earlier instant.
+   * Returns the instant of a local time: the first instant if the time occurs twice, the moment of
+   * the change if the clock skips it. A later time never has an earlier instant.
    *
    * @param dayMs The local date, as its midnight in UTC.
    * @param timeMs The time of day, in milliseconds since midnight.
    */
   instantOf(dayMs: number, timeMs: number): number;
-  /**
-   * Returns by how much the local time is ahead of UTC during a whole local date; undefined for a date on which the offset may
-   * change.
-   */
+  /** Undefined for a local date on which the offset from UTC may change. */
   offsetOn(dayMs: number): number | undefined;
 }
 
@@ -40,11 +38,11 @@ interface Period {
 type OffsetAt = (instantMs: number) => number;
 
 /**
- * Maximum number of cached time zones, more than the IANA database has names, so that requests with many time zones do not make
- * each other compute them again. A full cache is emptied.
+ * Maximum number of cached time zones, more than the IANA database has names, so that requests with
+ * many time zones do not make each other compute them again. A full cache is emptied.
  */
 const MAX_CLOCKS = 1024;
-/** Maximum number of cached days per time zone: a little more than the year for which queue slots are computed. */
+/** A little more than the year for which queue slots are computed. */
 const MAX_DAYS = 400;
 const clocks = new Map<string, ZoneClock>();
 
@@ -79,8 +77,8 @@ const THREE_LETTERS = new Set([
 ]);
 
 /**
- * Whether a name is in the IANA time zone database. `Intl` also accepts offsets and ambiguous three-letter names that
- * are not in the database: IST may be India, Israel or Ireland.
+ * Whether a name is in the IANA time zone database. `Intl` also accepts offsets and ambiguous
+ * three-letter names that are not in the database: IST may be India, Israel or Ireland.
  */
 function isNameOfZone(timezone: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
@@ -99,8 +97,8 @@ function findOffsets(timezone: string): OffsetAt | undefined {
 }
 
 /**
- * Parses the offset from UTC at the end of a formatted date such as `3/28/2027, GMT+02:00`. Historical offsets have
- * seconds; the offset of UTC is empty.
+ * Parses the offset from UTC at the end of a formatted date such as `3/28/2027, GMT+02:00`.
+ * Historical offsets have seconds; the offset of UTC is empty.
  */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
@@ -146,9 +144,9 @@ function cached<T>(compute: (key: number) => T): (key: number) => T {
 }
 
 /**
- * Returns the periods in which the clock of a time zone can show a local date. Offsets are less than 24 hours, so the
- * periods reach from one UTC day before the date to one day after it. Checking once a day misses nothing, because no
- * zone has ever changed its offset twice in a day.
+ * Returns the periods in which the clock of a time zone can show a local date. Offsets are less
+ * than 24 hours, so the periods reach from one UTC day before the date to one day after it.
+ * Checking once a day misses nothing, because no zone has ever changed its offset twice in a day.
  */
 function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   const periods: Period[] = [];
@@ -165,7 +163,10 @@ function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   return [...periods, { fromMs, untilMs: endMs, offsetMs }];
 }
 
-/** Returns the instant, to the second, at which the offset of a time zone changes between `fromMs` and `toMs`. */
+/**
+ * Returns the instant, to the second, at which the offset of a time zone changes between `fromMs`
+ * and `toMs`.
+ */
 function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let [last, first] = [fromMs / SECOND_MS, toMs / SECOND_MS];

@@ -22,9 +22,10 @@ import { requestPublishing } from "#src/operations/publish-requests.ts";
 type Deps = Pick<PostsDeps, "sql" | "tasks">;
 
 /**
- * Ends targets of one post whose publishing did not begin before their deadline and that the delivery service does not
- * know: it may never have received their publish request, or may be unable to process it. The delivery service closes
- * the targets first, so that a publish request that arrives late does not start them.
+ * Ends targets of one post whose publishing did not begin before their deadline and that the
+ * delivery service does not know: it may never have received their publish request, or may be
+ * unable to process it. The delivery service closes the targets first, so that a publish request
+ * that arrives late does not start them.
  *
  * @param targets Targets of one post.
  */
@@ -40,18 +41,16 @@ async function missTargets({ sql, tasks }: Deps, targets: readonly SilentTarget[
   try {
     ({ ended } = await tasks.cancelTargets({ postId: first.postId, targets: closed }));
   } catch (error) {
-    // The delivery service does not close a target that an older publish request may have published. No target is then marked as
-    // failed, and the next sweep asks the delivery service again.
+    // The delivery service does not close a target that an older publish request may have
+    // published. No target is then marked as failed, and the next sweep asks the delivery service
+    // again.
     if (error instanceof ServiceError && error.reason === "post_publishing") return;
     throw error;
   }
   await sql.begin((tx) => failMissedTargets(tx, targets, ended));
 }
 
-/**
- * Applies the outcomes of targets that had ended before the delivery service closed them (promised not to publish them), and
- * marks the other targets as failed.
- */
+/** Targets that had ended before they were closed keep their outcomes. */
 async function failMissedTargets(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -73,15 +72,14 @@ async function failMissedTargets(
 
 export type AskDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & { readonly logger: Logger };
 
-/** A target or a deletion that the posts service asks the delivery service about. */
 type Question =
   | { readonly kind: "target"; readonly target: SilentTarget }
   | { readonly kind: "deletion"; readonly deletion: DeletionKey };
 
 /**
- * Asks the delivery service about targets and deletions, and applies its answers. When a batch of questions or answers
- * fails, its halves are tried separately, down to the single question or answer that fails, which is logged. The other
- * questions are still answered.
+ * Asks the delivery service about targets and deletions, and applies its answers. When a batch of
+ * questions or answers fails, its halves are tried separately, down to the single question or
+ * answer that fails, which is logged. The other questions are still answered.
  *
  * @throws When the delivery service or the database is unavailable.
  */
@@ -118,10 +116,6 @@ function logFailures(
   }
 }
 
-/**
- * Sends all questions to the delivery service with one RPC. Each answer is applied in a transaction, which locks posts
- * in id order.
- */
 async function askTogether(deps: AskDeps, questions: readonly Question[]): Promise<void> {
   const targets = questions.flatMap((each) => (each.kind === "target" ? [each.target] : []));
   const deletions = questions.flatMap((each) => (each.kind === "deletion" ? [each.deletion] : []));
@@ -156,10 +150,7 @@ async function askTogether(deps: AskDeps, questions: readonly Question[]): Promi
     logFailures(deps, await tryHalving(missed, (part) => missTargets(deps, part)));
 }
 
-/**
- * Applies answers about targets, or answers about deletions, in one transaction. If the transaction fails, each half of the
- * answers is tried separately.
- */
+/** If the transaction fails, each half of the answers is tried separately. */
 async function apply<T extends { readonly workspaceId: string; readonly targetId: string }>(
   deps: AskDeps,
   answers: readonly T[],
@@ -176,9 +167,9 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Requests publishing again for targets that the delivery service has closed although their post still exists: the
- * process that deleted the post stopped after it had closed the targets, before it committed the deletion. Nothing was
- * published before.
+ * Requests publishing again for targets that the delivery service has closed although their post
+ * still exists: the process that deleted the post stopped after it had closed the targets, before
+ * it committed the deletion. Nothing was published before.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
   const closed = new Set(keys.map(keyOf));
@@ -202,8 +193,8 @@ async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]
 }
 
 /**
- * Builds the requests to delete published targets once more, with the same data as the first time. As in
- * `requestPublishing`, a repeated request has the same id as the first one.
+ * Builds the requests to delete published targets once more, with the same data as the first time.
+ * As in `requestPublishing`, a repeated request has the same id as the first one.
  */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>

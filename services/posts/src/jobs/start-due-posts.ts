@@ -10,21 +10,17 @@ import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 /**
- * Maximum number of due posts that one transaction starts. Batches are large, because each batch has to skip the index
- * entries that the previous batches left behind.
+ * Maximum number of due posts that one transaction starts. Batches are large, because each batch
+ * has to skip the index entries that the previous batches left behind.
  */
 const BATCH_POSTS = 2000;
-/**
- * Maximum number of posts that one transaction marks as failed because they are too late to be started. The transaction
- * also writes the targets of these posts.
- */
+/** The transaction also writes the targets of these posts. */
 const BATCH_MISSED = 100;
 /**
- * Maximum milliseconds between two queries for due posts. Another replica may accept a post that is due earlier and stop before
- * it wakes this scheduler; only the next query finds such a post.
+ * Maximum milliseconds between two queries for due posts. Another replica may accept a post that is
+ * due earlier and stop before it wakes this scheduler; only the next query finds such a post.
  */
 const POLL_MS = 500;
-/** Milliseconds until the next query for due posts when every due post is locked by another replica. */
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -33,14 +29,11 @@ const oldestDue = createAgeGauge(
 );
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
-  /** Only posts that are scheduled for this time or later are started. Default: all due posts. See `SearchFloor`. */
+  /** Only posts that are scheduled for this time or later are started; see `SearchFloor`. */
   readonly since?: Date | null;
 };
 
-/**
- * Starts a batch of due posts and returns how many were started. The batch is one transaction, so each post is started
- * exactly once.
- */
+/** The batch is one transaction, so each post is started exactly once. */
 export async function startDueBatch({
   sql,
   missedAfterMs,
@@ -48,8 +41,8 @@ export async function startDueBatch({
   since = null,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // `holdRelays` makes the outbox relay wait: when thousands of posts are due at once, all of them are started before the first
-    // events are published.
+    // `holdRelays` makes the outbox relay wait: when thousands of posts are due at once, all of
+    // them are started before the first events are published.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS, since }),
       holdRelays(tx),
@@ -70,10 +63,7 @@ async function startAll(deps: SchedulerDeps): Promise<void> {
   while ((await startDueBatch(deps)) === BATCH_POSTS);
 }
 
-/**
- * Marks a batch of posts as failed, because they are too late to be published. Frees their quota and duplicate guards,
- * and returns how many posts failed.
- */
+/** Frees quota and duplicate guards of posts that are too late; returns their number. */
 export async function failMissedBatch({
   sql,
   missedAfterMs,
@@ -95,9 +85,11 @@ export async function failMissedBatch({
 }
 
 /**
- * Starts all posts that are due, or marks them as failed if they are too late. Returns whether it changed any post.
+ * Starts all posts that are due, or marks them as failed if they are too late. Returns whether it
+ * changed any post.
  *
- * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is already due.
+ * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is
+ *   already due.
  */
 async function startOrFail(
   options: SchedulerDeps & { readonly logger: Logger },
@@ -105,7 +97,8 @@ async function startOrFail(
 ): Promise<boolean> {
   const missed = dueMs < -options.missedAfterMs ? await failMissedBatch(options) : 0;
   const started = await startDueBatch(options);
-  // A full batch means that many more posts are due. Two loops then start them, each with its own database connection.
+  // A full batch means that many more posts are due. Two loops then start them, each with its own
+  // database connection.
   if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
   if (missed > 0)
     options.logger.warn(
@@ -115,22 +108,17 @@ async function startOrFail(
   return missed + started > 0;
 }
 
-/**
- * The job that starts due posts. `nudge` tells the job about a new scheduled post, so that the job wakes up in time for
- * it.
- */
+/** `nudge` wakes the job in time for a new scheduled post. */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }
 
-/**
- * Starts scheduled posts when they are due, in any number of replicas. The job sleeps until the next post is due by the
- * clock of the database.
- */
+/** Sleeps until the next post is due by the clock of the database, in any number of replicas. */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
-  // The floor is a time at least a minute before the database's time; searches skip posts that are due before it. A post below
-  // the floor is rare: it is scheduled for a time after its API request, so its request must have taken longer than that minute.
+  // The floor is a time at least a minute before the database's time; searches skip posts that are
+  // due before it. A post below the floor is rare: it is scheduled for a time after its API
+  // request, so its request must have taken longer than that minute.
   const floor = new SearchFloor();
   let wakesAt = 0;
   const loop = startLoop({

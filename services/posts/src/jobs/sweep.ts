@@ -6,21 +6,22 @@ import { askDelivery, type AskDeps } from "#src/jobs/ask-delivery.ts";
 const PAGE_TARGETS = 500;
 
 type SweepDeps = AskDeps & {
-  /** Milliseconds without a report about an open target after which the sweep asks the delivery service about it. */
   readonly sweepAfterMs: number;
 };
 
 /**
- * Asks the delivery service about targets that it has not reported about for some time and whose outcome is
- * open. The answers are applied like events. Targets that the delivery service does not know are requested again, so
- * that no post depends on the arrival of a single event. Deletions of published targets are handled in the same way.
+ * Asks the delivery service about targets that it has not reported about for some time and whose
+ * outcome is open. The answers are applied like events. Targets that the delivery service does not
+ * know are requested again, so that no post depends on the arrival of a single event. Deletions of
+ * published targets are handled in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
   const page = { silentMs, limit: PAGE_TARGETS };
   let count = 0;
-  // Each page of silent targets starts where the previous page ended. A query for all silent targets would read the old
-  // index entries of the targets about which the sweep has just asked the delivery service.
+  // Each page of silent targets starts where the previous page ended. A query for all silent
+  // targets would read the old index entries of the targets about which the sweep has just asked
+  // the delivery service.
   let targetsSince = FIRST_SILENCE;
   let deletionsSince = FIRST_SILENCE;
   for (;;) {
@@ -36,10 +37,7 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
   }
 }
 
-/**
- * Asks the delivery service about targets without reports, at the start and then every `everyMs` milliseconds. Several
- * replicas ask about different targets.
- */
+/** Several replicas ask about different targets. */
 export function startSweep(options: SweepDeps & { readonly everyMs: number }): AsyncDisposable {
   const { logger } = options;
   return startLoop({

@@ -8,15 +8,15 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockPosts, type PostRef, raiseVersions } from "#src/db/posts.ts";
 import { type MetricsReport, updateTargetMetrics } from "#src/db/targets.ts";
 
-/** The metrics of a target, as an event or an RPC brings them. */
 interface ReportedMetrics extends PostRef {
   readonly targetId: string;
   readonly metrics?: TargetMetrics | undefined;
 }
 
 /**
- * Stores the metrics of published targets, in the caller's transaction. Reports may arrive late, twice or in any order: the
- * newest stays. Posts are locked first, in id order. Reports about deleted posts are ignored.
+ * Stores the metrics of published targets, in the caller's transaction. Reports may arrive late,
+ * twice or in any order: the newest stays. Posts are locked first, in id order. Reports about
+ * deleted posts are ignored.
  */
 export async function applyTargetMetrics(
   tx: TransactionSql,
@@ -27,7 +27,7 @@ export async function applyTargetMetrics(
   await raiseVersions(tx, await updateTargetMetrics(tx, newestReports(updates)));
 }
 
-/** Returns the newest report of each target, because one update must not change the same row twice. */
+/** One update must not change the same row twice. */
 function newestReports(updates: readonly ReportedMetrics[]): readonly MetricsReport[] {
   const newest = new Map<string, MetricsReport>();
   for (const report of updates.map(parseReport)) {

@@ -19,8 +19,8 @@ type Apply<T> = (
 ) => Promise<void>;
 
 /**
- * Creates the handler of an event with which the delivery service reports updates. The events that `apply` appends for a
- * post name the API request that led to the report.
+ * Creates the handler of an event with which the delivery service reports updates. The events that
+ * `apply` appends for a post name the API request that led to the report.
  */
 export function createUpdateHandler<T extends { readonly postId: string }>(apply: Apply<T>) {
   return async (
@@ -38,12 +38,13 @@ export function createUpdateHandler<T extends { readonly postId: string }>(apply
 }
 
 /**
- * Applies reports of the delivery service to targets and their posts, in the caller's transaction. The
- * reports come from events or from answers to the sweep. Reports that arrive late, twice or never do not change the
- * result, as long as the newest report arrives. Posts are locked first, then their targets, both in id order. Reports
- * about deleted posts are ignored.
+ * Applies reports of the delivery service to targets and their posts, in the caller's transaction.
+ * The reports come from events or from answers to the sweep. Reports that arrive late, twice or
+ * never do not change the result, as long as the newest report arrives. Posts are locked first,
+ * then their targets, both in id order. Reports about deleted posts are ignored.
  *
- * @param causes The API request that led to the report, by post; the default is the current request.
+ * @param causes The API request that led to the report, by post; the default is the current
+ *   request.
  */
 export async function applyTargetUpdates(
   tx: TransactionSql,
@@ -69,10 +70,7 @@ export async function applyTargetUpdates(
   await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
 }
 
-/**
- * Applies reports of the delivery service about the deletion of published targets, in the same way as
- * `applyTargetUpdates`.
- */
+/** Applies reports about deletions, as `applyTargetUpdates` does. */
 export async function applyDeletionUpdates(
   tx: TransactionSql,
   updates: readonly DeletionUpdated[],
@@ -87,10 +85,7 @@ export async function applyDeletionUpdates(
   await changeTargets(tx, { posts, pairs, ...(causes === undefined ? {} : { causes }) });
 }
 
-/**
- * Returns the key under which a report of the delivery service finds its target. A report is ignored unless its
- * workspace, post and target belong together.
- */
+/** A report is ignored unless its workspace, post and target belong together. */
 function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
   return `${workspaceId} ${postId} ${targetId}`;
 }
@@ -108,9 +103,9 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * Applies a report of the delivery service to a target of a cancelled post. Only outcomes matter. A target that was
- * published nevertheless is deleted at once; the delivery service finds out whether the account still exists. A target
- * that has certainly failed frees its quota.
+ * Applies a report of the delivery service to a target of a cancelled post. Only outcomes matter. A
+ * target that was published nevertheless is deleted at once; the delivery service finds out whether
+ * the account still exists. A target that has certainly failed frees its quota.
  */
 function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
   if (update.status === "publishing") return target;
@@ -128,10 +123,7 @@ function parseStatus(status: string): TargetUpdate["status"] {
   );
 }
 
-/**
- * Converts a TargetUpdated message of the delivery service to a target update of the domain. An unknown status throws,
- * so that the event consumer parks the message.
- */
+/** An unknown status throws, so that the event consumer parks the message. */
 function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -154,10 +146,6 @@ function parseDeletionStatus(status: string): DeletionUpdate["status"] {
   );
 }
 
-/**
- * Converts a DeletionUpdated message of the delivery service to a deletion update of the domain. An unknown status
- * throws, so that the event consumer parks the message.
- */
 function parseDeletionUpdate(message: DeletionUpdated): DeletionUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -185,7 +173,7 @@ function parseAttempt(message: TargetUpdated): AttemptRow | undefined {
   };
 }
 
-/** Returns the newest report of each publishing attempt, because one insert must not write the same row twice. */
+/** One insert must not write the same row twice. */
 function newestAttempts(updates: readonly TargetUpdated[]): AttemptRow[] {
   const newest = new Map<string, AttemptRow>();
   for (const attempt of updates.flatMap((message) => parseAttempt(message) ?? [])) {

@@ -17,32 +17,27 @@ import {
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
-/** A target before and after a change. */
 export interface TargetChange {
   readonly before: TargetRow;
   readonly after: TargetRow;
 }
 
-/** Locked posts with all of their locked targets, before and after a change. */
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /**
-   * The ids of targets with a new or changed attempt. The API shows attempts, so the version of their post
-   * has to rise.
-   */
+  /** The API shows attempts, so the version of their post has to rise. */
   readonly attempted?: ReadonlySet<string>;
-  /** The status that the posts get, if a request sets it. By default the status is derived from the targets of a post. */
+  /** Set by a request; by default the status follows from the targets. */
   readonly command?: PostStatus;
-  /** The API request that caused the change of the targets, by the id of the post. A post without an entry gets the current request. */
+  /** The API request that caused the change, by post; default: the current request. */
   readonly causes?: ReadonlyMap<string, Cause>;
 }
 
 /**
- * Writes changed targets and their posts, in the caller's transaction. Only this function changes the status
- * of a target, so that the duplicate guard and the quota of the target always change with it. If the API shows the
- * change, the version of the post rises and the events of the post are appended. Locks are taken in the order posts,
- * targets, duplicate guards, quota counters.
+ * Writes changed targets and their posts, in the caller's transaction. Only this function changes
+ * the status of a target, so that the duplicate guard and the quota of the target always change
+ * with it. If the API shows the change, the version of the post rises and the events of the post
+ * are appended. Locks are taken in the order posts, targets, duplicate guards, quota counters.
  */
 export async function changeTargets(
   tx: TransactionSql,
@@ -119,19 +114,17 @@ function toEvents(
   });
 }
 
-/**
- * A locked target before and after a change that affects its quota or its duplicate guard; `after` is
- * undefined when the target is deleted.
- */
+/** `after` is undefined when the target is deleted. */
 export interface HoldingChange {
   readonly before: HoldingTarget;
   readonly after: HoldingTarget | undefined;
 }
 
 /**
- * Updates the duplicate guards and then the quota of changed targets, in the transaction of the change. It
- * never refuses a change: a target that turns out to be published counts even above a quota limit. Requests that may be
- * refused, such as a retry, call `takeGuards` and `reserveQuota` instead.
+ * Updates the duplicate guards and then the quota of changed targets, in the transaction of the
+ * change. It never refuses a change: a target that turns out to be published counts even above a
+ * quota limit. Requests that may be refused, such as a retry, call `takeGuards` and `reserveQuota`
+ * instead.
  */
 export async function moveHoldings(
   tx: TransactionSql,
@@ -163,7 +156,6 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** Returns by how much each quota counter changes when targets change. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

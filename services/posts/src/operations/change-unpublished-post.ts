@@ -45,7 +45,6 @@ type Deps = Pick<
 /** The content fields of a post that an update replaces; an absent field keeps its value. */
 export type ContentChanges = { readonly [K in keyof PostContent]?: PostContent[K] | undefined };
 
-/** An update or publish request for a draft or scheduled post. */
 export interface PostCommand {
   readonly operation: "update" | "publish";
   /** The version that the post must have for the request to succeed; undefined for any version. */
@@ -56,25 +55,18 @@ export interface PostCommand {
   readonly timing: ChangedTiming;
 }
 
-/** A changed post as it was before and after the request. */
 export interface PostChange {
   readonly kind: "changed";
   readonly before: PostRow;
   readonly after: PostRow;
 }
 
-/**
- * Returned when nothing was written, because the post has meanwhile changed so much that the data from other services
- * does not suffice any more.
- */
+/** Nothing was written: the post has changed so much that the data does not suffice any more. */
 interface Outdated {
   readonly kind: "outdated";
 }
 
-/**
- * What an update or publish request reads before it locks the post: the post, and the accounts, media and platforms of
- * the changed post from other services.
- */
+/** What a request reads before it locks the post. */
 interface Prepared {
   readonly command: PostCommand;
   readonly seen: PostRow;
@@ -84,15 +76,16 @@ interface Prepared {
 }
 
 /**
- * Maximum number of times that an update or publish request reads the post and the data from other services, before it fails as
- * unavailable. It reads them again only if a concurrent request has changed the post so much that the data does not suffice.
+ * Maximum number of times that an update or publish request reads the post and the data from other
+ * services, before it fails as unavailable. It reads them again only if a concurrent request has
+ * changed the post so much that the data does not suffice.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Changes a draft or scheduled post. The data from other services is requested before the post is locked. The change is
- * then applied to the current version of the post and checked under the lock. Concurrent requests for one post
- * therefore run one after the other, and each succeeds.
+ * Changes a draft or scheduled post. The data from other services is requested before the post is
+ * locked. The change is then applied to the current version of the post and checked under the lock.
+ * Concurrent requests for one post therefore run one after the other, and each succeeds.
  */
 export async function changeUnpublishedPost(
   deps: Deps,
@@ -126,7 +119,8 @@ async function changeInRounds(
       deps.workspaces.findLimits(workspaceId),
       deps.assertRoom(),
     ]);
-    // Long texts are counted here, because under the lock nothing may wait for the slices of other requests.
+    // Long texts are counted here, because under the lock nothing may wait for the slices of other
+    // requests.
     if (!hasShortTexts(content))
       await validateRequest(content, known, validatedTiming(seen, command.timing));
     const { missedAfterMs } = deps;
@@ -136,10 +130,7 @@ async function changeInRounds(
   throw unavailable();
 }
 
-/**
- * Changes a post in a transaction. Two requests that swap the contents of two posts may deadlock; the request whose
- * transaction Postgres aborts is tried again.
- */
+/** Two requests that swap the contents of two posts may deadlock; the aborted one tries again. */
 async function tryToChange(sql: Sql, prepared: Prepared): Promise<PostChange | Outdated> {
   try {
     return await beginInTurn(sql, prepared.seen.workspaceId, (tx) => changeUnderLock(tx, prepared));
@@ -205,9 +196,9 @@ function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
 }
 
 /**
- * Whether the data that other services returned for an earlier version of a post suffices to check its current version.
- * New media must be claimed again if the post has a newer version: the claim names an outdated version, and the media
- * service may already have dropped it.
+ * Whether the data that other services returned for an earlier version of a post suffices to check
+ * its current version. New media must be claimed again if the post has a newer version: the claim
+ * names an outdated version, and the media service may already have dropped it.
  */
 function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
   if (post.version === seen.version) return true;
@@ -219,8 +210,9 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
 }
 
 /**
- * Whether the texts of a post were counted before the post was locked, or are so short that they can be counted under the lock.
- * Long texts are counted in slices, between which other requests are answered, and the lock would be held meanwhile.
+ * Whether the texts of a post were counted before the post was locked, or are so short that they
+ * can be counted under the lock. Long texts are counted in slices, between which other requests are
+ * answered, and the lock would be held meanwhile.
  */
 function isCounted(content: PostContent, { command, seen }: Prepared): boolean {
   if (hasShortTexts(content)) return true;
@@ -229,10 +221,7 @@ function isCounted(content: PostContent, { command, seen }: Prepared): boolean {
   return textsOf(content) === textsOf(applyChanges(seen, command.changes));
 }
 
-/**
- * Returns the scheduled time that has to be checked when a post changes. An unchanged time is not checked again, so
- * that a client can change a scheduled post just before it is due.
- */
+/** An unchanged time is not checked again, so that a post can be changed just before it is due. */
 function validatedTiming(post: PostRow, timing: ChangedTiming): PostTiming {
   if (timing.kind !== "unchanged") return timing;
   return post.status === "draft"

@@ -12,7 +12,7 @@ import type {
 import type { MediaClient } from "#src/clients/media.ts";
 import type { PostInserts } from "#src/operations/post-inserts.ts";
 
-/** Dependencies of the RPCs, jobs and operations of the posts service; each takes only the part that it needs. */
+/** Each RPC, job and operation takes only the part that it needs. */
 export interface PostsDeps {
   readonly sql: Sql;
   readonly inserts: PostInserts;
@@ -25,12 +25,11 @@ export interface PostsDeps {
   readonly tasks: Client<typeof TaskService>;
   /** Throws when the outbox is full: too many of its events have not been published yet. */
   readonly assertRoom: () => Promise<void>;
-  /** Wakes the outbox relay, which publishes events; called after a commit that appended events to the outbox. */
+  /** Call it after a commit that appended events to the outbox. */
   readonly nudgeRelay: () => void;
-  /** Wakes the scheduler, which starts due posts; called after a commit that scheduled a post. */
+  /** Call it after a commit that scheduled a post. */
   readonly nudgeScheduler: (scheduledAt: Date) => void;
   /** Milliseconds after the due time of a post during which it may still be published. */
   readonly missedAfterMs: number;
-  /** The keys with which list cursors are signed. */
   readonly cursorKeys: CursorKeys;
 }

@@ -18,9 +18,7 @@ import {
   type QuotaShortage,
 } from "#src/domain/quota.ts";
 
-/**
- * Returns the error that lists the other posts with the same content; undefined if these posts do not exist any more.
- */
+/** Undefined if the other posts with the same content do not exist any more. */
 export async function findDuplicateError(
   sql: ISql,
   guards: readonly Guard[],
@@ -28,7 +26,8 @@ export async function findDuplicateError(
   const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
   if (clashes.length === 0) return undefined;
   const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
-  // The error `duplicate_content` lists the other posts in the order of the accounts in the request.
+  // The error `duplicate_content` lists the other posts in the order of the accounts in the
+  // request.
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",
@@ -40,9 +39,7 @@ export async function findDuplicateError(
   );
 }
 
-/**
- * Returns the error that lists the quota limits that the demands would exceed; undefined if the limits have room again.
- */
+/** Undefined if the limits have room again. */
 export async function findShortageError(
   sql: ISql,
   workspaceId: string,
@@ -64,8 +61,8 @@ export async function findShortageError(
 /**
  * Reserves quota for demands, and returns the counters that they use up.
  *
- * @throws `quota_exceeded` when a demand would exceed its limit. The caller's transaction must then roll back, because
- *   the other demands were reserved.
+ * @throws `quota_exceeded` when a demand would exceed its limit. The caller's transaction must then
+ *   roll back, because the other demands were reserved.
  */
 export async function reserveQuotaOrThrow(
   tx: TransactionSql,
@@ -77,10 +74,7 @@ export async function reserveQuotaOrThrow(
   return exhausted;
 }
 
-/**
- * Returns the error that says which limit of the workspace a statement or a commit would have exceeded; any other error is
- * returned as it is.
- */
+/** Any error but that of a limit of the workspace is returned as it is. */
 export async function explainLimit(
   sql: ISql,
   workspaceId: string,

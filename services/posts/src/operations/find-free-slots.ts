@@ -10,7 +10,6 @@ import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 import { createTakenSlots } from "#src/domain/slot-times.ts";
 import { runInSlices } from "#src/operations/run-in-slices.ts";
 
-/** The workspace and the current time for which free queue slots are searched. */
 interface Scope {
   readonly workspaceId: string;
   readonly now: Date;
@@ -21,9 +20,7 @@ const SHOWN_SLOTS = 3;
 /** Maximum number of steps of a search that does not wait for the searches of other requests. */
 const SHORT_STEPS = 128;
 
-/**
- * Finds the next free queue slots of each of a workspace's rules, as if the workspace had no other rule, in the order of the rules.
- */
+/** Searches the slots of each rule as if the workspace had no other rule. */
 export async function findShownSlots(
   sql: ISql,
   rules: readonly QueueSlotRule[],
@@ -33,7 +30,7 @@ export async function findShownSlots(
   return await search(nextFreeSlots(rules, { after: now, taken, count: SHOWN_SLOTS }));
 }
 
-/** Finds the next free queue slot of all active rules of a workspace; undefined if the next year has none. */
+/** Undefined if the next year has none. */
 export async function findNextSlot(
   sql: ISql,
   rules: readonly QueueSlotRule[],
@@ -43,7 +40,7 @@ export async function findNextSlot(
   return await search(nextFreeSlot(rules, { after: now, taken }));
 }
 
-/** Runs a search: a short one at once, a long one in slices, so that it keeps no other request waiting. */
+/** A long search runs in slices, so that it keeps no other request waiting. */
 async function search<T>(steps: Iterator<void, T>): Promise<T> {
   for (let count = 0; count < SHORT_STEPS; count += 1) {
     const step = steps.next();

@@ -18,7 +18,10 @@ const item = (name: string, change: Partial<Item> = {}): Item => ({
   ...change,
 });
 
-/** A gatherer whose batches end when the test says so. A batch with an item that is named `bad` fails. */
+/**
+ * A gatherer whose batches end when the test says so. A batch with an item that is named `bad`
+ * fails.
+ */
 function startGatherer(options: { readonly isHeld?: boolean } = {}) {
   const batches: string[][] = [];
   const held = Promise.withResolvers<void>();

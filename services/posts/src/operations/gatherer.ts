@@ -2,11 +2,10 @@ import { unavailable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { OwnerQueues } from "#src/operations/owner-queues.ts";
 
-/** Something that a gatherer handles together with others. */
 export interface Gatherable {
   /** The client whose item this is, for example the id of a workspace. */
   readonly owner: string;
-  /** Texts for what only one item can have, for example an idempotency key. Items with a claim in common never share a batch. */
+  /** What only one item can have; items with a claim in common never share a batch. */
   readonly claims: readonly string[];
   readonly bytes: number;
 }
@@ -21,23 +20,26 @@ interface Waiting<I, R> {
 const MAX_ITEMS = 64;
 /** Maximum size of a batch in bytes; a larger item is a batch of its own. */
 const MAX_BYTES = 512 * 1024;
-/** Maximum number of batches that are handled at the same time: one commits while the next one is executed. */
+/** One batch commits while the next one is executed. */
 const MAX_RUNNING = 2;
-/** How long, in milliseconds, the items of an owner are handled alone after one of them made a batch fail. */
+/** How long the items of an owner are handled alone after one made a batch fail. */
 const SUSPECT_MS = 10_000;
 /**
- * Maximum number of items that are handled alone at the same time, in total and per owner, because each of them needs a connection
- * to the database, and maximum time in milliseconds that one waits for its turn.
+ * Maximum number of items that are handled alone at the same time, in total and per owner, because
+ * each of them needs a connection to the database, and maximum time in milliseconds that one waits
+ * for its turn.
  */
 const ALONE = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
 /**
- * Collects what is submitted while earlier batches are handled, so that one SQL statement serves many requests. An item that
- * arrives while few batches are handled does not wait for others. Batches are filled in turns, one item of each owner per round.
+ * Collects what is submitted while earlier batches are handled, so that one SQL statement serves
+ * many requests. An item that arrives while few batches are handled does not wait for others.
+ * Batches are filled in turns, one item of each owner per round.
  *
- * If a batch fails because of one of its items, it is halved until that item is alone, so k such items of n cost at most about
- * 2k * log2(n) batches. The owner's items are then handled alone for 10 s, so an owner makes others pay at most once in that time:
- * the halves are handled one after the other, and its items in the later ones no longer belong to them.
+ * If a batch fails because of one of its items, it is halved until that item is alone, so k such
+ * items of n cost at most about 2k * log2(n) batches. The owner's items are then handled alone for
+ * 10 s, so an owner makes others pay at most once in that time: the halves are handled one after
+ * the other, and its items in the later ones no longer belong to them.
  */
 export class Gatherer<I extends Gatherable, R> {
   readonly #handle: (items: readonly I[]) => Promise<readonly R[]>;
@@ -51,9 +53,10 @@ export class Gatherer<I extends Gatherable, R> {
   #isScheduled = false;
 
   /**
-   * @param options.handle Handles a batch as a whole or not at all, and returns one result per item, in their order.
-   * @param options.isOfItem Whether an error of `handle` may be caused by a single item, and says that nothing was handled. After
-   *   any other error every `submit` of the batch rejects.
+   * @param options.handle Handles a batch as a whole or not at all, and returns one result per
+   *   item, in their order.
+   * @param options.isOfItem Whether an error of `handle` may be caused by a single item, and says
+   *   that nothing was handled. After any other error every `submit` of the batch rejects.
    */
   constructor(options: {
     readonly handle: (items: readonly I[]) => Promise<readonly R[]>;
@@ -64,10 +67,11 @@ export class Gatherer<I extends Gatherable, R> {
   }
 
   /**
-   * Handles an item, together with others if possible, and after earlier items that have a claim in common with it.
+   * Handles an item, together with others if possible, and after earlier items that have a claim in
+   * common with it.
    *
-   * @throws `unavailable` while items of its owner or of all owners wait for over half a second, so that they do not pile up;
-   *   nothing was handled.
+   * @throws `unavailable` while items of its owner or of all owners wait for over half a second, so
+   *   that they do not pile up; nothing was handled.
    */
   async submit(item: I): Promise<R> {
     if (this.#isSuspect(item.owner)) return await this.submitAlone(item);
@@ -84,8 +88,8 @@ export class Gatherer<I extends Gatherable, R> {
   }
 
   /**
-   * Handles an item alone, and with few others of its owner at the same time. It delays no item of another owner if it has to wait,
-   * or fails.
+   * Handles an item alone, and with few others of its owner at the same time. It delays no item of
+   * another owner if it has to wait, or fails.
    *
    * @throws `unavailable` if its turn does not come for 10 s; nothing was handled.
    */
@@ -97,7 +101,7 @@ export class Gatherer<I extends Gatherable, R> {
     return await promise;
   }
 
-  /** Keeps the claims of an item until it was handled. Returns promises that resolve when earlier holders were handled. */
+  /** Returns promises that resolve when earlier holders of the claims were handled. */
   #claim({ claims }: I, handled: Promise<R>): readonly Promise<void>[] {
     const earlier = claims.flatMap((claim) => this.#claims.get(claim) ?? []);
     const ended = handled.then(
@@ -174,7 +178,7 @@ export class Gatherer<I extends Gatherable, R> {
     }
   }
 
-  /** Handles a part of a failed batch. Items of suspects are handled alone, and the other items do not wait for them. */
+  /** Items of suspects are handled alone, and the other items do not wait for them. */
   async #finishTrusted(part: readonly Waiting<I, R>[]): Promise<void> {
     const { trusted = [], suspected = [] } = Object.groupBy(part, ({ item }) =>
       this.#isSuspect(item.owner) ? "suspected" : "trusted",

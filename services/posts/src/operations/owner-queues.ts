@@ -1,6 +1,5 @@
 import { PoolWait } from "@postrider/shared/postgres/pool-wait";
 
-/** A value that waits for its turn. */
 interface Entry<T> {
   readonly value: T;
   /** Functions that are called when the value is taken. */
@@ -14,8 +13,8 @@ interface Queue<T> {
 }
 
 /**
- * Values that wait, in one queue per owner. They are taken in turns, one value of each owner per round, so that an owner with many
- * values does not delay those of others.
+ * Values that wait, in one queue per owner. They are taken in turns, one value of each owner per
+ * round, so that an owner with many values does not delay those of others.
  */
 export class OwnerQueues<T> {
   /** The queues that are not empty. The owner whose turn is next comes first. */
@@ -27,7 +26,7 @@ export class OwnerQueues<T> {
     return this.#queues.size === 0;
   }
 
-  /** Whether another value of the owner would wait for over half a second, because of its own values or of other owners. */
+  /** Whether another value of the owner would wait for over half a second. */
   isTooLong(owner: string): boolean {
     return this.#wait.isTooLong() || this.#queues.get(owner)?.wait.isTooLong() === true;
   }

@@ -15,7 +15,6 @@ import type { QueueSlot } from "#src/domain/next-slots.ts";
 import { findNextSlot } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
 
-/** A post that can be inserted, and the answer to its request. */
 export interface BuiltPost {
   readonly post: NewPost;
   readonly answer: Post;
@@ -28,7 +27,7 @@ export interface PendingPost extends Gatherable {
   readonly source: BuiltPost | ((slot: QueueSlot) => BuiltPost);
 }
 
-/** Whether a post was stored, or why it was not. A post for which no queue slot is free is not built. */
+/** A post for which no queue slot is free is not built. */
 export type InsertResult =
   | { readonly refusal: null; readonly built: BuiltPost }
   | { readonly refusal: InsertRefusal; readonly built: BuiltPost }
@@ -37,14 +36,14 @@ export type InsertResult =
 /** Inserts posts in the order in which they arrive, many with one statement and one commit. */
 export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "submitAlone">;
 
-/** Creates what inserts all new posts of this process. */
 export function createPostInserts(sql: Sql): PostInserts {
   return new Gatherer<PendingPost, InsertResult>({
     handle: (pending) => insertPending(sql, pending),
     isOfItem: (error) =>
       isRefused(error) ||
       isLockTimeout(error) ||
-      // Large responses and large posts of several workspaces are counted in two rounds, so their locks have no common order.
+      // Large responses and large posts of several workspaces are counted in two rounds, so their
+      // locks have no common order.
       isDeadlock(error) ||
       !isInfrastructureError(error),
   });
@@ -66,8 +65,8 @@ async function insertPending(
 }
 
 /**
- * Chooses the next free queue slot of each of the workspaces. Locks on the queue-slot rules, in the order of the workspaces, keep
- * other posts from taking the same slots.
+ * Chooses the next free queue slot of each of the workspaces. Locks on the queue-slot rules, in the
+ * order of the workspaces, keep other posts from taking the same slots.
  */
 async function chooseSlots(
   tx: TransactionSql,
@@ -76,7 +75,8 @@ async function chooseSlots(
   // The statements of a transaction are executed in the order in which they are sent.
   const ordered = workspaceIds.toSorted();
   const rules = await Promise.all(ordered.map((id) => lockActiveRules(tx, id)));
-  // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
+  // The database's clock is read after the locks are taken: a queue slot may pass while the
+  // transaction waits.
   const now = await readClock(tx);
   const slots = await Promise.all(
     ordered.map((workspaceId, index) => findNextSlot(tx, rules[index] ?? [], { workspaceId, now })),

@@ -8,8 +8,8 @@ import type { QuotaExhaustion } from "#src/domain/quota.ts";
 import { postPublishRequested } from "#src/events.ts";
 
 /**
- * Appends events that ask the delivery service to publish targets. Targets that have a newer generation (publish
- * request) or do not have to be published any more are skipped.
+ * Appends events that ask the delivery service to publish targets. Targets that have a newer
+ * generation (publish request) or do not have to be published any more are skipped.
  *
  * @param exhausted The quotas that the request used up; each event names them.
  */
@@ -23,10 +23,10 @@ export async function requestPublishing(
 }
 
 /**
- * Builds one publish-request event for each post and due time. A publish request for the same targets has the same id,
- * so that the delivery service, if it cannot process the request, stores it for later only once, however often the
- * sweep repeats it. When no API request is being handled, the event names the API request that created the post as its
- * cause.
+ * Builds one publish-request event for each post and due time. A publish request for the same
+ * targets has the same id, so that the delivery service, if it cannot process the request, stores
+ * it for later only once, however often the sweep repeats it. When no API request is being handled,
+ * the event names the API request that created the post as its cause.
  */
 function toRequests(
   targets: readonly RequestedTargetRow[],

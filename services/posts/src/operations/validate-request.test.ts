@@ -32,10 +32,16 @@ const LONG: PostContent = {
     SHORT.accountIds.map((id, index) => [id, { content: `${index} ${"a.co ".repeat(500)}` }]),
   ),
 };
-/** Maximum processor time in milliseconds for which the posts service may keep other requests waiting. */
+/**
+ * Maximum processor time in milliseconds for which the posts service may keep other requests
+ * waiting.
+ */
 const MAX_HOLD_MS = 50;
 
-/** Validates posts with 20 long texts at once and returns the longest processor time of one turn of the event loop meanwhile. */
+/**
+ * Validates posts with 20 long texts at once and returns the longest processor time of one turn of
+ * the event loop meanwhile.
+ */
 async function measureLongestTurnMs(): Promise<number> {
   let isValidating = true;
   let before = process.threadCpuUsage();

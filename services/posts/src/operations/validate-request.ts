@@ -9,30 +9,24 @@ import { validateDraft, validatePost, validateSchedule } from "#src/domain/valid
 import type { PostsDeps } from "./dependencies.ts";
 import { runInSlices } from "./run-in-slices.ts";
 
-/**
- * The data from other services that validating a post needs, and the database's time from before this data was requested.
- */
 export interface PostDependencies {
-  /** The accounts of the post and the accounts that are keys of its options. Accounts that do not exist are missing. */
+  /** Those of the post and of its options. Accounts that do not exist are missing. */
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, PostMedia>;
   readonly mediaMessages: ReadonlyMap<string, Media>;
-  /** The platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
-  /**
-   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
-   * The age of the claim is counted from this time.
-   */
+  /** When the claim on media was made; see `NewPost.acceptedAt`. */
   readonly now: Date;
   /** Keeps the numbers that were counted in the post's texts. */
   readonly count: TextCounter;
 }
 
 /**
- * Requests the accounts, media and platforms of a post from the accounts service and the media service.
+ * Requests the accounts, media and platforms of a post from the accounts service and the media
+ * service.
  *
- * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post is
- *   only validated.
+ * @param claim The claim that keeps the post's media from being deleted until the post is stored;
+ *   null when the post is only validated.
  */
 export async function loadPostDependencies(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
@@ -56,9 +50,7 @@ export async function loadPostDependencies(
   };
 }
 
-/**
- * Returns the ids of the accounts that a post names: its own accounts and the accounts that are keys of its options.
- */
+/** Its own accounts and those that are keys of its options. */
 export function accountIdsOf({
   accountIds,
   options,
@@ -79,10 +71,7 @@ async function lookUpMedia(
   return { media, now };
 }
 
-/**
- * Reads the database's clock and then claims media. The clock is read first, so that the posts service never takes the
- * claim for younger than it is.
- */
+/** The clock is read first, so that no claim seems younger than it is. */
 async function claimMediaNow(
   deps: Pick<PostsDeps, "media" | "clock">,
   claim: MediaClaim,
@@ -92,10 +81,9 @@ async function claimMediaNow(
   return { media: await claimMedia(deps.media, claim, mediaIds), now };
 }
 
-/** Maximum number of UTF-16 units of a post's texts that are validated at once, which takes a few milliseconds at most. */
+/** Texts up to this length are validated in a few milliseconds. */
 const MAX_SHORT_LENGTH = 4_096;
 
-/** Returns the number of UTF-16 units of the texts of a post. */
 export function textLengthOf({ content, options }: Pick<PostContent, "content" | "options">) {
   let length = content.length;
   for (const { content: text = "", title = "" } of Object.values(options))
@@ -109,8 +97,9 @@ export function hasShortTexts(post: Pick<PostContent, "content" | "options">): b
 }
 
 /**
- * Returns every reason to refuse a post. Long texts are validated in slices, of which one runs per turn of the event loop, so that
- * short requests wait for one slice at most each time they are continued.
+ * Returns every reason to refuse a post. Long texts are validated in slices, of which one runs per
+ * turn of the event loop, so that short requests wait for one slice at most each time they are
+ * continued.
  */
 export async function validateRequest(
   post: PostContent,
@@ -122,10 +111,7 @@ export async function validateRequest(
   return [...violations, ...validateTiming(timing, known.now)];
 }
 
-/**
- * Returns every reason to refuse a post. The accounts and media of a draft must exist; any other post must also comply with
- * its platforms and its time.
- */
+/** The accounts and media of a draft must exist; other posts must also comply with platforms. */
 export function validateAtOnce(
   post: PostContent,
   known: PostDependencies,
@@ -142,7 +128,9 @@ function validateTiming(timing: PostTiming, now: Date): Violation[] {
   return timing.kind === "scheduled" ? validateSchedule(timing.scheduledAt, now) : [];
 }
 
-/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
+/**
+ * Converts media to the proto JSON that a post stores, so that a later read calls no other service.
+ */
 export function toStoredMedia(
   ids: readonly string[],
   { mediaMessages }: Pick<PostDependencies, "mediaMessages">,

@@ -25,7 +25,6 @@ import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
 import { type PostDependencies, toStoredMedia } from "#src/operations/validate-request.ts";
 
-/** New content that replaces a draft or scheduled post. */
 interface Replacement {
   readonly content: PostContent;
   readonly placement: Placement;
@@ -37,8 +36,8 @@ interface Replacement {
 }
 
 /**
- * Replaces a locked draft or scheduled post with its targets, duplicate guards, queue slot and quota. Locks are taken
- * in the order targets, guards, slot, quota counters.
+ * Replaces a locked draft or scheduled post with its targets, duplicate guards, queue slot and
+ * quota. Locks are taken in the order targets, guards, slot, quota counters.
  *
  * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction must then roll back.
  */
@@ -68,8 +67,9 @@ export async function writeUnpublishedPost(
 }
 
 /**
- * Replaces the targets of a post and their duplicate guards. A target whose content and time do not change keeps its guard. A
- * post that was forced to duplicate another post is not compared again when only its time changes.
+ * Replaces the targets of a post and their duplicate guards. A target whose content and time do not
+ * change keeps its guard. A post that was forced to duplicate another post is not compared again
+ * when only its time changes.
  */
 async function moveTargets(
   tx: TransactionSql,
@@ -128,13 +128,15 @@ async function writePost(
   });
   const isMoved = status !== post.status || scheduledAt?.getTime() !== post.scheduledAt?.getTime();
   const placed = { ...placement, workspaceId, postId, version: post.version + 1, occurredAt: now };
-  // The event of the post also reports used-up quotas. It is therefore also appended for an unchanged time, when an added account
-  // uses up a quota.
+  // The event of the post also reports used-up quotas. It is therefore also appended for an
+  // unchanged time, when an added account uses up a quota.
   if (isMoved || exhausted.length > 0)
     await appendEvents(tx, postPlaced({ ...placed, exhausted }, targets));
 }
 
-/** Returns the quota that the targets of a post need. All targets of a post are due on the same day. */
+/**
+ * Returns the quota that the targets of a post need. All targets of a post are due on the same day.
+ */
 function demandsOf(
   workspaceId: string,
   targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],

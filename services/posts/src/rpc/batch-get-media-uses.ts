@@ -10,15 +10,14 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 const MAX_POSTS_PER_CALL = 500;
 
-/** Tells the media service which of the given posts exist and which of them use a certain media item. */
 export async function batchGetMediaUses(
   { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, mediaId, postIds }: BatchGetMediaUsesRequest,
 ): Promise<MessageInitShape<typeof BatchGetMediaUsesResponseSchema>> {
   if (postIds.length > MAX_POSTS_PER_CALL)
     throw invalidRequest([{ code: "invalid", path: "/postIds" }]);
-  // The media service may delete media when a post is missing in this response. A malformed id is therefore an error
-  // and is not treated as a missing post.
+  // The media service may delete media when a post is missing in this response. A malformed id is
+  // therefore an error and is not treated as a missing post.
   if (![workspaceId, mediaId, ...postIds].every(isId)) throw invalidRequest();
   if (postIds.length === 0) return { uses: [] };
   const rows = await listMediaUses(sql, { workspaceId, mediaId }, postIds);

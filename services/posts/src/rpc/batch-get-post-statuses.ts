@@ -10,7 +10,7 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 const MAX_REFS = 1_000;
 
-/** Reads the statuses of posts in one statement. A post of another workspace is missing, like a post that does not exist. */
+/** A post of another workspace is missing, like one that does not exist. */
 export async function batchGetPostStatuses(
   { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetPostStatusesRequest,

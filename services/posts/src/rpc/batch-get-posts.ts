@@ -11,8 +11,8 @@ import { toPost } from "#src/rpc/to-post.ts";
 type Response = MessageInitShape<typeof BatchGetPostsResponseSchema>;
 
 /**
- * Reads several posts. Posts that would make the response too large are left to a further call. A post of another
- * workspace is missing in the response, like a post that does not exist.
+ * Reads several posts. Posts that would make the response too large are left to a further call. A
+ * post of another workspace is missing in the response, like a post that does not exist.
  */
 export async function batchGetPosts(
   { sql }: Pick<PostsDeps, "sql">,

@@ -17,10 +17,7 @@ const MAX_REFS_PER_CALL = 500;
 
 type Content = MessageInitShape<typeof TargetContentSchema>;
 
-/**
- * Tells the delivery service which targets it still has to publish, and their content. A target that has a newer
- * generation (publish request) is left out.
- */
+/** A target that has a newer generation (publish request) is left out. */
 export async function batchGetTargetContents(
   { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetTargetContentsRequest,

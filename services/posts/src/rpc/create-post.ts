@@ -26,21 +26,19 @@ import { parseCreatePost } from "#src/rpc/parse-post.ts";
 import { planPost, toPendingPost, type PlannedPost } from "#src/rpc/to-pending-post.ts";
 import { findAcceptedPost } from "#src/rpc/to-replayable-response.ts";
 
-/**
- * Maximum number of times that CreatePost validates a post before it fails as unavailable. It is repeated when the
- * claim on media expired.
- */
+/** A validation is repeated when the claim on media expired. */
 const MAX_VALIDATIONS = 2;
 /**
- * Maximum number of times that CreatePost tries to insert a post before it fails as unavailable. A refused insert is
- * tried again when another post has just taken the queue slot, and when the duplicate post or the exceeded quota is
- * gone by now.
+ * Maximum number of times that CreatePost tries to insert a post before it fails as unavailable. A
+ * refused insert is tried again when another post has just taken the queue slot, and when the
+ * duplicate post or the exceeded quota is gone by now.
  */
 const MAX_INSERTS = 5;
 
 /**
- * Posts of a workspace that this process creates at the same time: two full batches of the gatherer. A workspace that sends more
- * at once waits, so that the work for its posts does not delay every step of the posts of others.
+ * Posts of a workspace that this process creates at the same time: two full batches of the
+ * gatherer. A workspace that sends more at once waits, so that the work for its posts does not
+ * delay every step of the posts of others.
  */
 const turns = new Semaphore({
   total: Infinity,
@@ -54,14 +52,14 @@ type Outcome =
   | { readonly kind: "accepted"; readonly built: BuiltPost }
   | { readonly kind: "replayed"; readonly post: Post };
 
-/** Returned when the claim on the post's media is too old. Nothing was written; the media must be claimed again. */
+/** Nothing was written; the media must be claimed again. */
 interface ClaimExpired {
   readonly kind: "claim_expired";
 }
 
 /**
- * Accepts a post as a whole or not at all. The post is published at once, scheduled, put into the next queue slot, or kept
- * as a draft.
+ * Accepts a post as a whole or not at all. The post is published at once, scheduled, put into the
+ * next queue slot, or kept as a draft.
  */
 export async function createPost(
   deps: PostsDeps,
@@ -70,7 +68,8 @@ export async function createPost(
   const request = parseCreatePost(message);
   const { workspaceId } = request;
   using _turn = await turns.acquire({ key: workspaceId });
-  // The id of the post is generated first, because the media service records it when the media are claimed.
+  // The id of the post is generated first, because the media service records it when the media are
+  // claimed.
   const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
   const outcome = await accept(deps, request, claim);
   if (outcome.kind === "replayed") return { post: outcome.post, replayed: true };
@@ -124,7 +123,8 @@ async function validateAndInsert(
 }
 
 /**
- * Returns the response of an earlier request with the same idempotency key, whose post may be the reason of the refusal.
+ * Returns the response of an earlier request with the same idempotency key, whose post may be the
+ * reason of the refusal.
  *
  * @throws The given error if there was no such request.
  */
@@ -151,9 +151,10 @@ async function insertPost(deps: PostsDeps, planned: PlannedPost): Promise<Outcom
 }
 
 /**
- * Inserts a post, at first together with others. After a refusal it is inserted alone, because it may be refused again; only then it
- * may use up a quota, because what its event says about the quota is seldom needed. Returns undefined if another transaction was
- * first: the next statement sees what that one has committed.
+ * Inserts a post, at first together with others. After a refusal it is inserted alone, because it
+ * may be refused again; only then it may use up a quota, because what its event says about the
+ * quota is seldom needed. Returns undefined if another transaction was first: the next statement
+ * sees what that one has committed.
  */
 async function tryToInsert(
   { inserts, sql }: Pick<PostsDeps, "inserts" | "sql">,

@@ -81,8 +81,8 @@ type Outcome =
   | { readonly kind: "replayed"; readonly response: Uint8Array };
 
 /**
- * Inserts a queue-slot rule. The idempotency key is checked first, so that a repeated request gets its stored response
- * even if the workspace has too many rules by now.
+ * Inserts a queue-slot rule. The idempotency key is checked first, so that a repeated request gets
+ * its stored response even if the workspace has too many rules by now.
  */
 async function accept(
   tx: TransactionSql,

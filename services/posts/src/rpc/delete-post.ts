@@ -28,27 +28,24 @@ type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
 /**
- * Maximum number of attempts to delete a post, before the request fails as unavailable. An attempt fails when another request
- * changes the post between the calls to other services and the lock.
+ * Maximum number of attempts to delete a post, before the request fails as unavailable. An attempt
+ * fails when another request changes the post between the calls to other services and the lock.
  */
 const MAX_ROUNDS = 5;
 
 /** What deleting a post that has begun to be published needs from other services. */
 interface Preparation {
   readonly post: CommandPost;
-  /** The ids of the post's accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** The targets that the delivery service has promised not to publish, as keys of target and generation. */
+  /** The targets that the delivery service has promised not to publish, with their generations. */
   readonly closed: ReadonlySet<string>;
-  /**
-   * The outcomes of the targets that had already ended when the delivery service was asked to close them.
-   */
+  /** The outcomes of targets that had ended when they were to be closed. */
   readonly ended: readonly TargetUpdated[];
 }
 
 /**
- * The result of one attempt to delete a post. `removed`: the post was removed from the database and does not use its
- * media any more. `outdated`: another request has changed the post meanwhile.
+ * The result of one attempt to delete a post. `removed`: the post was removed from the database and
+ * does not use its media any more. `outdated`: another request has changed the post meanwhile.
  */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
@@ -56,9 +53,10 @@ type Outcome =
   | { readonly kind: "outdated" };
 
 /**
- * Deletes a post. A draft or scheduled post is removed from the database. Any other post is cancelled: the delivery
- * service closes the targets that are not published, which means that it promises not to publish them, and deletes the
- * published ones. Other services are called before the post is locked, and again if the post changed meanwhile.
+ * Deletes a post. A draft or scheduled post is removed from the database. Any other post is
+ * cancelled: the delivery service closes the targets that are not published, which means that it
+ * promises not to publish them, and deletes the published ones. Other services are called before
+ * the post is locked, and again if the post changed meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
@@ -67,8 +65,8 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
   let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const prepared = await prepare(deps, { workspaceId, postId }, expected);
-    // The targets that the delivery service has closed cannot be published any more. The deletion therefore continues
-    // even if the post does not have the expected version any more.
+    // The targets that the delivery service has closed cannot be published any more. The deletion
+    // therefore continues even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
     const outcome = await beginInTurn(deps.sql, workspaceId, (tx) =>
       deleteUnderLock(tx, prepared, expected),
@@ -113,10 +111,11 @@ async function prepare(
 }
 
 /**
- * Asks the delivery service to close the targets of a post, which means that it promises not to publish them.
+ * Asks the delivery service to close the targets of a post, which means that it promises not to
+ * publish them.
  *
- * @throws `post_publishing` when the delivery service has begun to publish a target; no service has changed anything
- *   then.
+ * @throws `post_publishing` when the delivery service has begun to publish a target; no service has
+ *   changed anything then.
  */
 async function closeTargets(
   { tasks }: Deps,
@@ -132,7 +131,6 @@ async function closeTargets(
   return ended;
 }
 
-/** Whether deleting a post removes it from the database, which is true for a draft or scheduled post. */
 function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }
@@ -184,7 +182,8 @@ async function remove(
   );
   await recordDeed(tx, post);
   const mediaIds = await deletePostRow(tx, post);
-  // The deletion is the last change of the post, so its version is above those of all events before.
+  // The deletion is the last change of the post, so its version is above those of all events
+  // before.
   const last = { ...post, version: post.version + 1, occurredAt: post.now };
   await appendEvents(tx, [postDeleted(last)]);
   return { kind: "removed", mediaIds };

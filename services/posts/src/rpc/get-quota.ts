@@ -19,10 +19,6 @@ import {
 } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/**
- * Handles GetQuota: reads the quota of a workspace for the current month and, for each account with a daily limit, for
- * the current day.
- */
 export async function getQuota(
   {
     sql,
@@ -58,10 +54,7 @@ export async function getQuota(
   };
 }
 
-/**
- * Returns the daily quota of an account. If several accounts share a quota counter, the response shows the counter for
- * each of them.
- */
+/** Accounts that share a counter each show it. */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
   const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };

@@ -25,10 +25,9 @@ import { instant, text } from "#src/rpc/to-post.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
-/** Approximate maximum size in bytes of a page of posts. A longer page ends early, with a cursor for the next page. */
+/** A longer page ends early, with a cursor for the next page. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Lists a page of posts. The page ends early when it would be too large; the cursor says whether another page follows. */
 export async function listPosts(
   { sql, cursorKeys }: Deps,
   request: ListPostsRequest,
@@ -49,8 +48,9 @@ export async function listPosts(
 }
 
 /**
- * Returns the scope of a list cursor: the workspace and the filters of the list. A cursor is valid only for the same
- * scope. The limit is not part of it, so the page size may change from page to page.
+ * Returns the scope of a list cursor: the workspace and the filters of the list. A cursor is valid
+ * only for the same scope. The limit is not part of it, so the page size may change from page to
+ * page.
  */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;
@@ -68,13 +68,10 @@ const LAST_YEAR = 9999;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** Parses the filters of a ListPosts request. The error for an invalid request lists every invalid filter. */
+/** The error for an invalid request lists every invalid filter. */
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
-  /**
-   * Reads one filter of the request. Returns undefined for an absent filter, and for an invalid filter, which is also added to
-   * the list of invalid values.
-   */
+  /** Returns undefined for an absent and for an invalid filter, which is added to the faults. */
   const read = <T>(
     path: string,
     text: string | undefined,
@@ -102,8 +99,8 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
 }
 
 /**
- * Returns the first instant after a UTC date; undefined after 9999-12-31, because Postgres does not accept the year
- * 10000 as JavaScript writes it, and no post is later.
+ * Returns the first instant after a UTC date; undefined after 9999-12-31, because Postgres does not
+ * accept the year 10000 as JavaScript writes it, and no post is later.
  */
 function endOf(date: Date): Date | undefined {
   const end = new Date(date.getTime() + DAY_MS);
@@ -111,8 +108,8 @@ function endOf(date: Date): Date | undefined {
 }
 
 /**
- * Returns the first instant of a UTC date; undefined for a text that is not a date. The year 0 does not count as a
- * date, because Postgres does not have it.
+ * Returns the first instant of a UTC date; undefined for a text that is not a date. The year 0 does
+ * not count as a date, because Postgres does not have it.
  */
 function parseDate(text: string): Date | undefined {
   if (!DATE.test(text) || text.startsWith("0000")) return undefined;
@@ -134,10 +131,7 @@ function toTarget(
   };
 }
 
-/**
- * Converts a post of a list to the message that ListPosts returns, in which the fields that a list does not show are
- * absent.
- */
+/** The fields that a list does not show are absent. */
 function toPostSummary(row: PostSummaryRow): MessageInitShape<typeof PostSchema> {
   return {
     id: row.id,

@@ -19,10 +19,7 @@ export type PostUpdate = { readonly [K in keyof PostContent]?: PostContent[K] | 
   readonly scheduledAt: Date | undefined;
 };
 
-/**
- * Parses a CreatePost request. The gateway has already checked the client's body, so an invalid value here is a defect of the
- * calling service.
- */
+/** The gateway has checked the body, so an invalid value is a defect of the caller. */
 export function parseCreatePost(request: CreatePostRequest): PostRequest {
   const { isDraft, queueSlot, force, workspaceId, createdVia, idempotency } = request;
   requireValid({
@@ -41,7 +38,6 @@ export function parseCreatePost(request: CreatePostRequest): PostRequest {
   };
 }
 
-/** Parses a ValidatePost request, whose post is validated but not stored. */
 export function parseValidatePost(
   request: ValidatePostRequest,
 ): Pick<PostRequest, keyof PostContent | "workspaceId" | "timing"> {

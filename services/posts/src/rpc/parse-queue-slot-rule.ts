@@ -3,15 +3,11 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 
-/** Throws `invalid_request` with every invalid value of a queue-slot rule; does nothing if all values are valid. */
 export function assertRule(faults: readonly Violation[]): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }
 
-/**
- * Returns a queue-slot rule with the fields of an update request replaced. An empty text removes the first or last date
- * of the rule.
- */
+/** An empty text removes the first or last date of the rule. */
 export function changeRule(
   rule: QueueSlotRuleRow,
   request: UpdateQueueSlotRuleRequest,

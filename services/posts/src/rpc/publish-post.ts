@@ -10,7 +10,6 @@ import { changeUnpublishedPost } from "#src/operations/change-unpublished-post.t
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Publishes a draft or scheduled post at once, in the same way as a new post. */
 export async function publishPost(
   deps: PostsDeps,
   { workspaceId, id: postId, force }: PublishPostRequest,

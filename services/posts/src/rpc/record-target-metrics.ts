@@ -10,7 +10,7 @@ import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Stores metrics before the client that requested them gets them, so that it finds them in the post at once. */
+/** A client that requested metrics finds them in the post at once. */
 export async function recordTargetMetrics(
   { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, postId, targets }: RecordTargetMetricsRequest,

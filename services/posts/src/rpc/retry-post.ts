@@ -22,10 +22,6 @@ import { reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/**
- * Handles a retry request: publishes a post again on the accounts on which publishing certainly failed. The post and
- * its targets stay locked until the retry is committed.
- */
 export async function retryPost(
   deps: Pick<PostsDeps, "sql" | "workspaces" | "assertRoom" | "nudgeRelay" | "missedAfterMs">,
   { workspaceId, id: postId }: RetryPostRequest,
@@ -61,7 +57,8 @@ async function retryUnderLock(
   const due = { ...dueFrom(now, missedAfterMs), dueDay: dayOf(now) };
   const retried = failed.map((target) => retryTarget(target, due));
   await updateTargets(tx, retried);
-  // The user asked for this retry, so the post is published even if other posts have the same content.
+  // The user asked for this retry, so the post is published even if other posts have the same
+  // content.
   await takeGuards(tx, toGuards(workspaceId, retried, now), true);
   const demands = quotaDemands(workspaceId, retried, now, limits);
   const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });

@@ -38,7 +38,6 @@ export function planPost(checked: Omit<PlannedPost, "targets">): PlannedPost {
   return { ...checked, targets: planTargets(request, known.accounts, { isDraft, idOf: newId }) };
 }
 
-/** Builds the post that is inserted, and the answer to the request. */
 function buildPost(
   { request, postId, known, limits, missedAfterMs, ...planned }: PlannedPost,
   timing: ChosenTiming,
@@ -69,7 +68,7 @@ function buildPost(
   return { post, answer, records };
 }
 
-/** About the number of bytes of a target, and of a post without its texts, in the records of a post that is not built yet. */
+/** Approximate bytes of a target, and of a post without its texts, in records. */
 const RECORD_BYTES = 600;
 
 /** Returns a planned post to insert, with what no other post of the same statement can have. */
@@ -77,7 +76,8 @@ export function toPendingPost(planned: PlannedPost, mayExhaust: boolean): Pendin
   const { request, targets } = planned;
   const { workspaceId, keyed, timing } = request;
   const isQueued = timing.kind === "queue_slot";
-  // A post for a queue slot is built in the context of its request, which becomes the cause of the post.
+  // A post for a queue slot is built in the context of its request, which becomes the cause of the
+  // post.
   const source = isQueued
     ? AsyncLocalStorage.bind((slot: QueueSlot) =>
         buildPost(planned, { kind: "chosen_slot", ...slot }, mayExhaust),

@@ -15,7 +15,7 @@ import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** Converts a nullable database timestamp to a message field, which is omitted if the column is null. */
+/** A message field for a nullable column; it is omitted if the column is null. */
 export function instant<K extends string>(
   name: K,
   value: Date | string | null,
@@ -26,7 +26,6 @@ export function instant<K extends string>(
   return { [name]: at } as { [key in K]?: Timestamp };
 }
 
-/** Converts a nullable text column to a message field, which is omitted if the column is null. */
 export function text<K extends string>(name: K, value: string | null): { [key in K]?: string } {
   return value === null ? {} : ({ [name]: value } as { [key in K]?: string });
 }
@@ -73,7 +72,6 @@ function toAttempts({
   }));
 }
 
-/** Converts a post from the database to the message that the RPCs return. */
 export function toPost(row: PostRow): PostInit {
   return {
     id: row.id,

@@ -4,7 +4,6 @@ import type { QueueSlotRuleSchema } from "@postrider/contracts/posts/v1/queue_sl
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import type { NextSlots } from "#src/domain/next-slots.ts";
 
-/** Converts a queue-slot rule and its next free slots to the message that the RPCs return. */
 export function toQueueSlotRule(
   rule: QueueSlotRuleRow,
   nextSlots: NextSlots,

@@ -11,20 +11,20 @@ import { findAnsweredContent } from "#src/db/accepted-posts.ts";
 import type { KeyedResponse } from "#src/db/new-post.ts";
 
 /**
- * Number of bytes from which on the stored response to CreatePost refers to the content and the options of the post instead of
- * repeating them. Database triggers keep what the post loses.
+ * Number of bytes from which on the stored response to CreatePost refers to the content and the
+ * options of the post instead of repeating them. Database triggers keep what the post loses.
  */
 const MIN_REFERRING_BYTES = 4_096;
 
 /**
- * The first byte of a response that refers to its post. No message begins with it, so a process of an earlier version fails to
- * read such a response, and does not repeat it without its content.
+ * The first byte of a response that refers to its post. No message begins with it, so a process of
+ * an earlier version fails to read such a response, and does not repeat it without its content.
  */
 const REFERRING = 0;
 
 /**
- * Returns the response to CreatePost that is stored with its idempotency key. Later repetitions get the same response, also after
- * the post was changed or deleted.
+ * Returns the response to CreatePost that is stored with its idempotency key. Later repetitions get
+ * the same response, also after the post was changed or deleted.
  */
 export function toKeyedResponse(answer: Post): KeyedResponse {
   const whole = toBinary(PostSchema, answer);
@@ -35,7 +35,6 @@ export function toKeyedResponse(answer: Post): KeyedResponse {
     : { response: whole, answeredPostId: null };
 }
 
-/** Returns the response to an earlier CreatePost request with this idempotency key; undefined if there was none. */
 export async function findAcceptedPost(sql: ISql, keyed: KeyedRequest): Promise<Post | undefined> {
   const response = await findReplay(sql, keyed);
   return response === undefined ? undefined : await readResponse(sql, keyed, response);

@@ -12,10 +12,6 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { parseUpdatePost } from "#src/rpc/parse-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/**
- * Handles an update request: replaces the fields of a post that the request contains. The whole resulting post is
- * checked like a new post.
- */
 export async function updatePost(
   deps: PostsDeps,
   request: UpdatePostRequest,
@@ -44,7 +40,6 @@ export async function updatePost(
   return { post: toPost(after) };
 }
 
-/** Returns the media that an update removed from a post, each with the post version that does not use them any more. */
 function removedMedia({ before, after }: PostChange) {
   const { workspaceId, id: postId, version: postVersion, mediaIds } = after;
   return before.mediaIds

@@ -17,7 +17,7 @@ import { findShownSlots } from "#src/operations/find-free-slots.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
-/** Changes a queue-slot rule and thereby its future slots; posts that already have a slot keep their time. */
+/** Posts that already have a slot keep their time. */
 export async function updateQueueSlotRule(
   { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   request: UpdateQueueSlotRuleRequest,

@@ -9,17 +9,10 @@ import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { deleteTargetMetrics, insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 
-/**
- * Consumer group of the engagement part of the delivery service. It handles topics independently of
- * publishing and webhooks.
- */
+/** Engagement handles topics independently of publishing and webhooks. */
 export const ENGAGEMENT_GROUP = "delivery.engagement";
 
-/**
- * Creates the handlers of the bus events that engagement needs, by topic.
- *
- * @param platforms The platforms that have metrics.
- */
+/** @param platforms The platforms that have metrics. */
 export function createEngagementHandlers(
   platforms: readonly string[],
 ): Readonly<Record<string, readonly EventHandler[]>> {
@@ -29,10 +22,7 @@ export function createEngagementHandlers(
   };
 }
 
-/**
- * Resumes the scheduled refreshes of metrics and the polls for comments at once when an account is
- * connected again.
- */
+/** Resumes refreshes of metrics and polls for comments when an account is connected again. */
 const onAccountConnected = handleEvents(AccountConnectedSchema, async (tx, events) => {
   await resumeAccounts(
     tx,
@@ -40,7 +30,6 @@ const onAccountConnected = handleEvents(AccountConnectedSchema, async (tx, event
   );
 });
 
-/** Deletes the metrics of targets that were deleted from their platforms, with their history. */
 const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
   const deleted = events.filter(({ message }) => message.status === "deleted");
   if (deleted.length === 0) return;
@@ -50,11 +39,7 @@ const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events)
   );
 });
 
-/**
- * Creates the handler that schedules the refreshes of metrics for published targets.
- *
- * @param platforms The platforms that have metrics.
- */
+/** @param platforms The platforms that have metrics. */
 function onTargetUpdated(platforms: readonly string[]): EventHandler {
   return handleEvents(TargetUpdatedSchema, async (tx, events) => {
     const published = events.filter(({ message }) => message.status === "published");

@@ -1,8 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
+import type { DoubtfulTable } from "#src/calls/doubt.ts";
 import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import { isDoubtful } from "./restore-doubts.ts";
+import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
 /**
@@ -58,7 +59,9 @@ export type ActionReason =
    */
   | "sending_blocked";
 
-export const ACTION_TABLE: MarkedTable<{ readonly id: string }, CommentAction, ActionReason> = {
+type ActionKey = { readonly id: string };
+
+export const ACTION_TABLE: MarkedTable<ActionKey, CommentAction, ActionReason> & DoubtfulTable = {
   rows: (sql) => sql`comment_actions`,
   key: (sql) => sql`t.id`,
   keyTypes: (sql) => sql`id uuid`,
@@ -75,6 +78,10 @@ export const ACTION_TABLE: MarkedTable<{ readonly id: string }, CommentAction, A
   ],
   allowed: (sql) => sql`allowed as (select id, external_account_id, call_ms from ours)`,
   mark: (sql) => sql``,
+  doubtful: doubtfulActions,
+  searchFrom,
+  unindex: (sql) => sql`external_account_id = null`,
+  doubt: DOUBT,
   toRow: (action) => ({
     ...toMarkedRow(action),
     call_until: action.callUntil?.toISOString() ?? null,

@@ -12,23 +12,17 @@ export interface PolledAccount extends AccountRef {
   readonly platform: string;
   readonly fence: number;
   readonly failures: number;
-  /**
-   * The platform's cursor with which the next poll continues the list of older media; null = the
-   * next poll starts at the newest of them.
-   */
+  /** Where the next poll continues the list of older media; null = at the newest of them. */
   readonly mediaCursor: string | null;
   /** When the account was claimed, in microseconds, as Postgres writes a time. */
   readonly claimedAt: string;
 }
 
-/** The result of a poll, which determines when the account is polled next. */
 export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /**
-   * Whether the platform has limited the account, which no process polls before `waitMs` is over.
-   */
+  /** No process polls the account before `waitMs` is over. */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
@@ -56,10 +50,7 @@ export async function lockAccount(
   return row.now;
 }
 
-/**
- * Makes an account with an active automation rule due for a poll now, or as soon as its platform no
- * longer limits it, and resets its failures. If a poll is in progress, another one follows it.
- */
+/** Also resets its failures. If a poll is in progress, another one follows it. */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
     update automation_accounts
@@ -68,10 +59,7 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     where account_id = ${accountId}`;
 }
 
-/**
- * Takes the leases of accounts of a platform that are due to be polled and that no process polls.
- * The accounts that have waited for longest come first.
- */
+/** The accounts that have waited for longest come first. */
 export async function claimAccounts(
   sql: ISql,
   {
@@ -104,12 +92,7 @@ export async function claimAccounts(
       (extract(epoch from now() - due.poll_at) * 1000)::float8 as lateness_ms`;
 }
 
-/**
- * Locks the row of an account and renews the lease of its poll.
- *
- * @returns The database's time after the lock was granted; undefined if another process has taken
- *   the lease.
- */
+/** Returns the database's time after the lock was granted; undefined if the lease is lost. */
 export async function keepLease(
   tx: TransactionSql,
   { accountId, fence }: PolledAccount,
@@ -131,11 +114,7 @@ export interface TakenCalls {
   readonly unitWaitMs: number;
 }
 
-/**
- * Uses units of an account's call budget and renews the lease of its poll.
- *
- * @returns undefined if another process has taken the lease.
- */
+/** Also renews the lease of the poll. Returns undefined if the lease is lost. */
 export async function takeCalls(
   sql: ISql,
   { accountId, fence }: PolledAccount,
@@ -174,10 +153,7 @@ export async function takeCalls(
   return row;
 }
 
-/**
- * Ends the lease of a poll and stores when the account is polled next: not at all if it has no
- * active automation rule.
- */
+/** An account without an active automation rule is polled no more. */
 export async function releaseAccount(
   tx: TransactionSql,
   { accountId, fence, claimedAt }: PolledAccount,

@@ -2,24 +2,19 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isUnheld } from "./queue-schedule.ts";
 
 const MAX_COUNT = 100_000;
-/** Number of failed polls in a row from which on an account counts as failing. */
+/** Failed polls in a row. */
 const FAILING_AFTER = 3;
 
 interface AutomationCounts {
-  /** Number of runs of automation rules whose private reply waits, counted up to 100,000. */
+  /** Runs whose private reply waits, up to 100,000. */
   readonly waiting: number;
   readonly oldestWaitingAt: Date | null;
-  /** Number of accounts that are due to be polled and that no process polls. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
-  /** Number of accounts whose polls for comments count as failing, by platform. */
+  /** Accounts by platform. */
   readonly failing: Readonly<Record<string, number>>;
 }
 
-/**
- * Counts the waiting runs of automation rules, and the accounts that are due to be polled or whose
- * polls fail.
- */
 export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
   const [row] = await sql<AutomationCounts[]>`
     with waiting as materialized (

@@ -1,10 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 
-/**
- * Returns the stored states of media of an account: how far their comments were read, and when they
- * are read again.
- */
 export async function listWatchedMedia(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -18,7 +14,6 @@ export async function listWatchedMedia(
     and media_id = any(${[...mediaIds]}::text[])`;
 }
 
-/** Stores how far the comments on a piece of media were read, and when they are read again. */
 export async function upsertWatchedMedia(
   tx: TransactionSql,
   { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },

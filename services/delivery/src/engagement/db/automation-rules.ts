@@ -7,7 +7,6 @@ function columns(sql: ISql) {
     to_json(exclude_keywords) as exclude_keywords, message, status, activated_at, created_at, updated_at`;
 }
 
-/** Returns a list as a Postgres array; null if the list is absent. */
 function toArray(sql: ISql, values: readonly string[] | null) {
   return values === null ? sql`null` : sql`${[...values]}::text[]`;
 }
@@ -52,7 +51,7 @@ export async function updateRule(
     and workspace_id = ${rule.workspaceId}`;
 }
 
-/** What is left of a revoked automation rule, which matches no comment. */
+/** A revoked rule keeps these values, which match no comment. */
 const FORGOTTEN = {
   mediaIds: null,
   keywords: [],
@@ -61,7 +60,7 @@ const FORGOTTEN = {
   message: "",
 } as const;
 
-/** Finds an automation rule of a workspace, also a revoked one. */
+/** Also finds a revoked rule. */
 export async function findRule(
   sql: ISql,
   workspaceId: string,
@@ -75,10 +74,7 @@ export async function findRule(
   return row;
 }
 
-/**
- * Lists the automation rules that are not revoked, newest first, and one beyond the page, which
- * shows that another page follows.
- */
+/** Returns one more than a page, which shows that another page follows. */
 export async function listRules(
   sql: ISql,
   workspaceId: string,
@@ -94,10 +90,7 @@ export async function listRules(
     limit ${page.limit + 1}`;
 }
 
-/**
- * Counts the automation rules of a workspace that are not revoked. Other transactions wait to count
- * them until this one ends, so that two of them cannot both create the last allowed rule.
- */
+/** Other transactions wait, so that two of them cannot both create the last allowed rule. */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`automation_rules ${workspaceId}`}, 0))`;
   const [row] = await tx<{ count: number }[]>`
@@ -108,10 +101,7 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
   return row?.count ?? 0;
 }
 
-/**
- * Counts the automation rules that a workspace created in the last day, also revoked ones, up to
- * `limit`.
- */
+/** Counts rules of the last day, also revoked ones, up to `limit`. */
 export async function countNewRules(sql: ISql, workspaceId: string, limit: number) {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -125,9 +115,7 @@ export async function countNewRules(sql: ISql, workspaceId: string, limit: numbe
   return row?.count ?? 0;
 }
 
-/**
- * Lists the active automation rules of an account, and the rules with the given ids, oldest first.
- */
+/** Active rules and those with the given ids, oldest first. */
 export async function listRulesOfAccount(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -142,20 +130,14 @@ export async function listRulesOfAccount(
     order by id`;
 }
 
-/** An automation rule that was paused or revoked, and may have runs that still wait. */
+/** A paused or revoked rule that may have runs that still wait. */
 export interface StoppedRule {
   readonly id: string;
-  /**
-   * When the automation rule was stopped, in microseconds, as Postgres writes a time. Waiting runs
-   * from before this time are skipped.
-   */
+  /** When the rule was stopped, in microseconds, as Postgres writes a time. */
   readonly skipBefore: string;
 }
 
-/**
- * Lists a page of the automation rules whose waiting runs must be skipped, beginning with the rule
- * that was stopped first.
- */
+/** The rule that was stopped first comes first. */
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },
@@ -169,10 +151,7 @@ export async function listStoppedRules(
     limit ${limit}`;
 }
 
-/**
- * Records that no run of a stopped automation rule waits any more, and empties a revoked rule. A
- * rule that was stopped again since then is not changed.
- */
+/** Also empties a revoked rule. A rule that was stopped again since then is not changed. */
 export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
   await sql`
     update automation_rules

@@ -19,7 +19,7 @@ export interface AutomationRun {
   readonly authorId: string | null;
   readonly authorUsername: string | null;
   readonly status: RunStatus;
-  /** Why no private reply is sent for the run; null if one was sent, or is waiting to be sent. */
+  /** Null if a private reply was sent or waits to be sent. */
   readonly reason: RunReason | null;
   readonly version: number;
   readonly createdAt: Date;
@@ -33,7 +33,7 @@ function columns(sql: ISql) {
     version::int as version, created_at`;
 }
 
-/** Stores runs of automation rules, and the events about those that have ended already. */
+/** Also stores the events about runs that have ended already. */
 export async function insertRuns(tx: TransactionSql, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map((run) => ({
@@ -79,10 +79,7 @@ async function appendEnds(
   await appendEvents(tx, events);
 }
 
-/**
- * Ends runs of automation rules and stores the events about that. A run that has ended already
- * changes only if its private reply turns out to have been sent.
- */
+/** A run that has ended changes only if its private reply turns out to have been sent. */
 export async function endRuns(
   tx: TransactionSql,
   ends: readonly (RunEnd & { readonly runId: string })[],
@@ -111,7 +108,6 @@ export async function endRuns(
   await appendEnds(tx, changed);
 }
 
-/** Lists the runs that the given automation rules have for the given comments. */
 export async function listKnownRuns(
   sql: ISql,
   {
@@ -139,10 +135,7 @@ interface RunPage {
   readonly before: string | undefined;
 }
 
-/**
- * Lists runs of automation rules of a workspace, newest first, and one beyond the page, which shows
- * that another page follows.
- */
+/** Newest first, and one beyond the page, which shows that another page follows. */
 export async function listRunPage(
   sql: ISql,
   workspaceId: string,
@@ -151,7 +144,6 @@ export async function listRunPage(
   return await runPage(sql, workspaceId, page);
 }
 
-/** SQL query of `listRunPage`. */
 export function runPage(
   sql: ISql,
   workspaceId: string,
@@ -168,10 +160,6 @@ export function runPage(
     limit ${limit + 1}`;
 }
 
-/**
- * Lists runs of automation rules by their ids; runs of other workspaces than the given ones are
- * missing.
- */
 export async function listRunsByIds(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

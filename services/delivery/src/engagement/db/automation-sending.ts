@@ -1,10 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/**
- * Stores whether the settings of this process allow private replies of automation rules. Returns
- * since when they are allowed, or null if they are not. Blocking and allowing them again sets a new
- * time, so that comments written in between are never answered.
- */
+/** Blocking and allowing again sets a new time: comments from in between are never answered. */
 export async function storeSending(sql: ISql, isEnabled: boolean): Promise<Date | null> {
   if (!isEnabled) {
     await sql`delete from automation_sending`;

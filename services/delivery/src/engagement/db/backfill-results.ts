@@ -1,7 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { OutcomeCounts } from "./backfills.ts";
 
-/** What an automation rule would do with one past comment, as a backfill job found. */
 export interface BackfillResult {
   readonly commentId: string;
   /** The comment as a binary proto message. */
@@ -60,10 +59,7 @@ export async function insertResults(
   };
 }
 
-/**
- * Lists results of a backfill job, newest comment first, and one beyond the page, which shows that
- * another page follows.
- */
+/** Newest comment first, and one beyond the page, which shows that another page follows. */
 export async function listResults(
   sql: ISql,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },

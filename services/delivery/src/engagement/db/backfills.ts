@@ -2,10 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/**
- * A job that shows page by page what an automation rule would do with past comments. It never sends
- * anything.
- */
+/** Shows page by page what a rule would do with past comments. It never sends anything. */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -13,22 +10,18 @@ export interface BackfillRow {
   readonly ruleId: string;
   readonly mediaId: string;
   readonly status: BackfillStatus;
-  /** Number of pages of past comments whose results are stored. */
   readonly pages: number;
   readonly pageCursor: string | null;
   readonly prepared: number;
   readonly skipped: number;
   readonly unmatched: number;
-  /** Approximate size of the results in bytes. */
+  /** Approximate size of the results. */
   readonly bytes: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/**
- * A backfill job whose page of past comments was not stored in time has the status `ready` again,
- * so that the page can be requested again.
- */
+/** A page that was not stored in time can be requested again: the job is `ready` again. */
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, account_id, rule_id, media_id,
@@ -61,7 +54,6 @@ export async function findBackfill(
   return row;
 }
 
-/** Finds a backfill job and locks it until the transaction ends. */
 export async function lockBackfill(
   tx: TransactionSql,
   workspaceId: string,
@@ -76,10 +68,7 @@ export async function lockBackfill(
   return row;
 }
 
-/**
- * Lists backfill jobs, newest first, and one beyond the page, which shows that another page
- * follows.
- */
+/** Newest first, and one beyond the page, which shows that another page follows. */
 export async function listBackfillPage(
   sql: ISql,
   workspaceId: string,
@@ -96,10 +85,7 @@ export async function listBackfillPage(
 
 type JobRef = Pick<BackfillRow, "id" | "workspaceId">;
 
-/**
- * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not
- * stored can be prepared again.
- */
+/** After `preparingMs`, a page that was not stored can be prepared again. */
 export async function setBackfillStatus(
   tx: TransactionSql,
   { id, workspaceId }: JobRef,
@@ -124,7 +110,6 @@ export interface OutcomeCounts {
   readonly unmatched: number;
 }
 
-/** Adds a stored page of results to a backfill job. */
 export async function addBackfillPage(
   tx: TransactionSql,
   { id, workspaceId }: JobRef,
@@ -158,16 +143,9 @@ export async function addBackfillPage(
   return row;
 }
 
-/**
- * Maximum number of backfill jobs of a workspace, and of bytes of their results; the oldest jobs
- * give way to newer ones.
- */
+/** Per workspace. The oldest jobs give way to newer ones. */
 export const BACKFILL_LIMITS = { jobs: 100, bytes: 100_000_000 };
 
-/**
- * Deletes the oldest backfill jobs of a workspace beyond the limits with their results, except the
- * job with the id `keptId`.
- */
 export async function deleteOldBackfills(
   tx: TransactionSql,
   { workspaceId, keptId }: { readonly workspaceId: string; readonly keptId: string },

@@ -8,7 +8,6 @@ import type {
 } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 
-/** A comment action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
   /**
@@ -16,7 +15,6 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
    * apart; see `callKeyOf`.
    */
   readonly callKey: string;
-  /** The automation rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
   readonly runId: NewPrivateReply["runId"] | null;
   /** No platform call starts after this instant; null = 24 hours after the request. */

@@ -7,10 +7,7 @@ interface MediaRef {
   readonly mediaId: string;
 }
 
-/**
- * SQL condition: the comment of action `a` is older, or newer, than a position in the list of
- * comments. True if there is no position.
- */
+/** Whether the comment of `a` is older, or newer, than `position`; true without a position. */
 function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older" | "newer") {
   if (position === undefined) return sql`true`;
   const { createdAt, id } = position;
@@ -20,10 +17,7 @@ function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older
     : sql`${place} > (${createdAt}, ${id} collate "C")`;
 }
 
-/**
- * Lists the comments of a piece of media that Postrider hid and has not unhidden, newest first.
- * Only comments between the two positions of `range` are returned.
- */
+/** Comments that Postrider hid and has not unhidden, newest first. */
 export async function listHiddenComments(
   sql: ISql,
   { workspaceId, accountId, mediaId }: MediaRef,

@@ -5,56 +5,39 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 export interface MetricsClaim {
   readonly platform: string;
   readonly maxAccounts: number;
-  /** Maximum number of targets of an account whose metrics one call requests. */
+  /** Of one account, in one call. */
   readonly maxTargets: number;
-  /**
-   * No more accounts are claimed when those already claimed have this number of targets with due
-   * metrics together. The last account may exceed it.
-   */
+  /** No more accounts are claimed from this number of due targets on; the last may exceed it. */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** Duration in milliseconds of the lease with which this process claims the accounts. */
   readonly leaseMs: number;
-  /**
-   * Targets whose metrics become due within this time are refreshed together with those whose
-   * metrics are due.
-   */
+  /** Targets that become due within this time are refreshed with the due ones. */
   readonly aheadMs: number;
-  /** Age of a post from which its metrics are no longer refreshed, even if they are due. */
+  /** Age of a post from which its metrics are no longer refreshed, even if due. */
   readonly endMs: number;
 }
 
-/** A target whose account this process has claimed for a call for metrics. */
 export interface ClaimedTarget extends AskedTarget {
-  /**
-   * Whether the post became too old while the refresh of its metrics was due, so that they are not
-   * refreshed.
-   */
+  /** Whether the post became too old while the refresh was due, so that none is made. */
   readonly isExpired: boolean;
 }
 
-/** An account that this process has claimed for one call for metrics. */
+/** An account claimed for one call. */
 export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
-  /**
-   * The targets of the account whose metrics are due. Empty if the stored due time of the account
-   * was too early, so that no target is due yet.
-   */
+  /** Empty if the stored due time of the account was too early. */
   readonly targets: readonly ClaimedTarget[];
 }
 
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** The target whose metrics are due; null if the account has no such target. */
+  /** Null if no target of the account is due. */
   readonly targetId: string | null;
 };
 
-/**
- * Creates the rows of `metrics_apps`, one per platform. They store the rate limits and the call
- * budgets that all accounts of our app share.
- */
+/** One row per platform: the limits and budgets that all accounts of our app share. */
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
   await sql`
@@ -67,10 +50,7 @@ function milliseconds(sql: ISql, ms: number) {
   return sql`${ms}::float8 * interval '1 millisecond'`;
 }
 
-/**
- * SQL: the number of calls that the call budget of our app allows now; no row if the platform has a
- * budget per account.
- */
+/** Calls that our app's budget allows now; no row if the platform has a budget per account. */
 function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
   // The lock makes the claims of all processes use the call budget of our app one after the other.
   return sql`
@@ -87,10 +67,7 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
     for no key update`;
 }
 
-/**
- * SQL: the accounts with due metrics whose own budget allows a call, those that have waited for
- * longest first.
- */
+/** Accounts whose own budget allows a call, those that have waited for longest first. */
 function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
   // An account that another process is claiming is skipped. The conditions are checked again under
@@ -107,11 +84,7 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
     for no key update skip locked`;
 }
 
-/**
- * Claims accounts of a platform with due metrics, and the targets whose metrics one call per
- * account requests. The same statement charges the calls to the budget, so that all processes
- * together do not exceed it.
- */
+/** The same statement charges the calls, so that all processes together keep to the budget. */
 export async function claimDueTargets(
   sql: ISql,
   claim: MetricsClaim,
@@ -144,10 +117,7 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
   return row.targetId === null ? [] : [target];
 }
 
-/**
- * SQL: the targets whose metrics are requested in the calls for the claimed accounts, those that
- * have been due for longest first.
- */
+/** Those that have been due for longest first. */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
     select due.wake_at, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
@@ -165,10 +135,7 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
-/**
- * SQL: leaves out the accounts that this claim does not need, because the accounts whose metrics
- * are due earlier have enough targets.
- */
+/** Leaves out accounts that are not needed, because those due earlier have enough targets. */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`
     select found.*

@@ -2,26 +2,17 @@ import type { ISql } from "@postrider/shared/postgres";
 
 const MAX_COUNT = 100_000;
 
-/** State of the metrics schedule of a platform. */
 export interface MetricsCounts {
   readonly platform: string;
-  /** Number of targets whose metrics are due, up to 100,000 over all platforms. */
+  /** Up to 100,000 over all platforms. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
-  /** Number of accounts that wait because of a rate limit of the platform. */
   readonly limitedAccounts: number;
-  /** Whether the platform limits all accounts of our app at the moment. */
   readonly isAppLimited: boolean;
-  /**
-   * Milliseconds without a call after which the call budget would be full again: the budget of the
-   * app, or of the account that has used the most of its own.
-   */
+  /** Time without a call until the budget of the app, or of the busiest account, is full. */
   readonly usedMs: number;
 }
 
-/**
- * Counts the targets of the given platforms whose metrics are due, and the limits that delay them.
- */
 export async function countMetrics(
   sql: ISql,
   platforms: readonly string[],

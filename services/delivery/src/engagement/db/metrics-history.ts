@@ -26,10 +26,7 @@ function rankedHistory(sql: ISql) {
     ) as history on history_of = target_id`;
 }
 
-/**
- * Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number
- * of these targets.
- */
+/** Returns the number of targets, at most `limit`. */
 export async function thinHistories(sql: ISql, limit: number): Promise<number> {
   // A target whose metrics another process is refreshing, or whose metrics history another process
   // is thinning out, is left out; a later page contains it.

@@ -18,14 +18,13 @@ export async function lockMetricsAccounts(
     for no key update`;
 }
 
-/** Metrics that a platform returned for a target. */
 export interface NewReading {
   readonly targetId: string;
   readonly askedAt: Date;
   readonly metrics: PostMetrics;
 }
 
-/** Metrics that were stored as the newest ones of their target. */
+/** Stored as the newest metrics of the target. */
 export interface StoredReading {
   readonly workspaceId: string;
   readonly postId: string;
@@ -34,15 +33,10 @@ export interface StoredReading {
   readonly metrics: PostMetrics;
 }
 
-/**
- * Age in milliseconds from which the metrics history of a target is thinned out: younger rows are
- * all kept.
- */
+/** Age from which the history is thinned out; younger rows are all kept. */
 const HISTORY_WHOLE_MS = 48 * 3_600_000;
 
-/**
- * Stores metrics that are newer than the stored ones, each with a row of history, and returns them.
- */
+/** Stores those newer than the stored ones, each with a row of history, and returns them. */
 export async function storeReadings(
   tx: TransactionSql,
   readings: readonly NewReading[],
@@ -93,25 +87,16 @@ export async function storeReadings(
   }));
 }
 
-/** How a refresh of metrics changes the schedule of its target. */
 export interface TargetEnd {
   readonly targetId: string;
   readonly askedAt: Date;
-  /** When the next scheduled refresh of the metrics is due; undefined leaves the time unchanged. */
+  /** Undefined leaves the time unchanged. */
   readonly next: NextRefresh | undefined;
-  /** Whether a user requested the refresh of the metrics. */
   readonly isByHand: boolean;
-  /**
-   * Whether the platform answered about the post. If so, a user can request the next refresh of its
-   * metrics only after a minimum time.
-   */
+  /** If so, a user can request the next refresh only after a minimum time. */
   readonly isAnswered: boolean;
 }
 
-/**
- * Stores when the metrics of targets are refreshed next, and ends the refreshes that users
- * requested.
- */
 export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
   const rows = ends.map((end) => ({
     target_id: end.targetId,
@@ -143,37 +128,22 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     where t.target_id = r.target_id`;
 }
 
-/** How a call for metrics changes the schedule of its account. */
 export interface AccountEnd {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
-  /**
-   * Whether the call was a scheduled one, for which this process has claimed the account, and not
-   * one that a user requested.
-   */
+  /** Whether this process has claimed the account for the call; a call by hand has no claim. */
   readonly isScheduled: boolean;
-  /** When the call for metrics began. */
   readonly askedAt: Date;
-  /**
-   * Milliseconds for which the account gets no scheduled call, unless it was connected again since
-   * the call began.
-   */
+  /** For scheduled calls, unless the account was connected again since the call began. */
   readonly pauseMs: number;
-  /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
+  /** Of the account, or of the whole app. */
   readonly limitedForMs: number;
-  /**
-   * Units of the call budget that were used beyond those that a claim has charged: all of a call by
-   * hand.
-   */
+  /** Units beyond those that a claim has charged: all of a call by hand. */
   readonly furtherUnits: number;
 }
 
-/**
- * Ends the calls for metrics: sets when the metrics of each account are due next, and applies
- * pauses, rate limits and budgets. The accounts must be locked, so that no target is added
- * meanwhile.
- */
+/** The accounts must be locked, so that no target is added meanwhile. */
 export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = ends.map(({ bucket, ...end }) => ({
     account_id: end.accountId,
@@ -214,10 +184,7 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
     where a.account_id = r.account_id`;
 }
 
-/**
- * Delays all calls to platforms that limited our whole app, and charges further units to the app's
- * budget.
- */
+/** For platforms that limit or budget our whole app. */
 export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -1,14 +1,10 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/**
- * How long claims skip an account whose ready actions all wait for something with no known end, for
- * example another action.
- */
+/** For ready actions that wait for something with no known end, such as another action. */
 const RECHECK_SECONDS = 1;
-/** How long claims skip an account that an operator has paused. */
 const PAUSED_RECHECK_SECONDS = 10;
 
-/** SQL condition on a queue `q`: an operator paused its platform, account or workspace. */
+/** Of the platform, account or workspace of queue `q`. */
 export function isPaused(sql: ISql) {
   return sql`
     ((kind = 'platform' and key = q.platform)
@@ -16,10 +12,7 @@ export function isPaused(sql: ISql) {
       or (kind = 'workspace' and key = q.workspace_id::text))`;
 }
 
-/**
- * SQL subquery: until when the platform limits the polls of queue `q`'s account, which limits its
- * actions too.
- */
+/** Until when the platform limits the polls of the account, which limits its actions too. */
 export function heldUntil(sql: ISql) {
   return sql`
     (
@@ -29,11 +22,7 @@ export function heldUntil(sql: ISql) {
     )`;
 }
 
-/**
- * SQL condition: no rate limit that the platform returned to an action forbids a poll of the
- * account (a row of `automation_accounts`) now. A platform's rate limit holds for the whole
- * account.
- */
+/** A limit that an action met holds for the whole account, so also for its polls. */
 export function isUnheld(sql: ISql) {
   return sql`
     not exists (
@@ -44,10 +33,7 @@ export function isUnheld(sql: ISql) {
     )`;
 }
 
-/**
- * SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there
- * is none.
- */
+/** Null if no action of queue `q` has one of these statuses. */
 function firstWake(sql: ISql, statuses: readonly string[]) {
   return sql`
     (
@@ -78,7 +64,6 @@ function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
     end`;
 }
 
-/** Stores for locked queues when their next action may be ready. */
 export async function scheduleQueues(
   tx: TransactionSql,
   accountIds: readonly string[],

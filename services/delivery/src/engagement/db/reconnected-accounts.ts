@@ -1,10 +1,7 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
-/**
- * Maximum wait of an account, in milliseconds, that counts as a lease: a process has claimed the
- * account for one call. A longer wait is a pause.
- */
+/** A longer wait of an account is not a lease for one call, but a pause. */
 const MAX_LEASE_MS = 90_000;
 
 /**

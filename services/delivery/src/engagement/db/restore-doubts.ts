@@ -1,32 +1,23 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * For this many minutes after a restore from a backup, a new action may be the repetition of one
- * that the restore lost: a client repeats a request that was not answered.
+ * For this many minutes after a restore from a backup, a new action may be the repetition of one that the restore lost: a
+ * client repeats a request that was not answered.
  */
 const REPEATS_MINUTES = 15;
-/**
- * Number of hours back that are searched for a call that the restored data lacks, if the age of the
- * backup is not known.
- */
+/** Number of hours back that are searched for a call that the restored data lacks, if the age of the backup is not known. */
 const UNKNOWN_AGE_HOURS = 24;
-/**
- * For this many minutes after a restore, each check for uncertain actions reads all open actions.
- * Later only the checks with `isThorough` do.
- */
-const RECENT_MINUTES = 30;
 const BATCH = 500;
-const MESSAGE =
+export const DOUBT =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and
- * the platform has not been searched since then. The table `deployment` has the alias `d`. An
- * action that hides or shows a comment is uncertain only if it was requested before the restore,
- * because the restore may have lost a later request with the opposite effect. Repeating a newer one
- * does no harm.
+ * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and the platform has not been
+ * searched since then. The table `deployment` has the alias `d`. An action that hides or shows a comment is uncertain only if
+ * it was requested before the restore, because the restore may have lost a later request with the opposite effect. Repeating a
+ * newer one does no harm.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -39,8 +30,8 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: another action on the same comment, whose call a search of the platform could not
- * tell apart from the call of action `t`, has or may have an open call.
+ * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
+ * action `t`, has or may have an open call.
  */
 function isBehindOpenCall(sql: ISql) {
   return sql`
@@ -56,10 +47,10 @@ function isBehindOpenCall(sql: ISql) {
 }
 
 /**
- * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be
- * told apart, it selects one; the next one waits until that one has ended.
+ * Selects the keys of ready actions that a restore made uncertain. Of several actions whose calls
+ * cannot be told apart, it selects one; the next one waits until that one has ended.
  */
-function readyDoubtful(sql: ISql, isThorough: boolean) {
+export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
   return sql`
     select distinct on (t.account_id, t.comment_id, t.call_key) t.id
     from comment_actions t
@@ -69,70 +60,25 @@ function readyDoubtful(sql: ISql, isThorough: boolean) {
     and t.type in ('reply', 'private_reply')
     and ${isDoubtful(sql)}
     and not ${isBehindOpenCall(sql)}
-    -- Postgres evaluates this once, before it reads an action.
-    and (
-      select r.restored_at is not null
-        and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
-      from deployment r
-    )
+    and ${isDue}
     order by t.account_id, t.comment_id, t.call_key, t.id
-    limit ${BATCH}`;
+    limit ${limit}`;
+}
+
+/** SQL expression: the time from which a platform is searched for the result of action `t` after a restore. */
+export function searchFrom(sql: ISql) {
+  return sql`
+    least(t.first_unknown_at, case
+      when t.created_at < d.restored_at and t.open_unknowns = 0 and d.data_until is not null
+        then greatest(t.created_at, d.data_until)
+      when t.created_at < d.restored_at then t.created_at
+      else coalesce(d.data_until, d.restored_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour')
+    end)`;
 }
 
 /**
- * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a
- * call that the restored data does not contain may have carried it out. The platform is searched
- * only when every call that was open at the restore has ended. The raised fence stops a worker that
- * has claimed the action from beginning a call.
- *
- * @param callMs Maximum duration of a call, in milliseconds.
- * @param isThorough Whether to look also long after the restore, which reads all open actions.
- */
-export async function doubtActions(sql: ISql, callMs: number, isThorough: boolean): Promise<void> {
-  await sql`
-    with doubtful as (${readyDoubtful(sql, isThorough)}),
-    locked as (
-      select t.id
-      from doubtful k
-      join comment_actions t on t.id = k.id
-      where t.status in ('queued', 'working', 'unknown', 'reconciling')
-      for update of t skip locked
-    )
-    update comment_actions t
-    set status = 'unknown',
-      wake_at = greatest(now(), d.restored_at + ${callMs} * interval '1 millisecond'),
-      doubted_at = d.restored_at,
-      fence = t.fence + 1,
-      lease_owner = null,
-      -- Actions of several workspaces on one account of the platform may be uncertain at a time, because none of them has an open
-      -- call. Before its search, an action records the account again.
-      external_account_id = null,
-      -- The recorded outcome of an earlier call does not decide whether the action was carried out.
-      call_number = t.call_number + 1,
-      call_until = greatest(t.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
-      first_unknown_at = least(t.first_unknown_at, case
-        when t.created_at < d.restored_at and t.open_unknowns = 0 and d.data_until is not null
-          then greatest(t.created_at, d.data_until)
-        when t.created_at < d.restored_at then t.created_at
-        else coalesce(d.data_until, d.restored_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour')
-      end),
-      -- If the data contains no call of the action, sending it after proved absence does not count as a resend.
-      is_limited = t.is_limited or t.open_unknowns = 0,
-      is_restored = true,
-      unknown_count = t.unknown_count + 1,
-      open_unknowns = t.open_unknowns + 1,
-      looks = 0,
-      error_code = 'outcome_unknown',
-      error_message = ${MESSAGE},
-      version = t.version + 1
-    from locked k, deployment d
-    where t.id = k.id`;
-}
-
-/**
- * Ends the waiting actions that hide or show a comment and were requested before a restore from a
- * backup, and returns them. The restored data may lack a later request for the same comment that
- * was carried out; a repeated call would undo that request.
+ * Ends the waiting actions that hide or show a comment and were requested before a restore from a backup, and returns them. The
+ * restored data may lack a later request for the same comment that was carried out; a repeated call would undo that request.
  */
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`
@@ -152,7 +98,7 @@ export async function endOldVisibility(tx: TransactionSql): Promise<readonly Com
     update comment_actions t
     set status = 'failed',
       error_code = 'outcome_unknown',
-      error_message = ${MESSAGE},
+      error_message = ${DOUBT},
       finished_at = now(),
       fence = t.fence + 1,
       lease_owner = null,

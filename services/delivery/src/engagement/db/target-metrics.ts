@@ -6,7 +6,7 @@ const FIRST_REFRESH_MS = 3_600_000;
 export interface InsertOptions {
   readonly targetIds: readonly string[];
   readonly platforms: readonly string[];
-  /** Age of a post in milliseconds after which no refresh of its metrics is scheduled any more. */
+  /** Age of a post after which no refresh is scheduled any more. */
   readonly endMs: number;
 }
 
@@ -34,11 +34,7 @@ function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOpti
     ) as task`;
 }
 
-/**
- * Makes a row for each of the given targets that is published and has none, and stores the ids that
- * platforms returned after the publication. Accounts are written before targets, as in every
- * transaction that writes both, which prevents deadlocks.
- */
+/** Accounts are written before targets, as everywhere, which prevents deadlocks. */
 export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
@@ -76,10 +72,7 @@ export async function insertPublishedTargets(
     and excluded.external_id is not null`;
 }
 
-/**
- * Locks the rows of targets in the order of their ids, as every transaction that locks several
- * targets does.
- */
+/** In the order of their ids, as every transaction that locks several targets does. */
 export async function lockTargets(tx: TransactionSql, targetIds: readonly string[]): Promise<void> {
   await tx`
     select target_id
@@ -89,9 +82,6 @@ export async function lockTargets(tx: TransactionSql, targetIds: readonly string
     for no key update`;
 }
 
-/**
- * Deletes the metrics of targets whose posts were deleted from their platforms, with their history.
- */
 export async function deleteTargetMetrics(
   tx: TransactionSql,
   targetIds: readonly string[],
@@ -105,7 +95,6 @@ export async function deleteTargetMetrics(
     where target_id = any(${[...targetIds]}::uuid[])`;
 }
 
-/** The targets of one post whose metrics a caller wants to be refreshed. */
 export interface TargetsOfPost {
   readonly workspaceId: string;
   readonly postId: string;
@@ -116,11 +105,10 @@ export interface TargetsOfPost {
 export interface StoredMetrics {
   readonly targetId: string;
   readonly metrics: PostMetrics;
-  /** When the platform was asked for the stored metrics; null until it has answered. */
+  /** When the platform was asked; null until it has answered. */
   readonly refreshedAt: Date | null;
 }
 
-/** Returns the rows of those targets that belong to the post and the workspace. */
 export async function listTargetMetrics(
   sql: ISql,
   { workspaceId, postId, targetIds, platforms }: TargetsOfPost,
@@ -135,7 +123,7 @@ export async function listTargetMetrics(
   return rows.map(({ targetId, refreshedAt, ...metrics }) => ({ targetId, refreshedAt, metrics }));
 }
 
-/** A target whose metrics are requested from a platform. */
+/** A target whose metrics a call requests. */
 export interface AskedTarget {
   readonly targetId: string;
   readonly workspaceId: string;
@@ -143,16 +131,13 @@ export interface AskedTarget {
   readonly platform: string;
   readonly externalId: string;
   readonly askedAt: Date;
-  /** Milliseconds since the target was published. */
+  /** Since the publication. */
   readonly ageMs: number;
   readonly failureCount: number;
   readonly missingCount: number;
 }
 
-/**
- * Returns the columns that an `AskedTarget` needs, for a query in which `target_metrics` has the
- * alias `t`.
- */
+/** For a query in which `target_metrics` has the alias `t`. */
 export function askedColumns(sql: ISql) {
   return sql`
     t.target_id, t.workspace_id, t.account_id, t.platform, t.external_id, now() as asked_at,
@@ -182,7 +167,6 @@ export async function claimByHand(
     returning ${askedColumns(sql)}`;
 }
 
-/** Locks those of the targets whose metrics may be refreshed now at the request of a user. */
 function askableTargets(
   sql: ISql,
   { workspaceId, postId, targetIds, platforms }: TargetsOfPost,

@@ -2,31 +2,23 @@ import type { RuleWords } from "./match-comment.ts";
 
 export type RuleStatus = "draft" | "active" | "paused" | "revoked";
 
-/** An automation rule that answers comments with private replies. */
 export interface AutomationRule extends RuleWords {
   readonly id: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly name: string;
-  /**
-   * The platform's ids of the media whose comments the automation rule reads; null = all media of
-   * the account.
-   */
+  /** The platform's ids; null = all media of the account. */
   readonly mediaIds: readonly string[] | null;
-  /** Text of the private reply that the automation rule sends. */
+  /** Text of the private reply. */
   readonly message: string;
   readonly status: RuleStatus;
-  /**
-   * When the automation rule last became active; comments that were written before are ignored.
-   * Null before the first activation.
-   */
+  /** Comments from before the last activation are ignored; null before the first one. */
   readonly activatedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The fields of an automation rule that a request replaces. */
 export type RuleChange = Partial<
   Pick<
     AutomationRule,
@@ -70,10 +62,7 @@ export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boole
   return mediaIds === null || mediaIds.includes(mediaId);
 }
 
-/**
- * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a
- * comment from the same second as an activation counts as written after it.
- */
+/** Platforms give whole seconds: a comment of the activation's second counts as after it. */
 export function toSecond(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 1000) * 1000);
 }

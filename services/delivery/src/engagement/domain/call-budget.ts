@@ -1,9 +1,6 @@
 import type { CallBudget, MetricsConnector } from "@postrider/platforms/metrics/connector";
 
-/**
- * A call budget as the database stores it: up to `burst` units at once, and one unit per interval
- * afterwards.
- */
+/** Up to `burst` units at once, and one unit per interval afterwards. */
 export interface Bucket {
   readonly scope: CallBudget["scope"];
   readonly isPerPost: boolean;
@@ -12,13 +9,10 @@ export interface Bucket {
   readonly burst: number;
 }
 
-/** Fraction of the units of a call budget's time window that may be used at once. */
+/** Of the units of a time window. */
 const BURST_SHARE = 0.1;
 
-/**
- * Converts the platform's limit per time window so that no window has more units than it allows: at
- * most `burst` units at the beginning of the window, and one at the end of each interval within it.
- */
+/** No window has more units than the platform allows: `burst` at once, then one an interval. */
 export function toBucket({
   budget,
   maxPosts,

@@ -2,18 +2,11 @@ import type { OwnedMedia } from "@postrider/platforms/private-replies/connector"
 import { oldestActivationOf, readsMedia, type AutomationRule } from "./automation-rule.ts";
 import { hasNewCount, isReadDue, newMedia, type WatchedMedia } from "./media-watch.ts";
 
-/**
- * Maximum number of media per poll whose comments are read for the first time although the media
- * are from before the automation rule's activation.
- */
+/** Media from before the rule's activation that are read for the first time, per poll. */
 const MAX_FIRST = 10;
-/**
- * Maximum number of known media per poll whose comments are read although the platform reports the
- * same number of comments as before.
- */
+/** Media that are read although their number of comments is unchanged, per poll. */
 const MAX_UNCHANGED = 5;
 
-/** A piece of media whose comments are to be read. */
 export interface MediaRead {
   readonly media: WatchedMedia;
   readonly commentCount: number | null;

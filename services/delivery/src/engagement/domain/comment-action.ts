@@ -12,7 +12,6 @@ export interface HeldAction {
   readonly fence: number;
 }
 
-/** An action on a comment, as it is stored. */
 export interface CommentAction extends Call, HeldAction {
   readonly mediaId: string;
   readonly commentId: string;
@@ -52,7 +51,6 @@ interface NewActionBase {
   readonly commentId: string;
 }
 
-/** A manual action that is to be stored. */
 export interface NewManualAction extends NewActionBase {
   readonly type: "reply" | "hide" | "unhide";
   /** Text of a reply; null for the other types. */
@@ -61,7 +59,6 @@ export interface NewManualAction extends NewActionBase {
   readonly commentCreatedAt?: Date;
 }
 
-/** A private reply that is to be stored. */
 export interface NewPrivateReply extends NewActionBase {
   readonly text: string;
   readonly ruleId: string;
@@ -82,4 +79,14 @@ export interface EndedPrivateReply {
   readonly result:
     | { readonly kind: "sent" }
     | { readonly kind: "failed"; readonly code: CallErrorCode; readonly message: string };
+}
+
+/**
+ * Duration of the lease of an action, as a multiple of the lease of publish tasks. The lease of an action is not renewed. It
+ * must be long enough for two platform calls and a token renewal between them.
+ */
+const LEASES_PER_ACTION = 3;
+
+export function actionLeaseMs({ leaseMs }: { readonly leaseMs: number }): number {
+  return leaseMs * LEASES_PER_ACTION;
 }

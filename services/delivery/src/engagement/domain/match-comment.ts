@@ -16,10 +16,7 @@ const WORD_CHARACTER =
  */
 const KNOWN = new Uint8Array(0x1_00_00);
 
-/**
- * Whether the character of which the UTF-16 unit at `index` is a part is a word character. False
- * outside of the text.
- */
+/** Whether the character around the unit at `index` is a word character; false outside. */
 function isWordAt(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
   if (Number.isNaN(unit)) return false;
@@ -37,10 +34,7 @@ function isAstralWordAt(text: string, index: number): boolean {
   return code !== undefined && WORD_CHARACTER.test(String.fromCodePoint(code));
 }
 
-/**
- * How many keywords a comment needs: one of them, all of them, or its whole text equals one of
- * them.
- */
+/** One of the keywords, all of them, or one as the whole text. */
 export type MatchMode = "any" | "all" | "exact";
 
 export interface RuleWords {
@@ -49,17 +43,13 @@ export interface RuleWords {
   readonly excludeKeywords: readonly string[];
 }
 
-/**
- * The result of matching a comment. `excluded`: the comment has the keywords and also a word that
- * excludes it.
- */
+/** `excluded`: the comment has the keywords and also a word that excludes it. */
 export type CommentMatch = "match" | "excluded" | "no_match";
 
-/** Matches comments with the words of several automation rules at once. */
 export interface CommentMatcher {
-  /** The size of the matcher in states of its automaton, each about 30 bytes. */
+  /** In states of the automaton, each about 30 bytes. */
   readonly size: number;
-  /** Returns the result for each automation rule, in the order of the rules. */
+  /** In the order of the rules. */
   readonly match: (comment: string) => readonly CommentMatch[];
 }
 
@@ -71,10 +61,7 @@ export interface CommentMatcher {
  */
 const MAX_DECOMPOSED_LENGTH = 32_768;
 const PIECE_LENGTH = 256;
-/**
- * Number of characters at the end of a shortened text that could differ from those of the whole
- * text.
- */
+/** At the end of a shortened text, these characters could differ from those of the whole. */
 const UNSAFE_LENGTH = 64;
 
 interface FoldedComment {
@@ -103,10 +90,7 @@ interface Rule {
   readonly match: MatchMode;
   /** The folded keywords of a rule with the mode `exact`. */
   readonly wholes: ReadonlySet<string>;
-  /**
-   * The numbers of the words in the automaton; undefined for a word that is empty after folding,
-   * which no comment contains.
-   */
+  /** Numbers in the automaton; undefined for a word that folds to nothing and matches nothing. */
   readonly keywords: readonly (number | undefined)[];
   readonly excluded: readonly (number | undefined)[];
 }

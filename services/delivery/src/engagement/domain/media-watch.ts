@@ -1,34 +1,21 @@
 import type { OwnedMedia } from "@postrider/platforms/private-replies/connector";
 
 const MINUTE_MS = 60_000;
-/**
- * Wait before the comments on media are read again although their number has not changed. It
- * doubles after each read that finds no new comment.
- */
+/** Doubles after each read that finds no new comment. */
 const FIRST_QUIET_MS = 5 * MINUTE_MS;
 const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
-/**
- * Maximum wait before comments are read again on media for which the platform reports no number of
- * comments.
- */
+/** For media whose platform reports no number of comments. */
 const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
 const MAX_FAILURE_MS = 30 * MINUTE_MS;
-/**
- * Number of failures in a row after which a read of comments starts again at the newest comment.
- */
+/** From this number of failures in a row on, a read starts again at the newest comment. */
 const MAX_SAME_CURSOR = 3;
-/**
- * How far before the newest known comment a read of comments goes back: comments that were written
- * at the same time can become visible in another order.
- */
+/** Comments that were written at the same time can become visible in another order. */
 const OVERLAP_MS = 30_000;
 
 /** A piece of media, and how far its comments were read. */
 export interface WatchedMedia {
   readonly mediaId: string;
-  /**
-   * Number of comments that the platform reported before the last read; null if it reports none.
-   */
+  /** As reported before the last read; null if the platform reports none. */
   readonly commentCount: number | null;
   /** Time of the newest comment that was read; null before the first read has ended. */
   readonly readUntil: Date | null;
@@ -36,23 +23,16 @@ export interface WatchedMedia {
   readonly readCursor: string | null;
   /** Time of the newest comment that the unfinished read of comments has found. */
   readonly readNewest: Date | null;
-  /** Number of reads of these comments in a row that found no new one. */
+  /** Reads in a row that found no new comment. */
   readonly quietReads: number;
-  /** When the comments on the media are read again even if their number has not changed. */
+  /** When the comments are read again even if their number has not changed. */
   readonly readAt: Date;
-  /**
-   * Number of reads in a row that failed, and why the last one failed. After a failure, media are
-   * not read before `readAt`.
-   */
+  /** In a row. After a failure, media are not read before `readAt`. */
   readonly failures: number;
   readonly lastError: string | null;
 }
 
-/**
- * Returns the first state to store about a newly found piece of media: its comments are to be read.
- * If the media are from before the rule's activation, most of their comments are older too, so they
- * are read after media with new comments.
- */
+/** Media from before the activation have mostly older comments, so they are read last. */
 export function newMedia(
   { id, publishedAt, commentCount }: OwnedMedia,
   { oldestActivation }: { readonly oldestActivation: Date },
@@ -70,38 +50,29 @@ export function newMedia(
   };
 }
 
-/**
- * Whether the comments on media are to be read: their number has changed, an earlier read has not
- * ended, or they have not been read for long. If one comment was deleted and one is new, the number
- * is unchanged. After a failure, media wait whatever their number of comments.
- */
+/** An unchanged number can hide a deleted and a new comment, so `readAt` counts too. */
 export function isReadDue(known: WatchedMedia, seen: OwnedMedia, now: Date): boolean {
   if (known.failures > 0) return known.readAt <= now;
   return known.readCursor !== null || known.readAt <= now || hasNewCount(known, seen);
 }
 
-/** Whether the platform's number of comments differs from that before the last read. */
 export function hasNewCount(known: WatchedMedia, { commentCount }: OwnedMedia): boolean {
   return commentCount !== null && commentCount !== known.commentCount;
 }
 
-/**
- * Returns how far back the comments on media are read: to the last known comment, but not beyond
- * the activation of the oldest active rule.
- */
+/** Back to the last known comment, but not beyond the activation of the oldest active rule. */
 export function readFloor({ readUntil }: WatchedMedia, oldestActivation: Date): Date {
   const known = (readUntil?.getTime() ?? 0) - OVERLAP_MS;
   return new Date(Math.max(known, oldestActivation.getTime()));
 }
 
 export interface ReadPage {
-  /** Times of the comments on the page, newest first. */
+  /** Newest first. */
   readonly times: readonly Date[];
-  /** The platform's cursor of the next page; undefined on the last page. */
+  /** Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** Returns the state to store about a piece of media after a page of its comments was read. */
 export function afterPage(
   known: WatchedMedia,
   page: ReadPage,
@@ -167,7 +138,6 @@ function latest(times: readonly (Date | null)[]): Date | null {
   return times.reduce((max, time) => (max === null || (time !== null && time > max) ? time : max));
 }
 
-/** Returns the wait before comments are read again if their number does not change. */
 function quietMs(
   quietReads: number,
   { commentCount, pollMs }: { readonly commentCount: number | null; readonly pollMs: number },
@@ -177,10 +147,7 @@ function quietMs(
   return Math.min(first * 2 ** Math.min(quietReads, 20), Math.max(max, pollMs));
 }
 
-/**
- * Returns the wait before an account is polled again after polls that failed: the poll interval,
- * doubled with each failure, or longer if the platform asked for it.
- */
+/** The poll interval, doubled with each failure, or longer if the platform asked for it. */
 export function failureWaitMs(
   failures: number,
   { pollMs, retryAfterMs = 0 }: { readonly pollMs: number; readonly retryAfterMs?: number },

@@ -1,31 +1,25 @@
-/** The position of a comment in a list of comments, newest first: by time, then by id. */
+/** Newest first: by time, then by id. */
 export interface CommentPosition {
   readonly createdAt: Date;
   readonly id: string;
 }
 
-/** The position in a list of comments from which its next page is read. */
 export interface ListState {
-  /** The platform's cursor of the page to read; undefined for its first page. */
+  /** Undefined for the platform's first page. */
   readonly after: string | undefined;
   /** The last comment on the previous page; undefined for the first page. */
   readonly before: CommentPosition | undefined;
-  /**
-   * Whether earlier pages of the list already contained a part of the platform's page that is read
-   * next.
-   */
+  /** Whether earlier pages contained a part of the platform's page that is read next. */
   readonly isResumed: boolean;
 }
 
 export const FIRST_PAGE: ListState = { after: undefined, before: undefined, isResumed: false };
 
-/** Returns a position in a list of comments as the text of a cursor. */
 export function formatState({ after, before, isResumed }: ListState): string {
   const position = before === undefined ? null : [before.createdAt.getTime(), before.id];
   return JSON.stringify([after ?? null, position, isResumed]);
 }
 
-/** Parses a position in a list of comments from the text that `formatState` wrote. */
 export function parseState(text: string): ListState {
   type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
   const [after, position, isResumed] = JSON.parse(text) as Parts;
@@ -39,26 +33,19 @@ interface VisiblePage<C extends CommentPosition> {
   readonly next: string | undefined;
 }
 
-/**
- * The two positions between which hidden comments belong to a page of the list, both excluded. An
- * undefined position does not limit the range.
- */
+/** Both positions are excluded. An undefined position does not limit the range. */
 export interface HiddenRange {
   readonly before: CommentPosition | undefined;
   readonly after: CommentPosition | undefined;
 }
 
-/** Compares two comments for a list that has the newest first. */
 export function compareNewestFirst(a: CommentPosition, b: CommentPosition): number {
   const difference = b.createdAt.getTime() - a.createdAt.getTime();
   if (difference !== 0 || a.id === b.id) return difference;
   return a.id < b.id ? 1 : -1;
 }
 
-/**
- * Returns the comments of the platform's page that belong to the next page of the list, newest
- * first.
- */
+/** The comments of the platform's page that belong to the next page, newest first. */
 export function selectVisible<C extends CommentPosition>(
   { comments }: VisiblePage<C>,
   { before, isResumed }: ListState,
@@ -76,7 +63,6 @@ export function rangeOfHidden<C extends CommentPosition>(
   return { before, after: comments.toSorted(compareNewestFirst).at(-1) ?? before };
 }
 
-/** A page of a list in which the hidden comments stand between the visible ones. */
 export interface MergedPage<C, H> {
   readonly comments: readonly (C | H)[];
   /** Where the next page continues; undefined on the last page. */

@@ -1,21 +1,13 @@
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/**
- * Age of a post in milliseconds after which its metrics are no longer refreshed without a request.
- */
+/** Age of a post from which on its metrics are refreshed only on request. */
 export const METRICS_END_MS = 7 * 24 * HOUR_MS;
 
-/**
- * How long in milliseconds no call for metrics is made for an account that the user must connect
- * again.
- */
+/** How long no call is made for an account that the user must connect again. */
 export const RECONNECT_PAUSE_MS = 6 * HOUR_MS;
 
-/**
- * Waits between two scheduled refreshes of metrics in milliseconds; each wait applies until the
- * post has a certain age.
- */
+/** Each wait applies until the post has a certain age. */
 const INTERVALS = [
   { untilAgeMs: 6 * HOUR_MS, intervalMs: HOUR_MS },
   { untilAgeMs: 24 * HOUR_MS, intervalMs: 3 * HOUR_MS },
@@ -23,18 +15,15 @@ const INTERVALS = [
 ] as const;
 
 const FIRST_RETRY_MS = 10 * MINUTE_MS;
-/**
- * Number of answers in a row that the platform does not have the post; from this number on, the
- * post counts as deleted.
- */
+/** From this number of answers in a row that the post does not exist on, it counts as deleted. */
 const MISSING_LIMIT = 2;
 
 export interface ScheduleState {
-  /** Milliseconds since the target was published. */
+  /** Since the publication. */
   readonly ageMs: number;
-  /** Number of scheduled refreshes in a row that returned no metrics of the post. */
+  /** Scheduled refreshes in a row without metrics. */
   readonly failureCount: number;
-  /** Number of answers in a row that the post is not on the platform. */
+  /** Answers in a row that the post does not exist. */
   readonly missingCount: number;
 }
 
@@ -46,10 +35,7 @@ export interface ScheduleState {
 export type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
-  /**
-   * Milliseconds until the next scheduled refresh of the target's metrics; null when no refresh is
-   * scheduled any more.
-   */
+  /** Null when no refresh is scheduled any more. */
   readonly dueInMs: number | null;
   readonly failureCount: number;
   readonly missingCount: number;
@@ -75,10 +61,7 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
   }
 }
 
-/**
- * Returns the milliseconds until the metrics of a post of the given age are refreshed next; null
- * when the post is too old.
- */
+/** Null when the post is too old. */
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;

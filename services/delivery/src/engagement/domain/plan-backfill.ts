@@ -2,7 +2,6 @@ import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, type AutomationRule } from "./automation-rule.ts";
 import { answerableUntil, type RuleMatcher } from "./plan-runs.ts";
 
-/** What an automation rule would do with a past comment. */
 export type BackfillPlan =
   | { readonly outcome: "prepared" | "no_match"; readonly reason: null }
   | {
@@ -15,16 +14,13 @@ export type PlannedItem = BackfillPlan & { readonly comment: PlatformComment };
 interface BackfillContext {
   readonly mediaId: string;
   readonly now: Date;
-  /** Maximum age in milliseconds of a comment that can be answered privately. */
+  /** Maximum age of a comment that can be answered privately. */
   readonly windowMs: number;
-  /** The ids of comments that have a private reply, or for which one is waiting. */
+  /** Comments that have a private reply, or for which one waits. */
   readonly answeredIds: ReadonlySet<string>;
 }
 
-/**
- * Returns what an automation rule would do with each of these past comments, newest first and
- * without duplicates.
- */
+/** Newest first and without duplicates. */
 export function planBackfill(
   rule: AutomationRule,
   comments: readonly PlatformComment[],

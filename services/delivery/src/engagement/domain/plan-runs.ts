@@ -11,10 +11,7 @@ export type RunReason =
   | "platform_refused"
   | "outcome_unknown";
 
-/**
- * What happens to a comment under an automation rule: `send` = a private reply is sent, and the run
- * ends with it.
- */
+/** `send` = a private reply is sent, and the run ends with it. */
 export type RunPlan =
   | { readonly kind: "send"; readonly sendBefore: Date }
   | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
@@ -29,30 +26,23 @@ export interface PlannedRun {
   readonly plan: RunPlan;
 }
 
-/** What the plan of runs depends on besides the automation rules and the comments of the page. */
 export interface PlanContext {
   readonly mediaId: string;
   readonly now: Date;
-  /** Maximum age in milliseconds of a comment that can be answered privately. */
+  /** Maximum age of a comment that can be answered privately. */
   readonly windowMs: number;
-  /** Since when private replies may be sent; null while sending is blocked. */
+  /** Null while sending is blocked. */
   readonly sendingSince: Date | null;
-  /** The ids of comments that have a private reply, or for which one is waiting. */
+  /** Comments that have a private reply, or for which one waits. */
   readonly answeredIds: ReadonlySet<string>;
-  /** The keys (`runKey`) of the runs of automation rules that exist already. */
+  /** Keys made by `runKey`. */
   readonly knownRuns: ReadonlySet<string>;
 }
 
-/**
- * How long before the platform's latest time for private replies the last call may start, in
- * milliseconds.
- */
+/** Before the platform's latest time for private replies. */
 const MARGIN_MS = 60_000;
 
-/**
- * Returns the instant after which no private reply to a comment is sent. The margin covers the
- * duration of a call and the difference to the platform's clock.
- */
+/** The margin covers the duration of a call and the difference to the platform's clock. */
 export function answerableUntil(createdAt: Date, windowMs: number): Date {
   return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
 }

@@ -1,10 +1,9 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import type { RefreshEnd } from "./metrics-schedule.ts";
 
-/** The outcome of a request for the metrics of one published target. */
 export type RefreshOutcome =
   | { readonly kind: "read"; readonly metrics: PostMetrics }
-  /** The post is no longer on the platform. */
+  /** The post is not on the platform. */
   | { readonly kind: "missing" }
   | { readonly kind: "limited" }
   | { readonly kind: "no_answer" }
@@ -16,7 +15,7 @@ export type RefreshOutcome =
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed" };
 
-/** The counters in the answer of the RPC RefreshMetrics, without `eligible`, their sum. */
+/** Without `eligible`, their sum. */
 export interface RefreshCounts {
   readonly ready: number;
   readonly notFound: number;
@@ -26,15 +25,9 @@ export interface RefreshCounts {
   readonly failed: number;
 }
 
-/** The counter in the answer of RefreshMetrics to which a target is added. */
 export type CountedAs = keyof RefreshCounts;
 
-/**
- * Returns the counter to which an outcome is added.
- *
- * @param isStored Whether the counters that were read are the newest ones; false if newer ones were
- *   stored before.
- */
+/** @param isStored False if newer metrics were stored before. */
 export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs {
   switch (kind) {
     case "read":
@@ -55,7 +48,7 @@ export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs 
   }
 }
 
-/** Counts targets by outcome. `eligible` is always the sum of the other counters. */
+/** `eligible` is always the sum of the other counters. */
 export function countRefreshes(
   targets: readonly CountedAs[],
 ): RefreshCounts & { readonly eligible: number } {
@@ -71,10 +64,7 @@ export function countRefreshes(
   };
 }
 
-/**
- * Returns what an outcome means for the metrics schedule of the target; undefined if the metrics
- * stay due, because the account or the whole app waits.
- */
+/** Undefined if the metrics stay due, because the account or the whole app waits. */
 export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
   switch (kind) {
     case "read":

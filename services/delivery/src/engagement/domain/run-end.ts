@@ -2,16 +2,12 @@ import type { CallErrorCode } from "#src/calls/call.ts";
 import type { EndedPrivateReply } from "./comment-action.ts";
 import type { RunReason } from "./plan-runs.ts";
 
-/** The status and the reason that a run of an automation rule gets when its private reply ends. */
 export interface RunEnd {
   readonly status: "prepared" | "sent" | "skipped" | "failed";
   readonly reason: RunReason | null;
 }
 
-/**
- * With which status and reason the run of an automation rule ends if its private reply was not sent
- * and the platform did not refuse it.
- */
+/** Private replies that were not sent although the platform did not refuse them. */
 const ENDS: Readonly<Partial<Record<CallErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
   sending_blocked: { status: "prepared", reason: "sending_blocked" },

@@ -1,14 +1,10 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/**
- * Returns the text with a replacement character for each character that Postgres cannot store: NUL
- * and unpaired surrogates.
- */
+/** Replaces what Postgres cannot store: NUL and unpaired surrogates. */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }
 
-/** Returns a platform's comment with texts that Postgres can store. */
 export function toStorableComment(comment: PlatformComment): PlatformComment {
   const { id, text, authorId, authorUsername } = comment;
   return {

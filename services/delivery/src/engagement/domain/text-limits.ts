@@ -1,13 +1,7 @@
-/**
- * Maximum length of a platform's id of media, in characters. The REST API has the same limit; the
- * longest ids are Bluesky's.
- */
+/** In characters. The REST API has the same limit; the longest ids are Bluesky's. */
 const MAX_MEDIA_ID_LENGTH = 512;
 
-/**
- * Whether a text has at most `max` characters, counted in Unicode code points, as JSON Schema
- * counts them.
- */
+/** Counted in Unicode code points, as JSON Schema counts them. */
 export function isAtMost(text: string, max: number): boolean {
   // A character outside the Basic Multilingual Plane has two UTF-16 code units, so a text with at
   // most `max` code units need not be counted.

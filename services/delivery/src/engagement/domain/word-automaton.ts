@@ -10,7 +10,7 @@ const CHARACTERS_PER_STEP = 20_000;
  * words.
  */
 export class WordAutomaton {
-  /** Number of states: one for each different beginning of a word. */
+  /** One state for each different beginning of a word. */
   size = 1;
   readonly #parents: Int32Array;
   readonly #units: Uint16Array;
@@ -32,10 +32,7 @@ export class WordAutomaton {
     this.#edges = new Int32Array(2 ** Math.ceil(Math.log2(2 * maxSize)));
   }
 
-  /**
-   * Builds the automaton of the words, which are different and not empty. The generator pauses
-   * regularly, so that the caller can let other work run.
-   */
+  /** The words must differ and not be empty. It yields so that other work can run. */
   static *build(words: readonly string[]): Generator<undefined, WordAutomaton> {
     const automaton = new WordAutomaton(words.reduce((sum, { length }) => sum + length, 1));
     // All words grow by one character at a time, because the fallback of a new state leads to a
@@ -54,10 +51,7 @@ export class WordAutomaton {
     return automaton;
   }
 
-  /**
-   * Calls `visit` for each position of the text at which words end, with the state from which
-   * `wordsOf` lists them.
-   */
+  /** Calls `visit` where words end, with the state from which `wordsOf` lists them. */
   visitEnds(text: string, visit: (state: number, end: number) => void): void {
     let state = ROOT;
     for (let index = 0; index < text.length; index++) {
@@ -66,10 +60,7 @@ export class WordAutomaton {
     }
   }
 
-  /**
-   * Lists the words that end at a position for which `visitEnds` has given the state, the longest
-   * first.
-   */
+  /** Longest first. */
   *wordsOf(state: number): Generator<number> {
     for (let at = state; at !== NONE; at = this.#shorter[at] ?? NONE) {
       const word = this.#words[at] ?? NONE;
@@ -100,10 +91,7 @@ export class WordAutomaton {
     return added;
   }
 
-  /**
-   * The place of an edge in the hash table. No edge leads to the root, so a 0 there means that the
-   * automaton has no such edge.
-   */
+  /** No edge leads to the root, so a 0 at this place means: no such edge. */
   #slotOf(state: number, unit: number): number {
     const mask = this.#edges.length - 1;
     let hash = Math.imul(state, 0x9e_37_79_b1) ^ Math.imul(unit + 1, 0x85_eb_ca_6b);

@@ -2,6 +2,7 @@ import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import {
@@ -10,12 +11,13 @@ import {
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
-import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
-import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
+import { endOldVisibility } from "#src/engagement/db/restore-doubts.ts";
+import { actionLeaseMs } from "#src/engagement/domain/comment-action.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
+import { countEnd } from "#src/engagement/operations/action-metrics.ts";
 import { createActionRecorder } from "#src/engagement/operations/action-recorder.ts";
+import { appendEnds } from "#src/engagement/operations/append-ends.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
-import { endOldActions } from "#src/engagement/operations/end-old-actions.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";
 
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
@@ -50,9 +52,7 @@ const LOOK_MS = 500;
 const THOROUGH_LOOK_MS = 30_000;
 /** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of actions that this process works on at a time. */
 const MAX_IN_WORK = 64;
-/** Maximum number of actions of one account that all processes together work on at a time. */
 const MAX_PER_ACCOUNT = 4;
 /**
  * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
@@ -171,7 +171,7 @@ class Claims {
       ),
     );
     const isThorough = now - this.#thoroughAt >= THOROUGH_LOOK_MS;
-    await doubtActions(sql, settings.visibleCallMs, isThorough);
+    await doubtCalls(sql, ACTION_TABLE, settings.visibleCallMs, isThorough);
     await endOldActions(this.#options);
     if (isThorough) this.#thoroughAt = now;
   }
@@ -185,4 +185,18 @@ class Claims {
     await settleWithin(this.#batches, waitMs);
     await this.#context.recorder.drain();
   }
+}
+
+/** Ends the actions from before a restore from a backup that must no longer be carried out, and stores the events about it. */
+async function endOldActions({
+  sql,
+  onEvents,
+}: Pick<EngagementDeps, "sql" | "onEvents">): Promise<void> {
+  const ended = await sql.begin(async (tx) => {
+    const old = await endOldVisibility(tx);
+    await appendEnds(tx, old);
+    return old;
+  });
+  if (ended.length > 0) onEvents();
+  for (const action of ended) countEnd(action);
 }

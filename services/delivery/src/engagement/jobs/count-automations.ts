@@ -13,10 +13,6 @@ const EVERY_MS = 15_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
-/**
- * Counts once the waiting runs of automation rules and the accounts that are due for a poll, and
- * sets the gauges.
- */
 export async function measureAutomations({
   sql,
   connectors,
@@ -30,10 +26,7 @@ export async function measureAutomations({
     failingAccounts.set({ platform }, counts.failing[platform] ?? 0);
 }
 
-/**
- * Counts the waiting runs of automation rules and the accounts that are due for a poll, in the
- * whole installation, until it is disposed of.
- */
+/** In the whole installation, not only in this process. */
 export function startCountAutomations(deps: Deps): Loop {
   return startLoop({
     idleMs: EVERY_MS,

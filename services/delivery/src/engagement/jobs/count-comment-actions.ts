@@ -10,7 +10,6 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 
 const EVERY_MS = 15_000;
 
-/** Counts once the unfinished actions on comments, and sets the gauges. */
 export async function measureActions(sql: Sql): Promise<void> {
   const counts = await countActions(sql);
   for (const type of ACTION_TYPES) {
@@ -23,7 +22,6 @@ export async function measureActions(sql: Sql): Promise<void> {
   }
 }
 
-/** Counts the unfinished actions on comments, in the whole installation, until it is disposed of. */
 export function startCountCommentActions({
   sql,
   logger,

@@ -29,7 +29,6 @@ const limited = createGauge(
 
 type CountDeps = Pick<EngagementDeps, "sql" | "connectors">;
 
-/** Counts once the targets whose metrics are due, and sets the gauges. */
 export async function measureMetrics({ sql, connectors }: CountDeps): Promise<void> {
   const byPlatform = new Map(
     Object.values(connectors.metrics).map((connector) => [connector.platform as string, connector]),
@@ -46,7 +45,6 @@ export async function measureMetrics({ sql, connectors }: CountDeps): Promise<vo
   }
 }
 
-/** Counts the targets whose metrics are due, in the whole installation, until it is disposed of. */
 export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger">): Loop {
   return startLoop({
     idleMs: EVERY_MS,

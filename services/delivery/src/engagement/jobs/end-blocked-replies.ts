@@ -8,10 +8,7 @@ const PAGE_SIZE = 500;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
 
-/**
- * Ends a page of the waiting private replies that the operator does not allow, and returns whether
- * there may be more.
- */
+/** Returns whether there may be more. */
 export async function endBlockedReplies({
   sql,
   guard,
@@ -27,10 +24,7 @@ export async function endBlockedReplies({
   return ended.length === PAGE_SIZE;
 }
 
-/**
- * Starts the job that ends waiting private replies when the operator has blocked sending. They are
- * not sent when sending is enabled again, even if the job has not run in between.
- */
+/** Nothing is sent when sending is enabled again, even if this job has not run in between. */
 export function startEndBlockedReplies(deps: Deps): Loop {
   return startLoop({
     idleMs: EVERY_MS,

@@ -28,7 +28,6 @@ import { type PollFailure, toPollFailure } from "#src/engagement/operations/poll
 import type { Poll } from "#src/engagement/operations/poll.ts";
 import { readMediaComments } from "#src/engagement/operations/read-media-comments.ts";
 
-/** Interval in milliseconds at which a process looks for accounts that are due to be polled. */
 const LOOK_MS = 1_000;
 /**
  * Maximum number of accounts of one platform that a process polls at a time. It is below the number
@@ -37,18 +36,13 @@ const LOOK_MS = 1_000;
  */
 const MAX_POLLS_PER_PLATFORM = 12;
 
-/**
- * The job that polls accounts with active automation rules for new comments. Disposing of it waits
- * for polls in progress.
- */
+/** Disposing of it waits for polls in progress. */
 interface CommentPolls extends AsyncDisposable {
-  /** Makes the job look now for accounts that are due to be polled. */
   readonly nudge: () => void;
-  /** Milliseconds since this process last looked for due accounts without an error. */
+  /** Since this process last looked for due accounts without an error. */
   claimAgeMs(): number;
 }
 
-/** Starts to poll accounts with active automation rules for new comments. */
 export function startPollComments(deps: AutomationDeps): CommentPolls {
   const running = new Map<string, Promise<void>>();
   const counts = new Map<PlatformId, number>();
@@ -123,32 +117,22 @@ async function poll(deps: AutomationDeps, account: PolledAccount): Promise<void>
   pollDuration.observe({ platform }, (performance.now() - startedAt) / 1000);
 }
 
-/**
- * Maximum number of pages of comments that one poll of an account reads, so that one account cannot
- * use up its platform's budget.
- */
+/** Per poll, so that one account cannot use up its platform's budget. */
 const MAX_PAGES = 20;
-/**
- * Maximum number of media in a row whose comments cannot be read, after which a poll ends: the
- * platform seems to be down.
- */
+/** Unreadable media in a row, after which the platform seems to be down. */
 const MAX_FAILED = 3;
 
 type PollResult =
   | {
       readonly kind: "read";
       readonly mediaCursor: string | null;
-      /** Milliseconds until another call may be made for the account. */
+      /** Until another call may be made for the account. */
       readonly unitWaitMs: number;
     }
   | { readonly kind: "idle" }
   | { readonly kind: "lost" }
   | PollFailure;
 
-/**
- * Looks for new comments of an account, creates the runs of its automation rules, and stores when
- * to look again.
- */
 export async function pollAccount(deps: AutomationDeps, account: PolledAccount): Promise<void> {
   const result = await tryPoll(deps, account);
   pollsTotal.inc({ platform: account.platform, outcome: outcomeOf(result) });
@@ -219,10 +203,7 @@ async function readNewComments(poll: Poll): Promise<PollResult> {
   return stop ?? endRead(calls, listed.mediaCursor);
 }
 
-/**
- * Reads the comments on media one after the other. Returns why the whole poll must end early;
- * undefined if it need not.
- */
+/** Returns why the whole poll must end early; undefined if it need not. */
 async function readAll(
   poll: Poll,
   reads: readonly MediaRead[],

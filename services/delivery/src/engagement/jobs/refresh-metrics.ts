@@ -53,13 +53,10 @@ const MAX_CALLS_PER_PLATFORM = 20;
  * publishing.
  */
 const TARGETS_PER_SECOND = 50;
-/** Maximum number of targets that one pass may claim. */
+/** Targets that one pass may claim. */
 const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
-/**
- * Maximum time in milliseconds from the claim of an account to the recording of its results:
- * reading credentials, the platform call and a token renewal.
- */
+/** From the claim to the recording: credentials, the platform call and a token renewal. */
 const LEASE_MS = 90_000;
 /** Metrics due within this time are refreshed with the due ones of the account, to save calls. */
 const AHEAD_MS = 10 * 60_000;
@@ -68,10 +65,7 @@ const GRACE_MS = 3_600_000;
 
 type Claim = ClaimedAccount & { readonly connector: MetricsConnector };
 
-/**
- * Refreshes the metrics of published posts that are due, one pass after the other. All processes
- * together make one call per account at a time and keep to the budgets of the platforms.
- */
+/** All processes together make one call per account at a time, and keep to the budgets. */
 export class MetricsRefresher {
   readonly #deps: RefreshMetricsDeps;
   readonly #connectors: readonly MetricsConnector[];
@@ -79,7 +73,7 @@ export class MetricsRefresher {
   readonly #open = new Map<Promise<void>, MetricsConnector>();
   readonly #ended: EndedQuestion[] = [];
   #areAppsKnown = false;
-  /** Number of targets that may be claimed now; below 0 after a claim of more than were allowed. */
+  /** Targets that may be claimed now; below 0 after a claim of more than were allowed. */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
   /** The platform whose targets the next pass claims first, so that each is first in turn. */
@@ -99,7 +93,6 @@ export class MetricsRefresher {
     await this.#record();
   }
 
-  /** Records ended calls and starts new ones. Returns the milliseconds until the next pass. */
   async pass(): Promise<number> {
     await this.#record();
     if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
@@ -203,10 +196,7 @@ export class MetricsRefresher {
     return answer;
   }
 
-  /**
-   * Records the calls for metrics that have ended. The results of a call that cannot be recorded
-   * are dropped: the lease of its account ends, and the platform is asked again.
-   */
+  /** Results that cannot be recorded are dropped: the lease ends, the platform is asked again. */
   async #record(): Promise<void> {
     const ended = this.#ended.splice(0);
     if (ended.length === 0) return;

@@ -10,15 +10,11 @@ import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
 const EVERY_MS = 1_000;
 const MAX_RULES = 100;
-/** Maximum number of runs of automation rules that one transaction marks as skipped. */
 const PAGE_SIZE = 500;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
 
-/**
- * Skips a page of the waiting runs of each automation rule that was paused or revoked, and returns
- * whether there may be more.
- */
+/** Returns whether there may be more. */
 export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
   let hasMore = false;
   let rules: readonly StoppedRule[] = [];
@@ -48,10 +44,7 @@ async function skipPage(
   return ended.length;
 }
 
-/**
- * Starts the job that marks the waiting runs of paused and revoked automation rules as skipped.
- * Nothing is sent for them after the rule was stopped, even before the job has run.
- */
+/** Nothing is sent after a rule was stopped, even before this job has run. */
 export function startSkipStoppedRuns(deps: Deps): Loop {
   return startLoop({
     idleMs: EVERY_MS,

@@ -5,7 +5,6 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 const EVERY_MS = 60_000;
 const PAGE_TARGETS = 200;
 
-/** Deletes rows of the metrics history as they age, until it is disposed of. */
 export function startThinMetricsHistory({
   sql,
   logger,

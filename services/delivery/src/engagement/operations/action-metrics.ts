@@ -35,7 +35,6 @@ export const refusedResultsTotal = createCounter(
   "Results of actions on comments that could not be recorded in any form; the action continues as after a crash.",
 );
 
-/** Counts in the metrics that an action on a comment has ended. */
 export function countEnd({ type, status, errorCode }: CommentAction): void {
   actionsTotal.inc({ type, status, code: errorCode ?? "" });
 }

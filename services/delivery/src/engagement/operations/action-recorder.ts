@@ -8,12 +8,12 @@ import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions } from "#src/engagement/db/action-states.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { replaceRequeued } from "#src/engagement/db/replaced-actions.ts";
-import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import {
   ACTIONS,
   type ActionEvent,
   type CommentAction,
   type EndedPrivateReply,
+  actionLeaseMs,
 } from "#src/engagement/domain/comment-action.ts";
 import { countEnd, countRepeated, refusedResultsTotal } from "./action-metrics.ts";
 import { appendEnds } from "./append-ends.ts";

@@ -6,7 +6,6 @@ import {
 } from "@postrider/shared/telemetry/metrics";
 import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
 
-/** Counts polls of accounts for new comments, by their outcome. */
 export const pollsTotal = createCounter(
   "automation_polls_total",
   "Polls of accounts for new comments, by platform and by how they ended: `read`, `idle` (no rule was active any more), `limited` (a limit of the platform), `unusable` (the account must be connected again), `failed`, or `lost` (another process has taken over).",
@@ -16,7 +15,7 @@ export const pollsTotal = createCounter(
   ),
 );
 
-/** Counts the comments that polls have read; a comment that is read twice counts twice. */
+/** A comment that is read twice counts twice. */
 export const commentsRead = createCounter(
   "automation_comments_read_total",
   "Comments that polls have read, by platform.",

@@ -20,10 +20,7 @@ import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import type { PastPage } from "./read-past-comments.ts";
 import { toComment } from "./to-comment.ts";
 
-/**
- * Returns a new backfill job with the counts of its first page of past comments, which has been
- * read already.
- */
+/** The first page has been read already. */
 export function createJob(
   { id: ruleId, workspaceId, accountId }: AutomationRule,
   mediaId: string,
@@ -73,16 +70,13 @@ export async function storePage(
   });
 }
 
-/** Returns the status of a backfill job with further pages, after a page of `bytes` bytes. */
+/** After a page of `bytes` bytes with which the comments do not end. */
 function statusForMore(job: BackfillRow, bytes: number): BackfillStatus {
   if (job.bytes + bytes > BACKFILL_LIMITS.bytes) return "failed";
   return job.status === "paused" ? "paused" : "ready";
 }
 
-/**
- * Approximate size in bytes of a row of `backfill_results` with its index entries, without the
- * comment.
- */
+/** Approximate size of a row with its index entries, without the comment. */
 const ROW_BYTES = 200;
 
 function sizeOf(results: readonly BackfillResult[]): number {
@@ -98,7 +92,6 @@ export function toResults(items: readonly PlannedItem[]): readonly BackfillResul
   }));
 }
 
-/** Returns what an automation rule would do with a past comment, as a backfill job shows it. */
 export function toBackfillItem({
   comment,
   outcome,
@@ -107,7 +100,6 @@ export function toBackfillItem({
   return { comment: toComment(comment), outcome, ...(reason === null ? {} : { reason }) };
 }
 
-/** Returns a backfill job as the RPCs show it to other services. */
 export function toBackfill(job: BackfillRow): MessageInitShape<typeof BackfillSchema> {
   const { id, ruleId, mediaId, status, prepared, skipped, unmatched } = job;
   const matched = prepared + skipped;
@@ -129,7 +121,6 @@ export function toBackfill(job: BackfillRow): MessageInitShape<typeof BackfillSc
 
 const PREVIEW_OUTCOMES = { prepared: "prepare", skipped: "skip", no_match: "no_match" } as const;
 
-/** Returns what an automation rule would do with a past comment, as a preview shows it. */
 export function toPreviewItem(item: PlannedItem): MessageInitShape<typeof BackfillItemSchema> {
   return { ...toBackfillItem(item), outcome: PREVIEW_OUTCOMES[item.outcome] };
 }

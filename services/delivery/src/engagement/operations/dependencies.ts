@@ -13,44 +13,29 @@ export interface EngagementConnectors {
 }
 
 export interface EngagementSettings {
-  /**
-   * Whether private replies may be sent. If not, runs of automations end before anything is sent.
-   */
+  /** If not, runs of automations end before anything is sent. */
   readonly isSendingEnabled: boolean;
-  /** Interval in milliseconds at which accounts are polled for new comments. */
+  /** Interval of the polls of an account. */
   readonly commentPollMs: number;
-  /** Whether metrics are refreshed without a request. */
   readonly isMetricsRefreshOn: boolean;
-  /**
-   * Minimum time in milliseconds between two refreshes of the same metrics that users request. A
-   * request before that is answered as deferred, with the stored metrics.
-   */
+  /** A request before this time is answered as deferred, with the stored metrics. */
   readonly metricsDeferMs: number;
-  /** Deadline in milliseconds of a call that makes a reply visible or sends a private reply. */
+  /** Deadline of a call that makes a reply visible or sends a private reply. */
   readonly visibleCallMs: number;
-  /** Duration in milliseconds of the lease with which a process takes work. */
   readonly leaseMs: number;
-  /** Waits in milliseconds between attempts after temporary failures. */
+  /** Between attempts after temporary failures. */
   readonly retryMs: readonly number[];
-  /**
-   * Factor for the waits before the platform is searched for a reply whose call was not answered; 1
-   * in production.
-   */
+  /** Factor for the waits before a search for an unanswered reply; 1 in production. */
   readonly reconcileTimeScale: number;
 }
 
-/**
- * Ends the runs of automation rules whose private replies have ended, in the transaction that
- * records these ends.
- */
+/** Runs in the transaction that records the ends of the private replies. */
 export type FinishRuns = (tx: TransactionSql, ended: readonly EndedPrivateReply[]) => Promise<void>;
 
-/** Dependencies of the jobs and the RPCs of engagement. */
 export interface EngagementDeps {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly guard: DeploymentGuard;
-  /** Called when events were appended to the outbox. */
   readonly onEvents: () => void;
   readonly accounts: AccountsClients;
   readonly connectors: EngagementConnectors;
@@ -58,12 +43,11 @@ export interface EngagementDeps {
 }
 
 export interface AutomationDeps extends EngagementDeps {
-  /** Called when private replies were stored that can be sent now. */
   readonly onActions: () => void;
 }
 
 export interface AutomationRpcDeps extends EngagementDeps {
-  /** The keys that sign the cursors with which clients request the next page of a list. */
+  /** Sign the cursors with which clients request the next page. */
   readonly cursorKeys: CursorKeys;
   /** Called when an account may have become due to be polled for new comments. */
   readonly nudgePolls: () => void;

@@ -3,10 +3,7 @@ import { endRuns } from "#src/engagement/db/automation-runs.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 import { endOfRun } from "#src/engagement/domain/run-end.ts";
 
-/**
- * Ends the runs of automation rules whose private replies have ended, in the transaction that
- * records these ends.
- */
+/** Runs in the transaction that records the ends of the private replies. */
 export async function finishRuns(
   tx: TransactionSql,
   ended: readonly EndedPrivateReply[],

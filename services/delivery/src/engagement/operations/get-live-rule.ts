@@ -5,13 +5,7 @@ import { findRule } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { isMediaId } from "#src/engagement/domain/text-limits.ts";
 
-/**
- * Returns the automation rule for which past comments are requested; it can have any status except
- * revoked.
- *
- * @throws `not_found` for an unknown or revoked rule, and for a text that cannot be the id of
- *   media.
- */
+/** @throws `not_found` for an unknown or revoked rule, and for a malformed id of media. */
 export async function getLiveRule(
   sql: ISql,
   request: { readonly workspaceId: string; readonly ruleId: string; readonly mediaId: string },

@@ -1,13 +1,27 @@
+import { createHash } from "node:crypto";
+import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { insertActions } from "#src/engagement/db/comment-actions.ts";
 import { replaceWaiting } from "#src/engagement/db/replaced-actions.ts";
-import { callKeyOf, PRIVATE_REPLY_KEY } from "#src/engagement/domain/call-key.ts";
 import type {
   CommentAction,
   NewManualAction,
   NewPrivateReply,
 } from "#src/engagement/domain/comment-action.ts";
 import { appendEnds } from "./append-ends.ts";
+
+/** The call key of private replies: the same key for all of them, because a comment gets at most one private reply. */
+const PRIVATE_REPLY_KEY = "private_reply";
+
+/**
+ * Returns the key that two actions on one comment share if a search of the platform cannot tell their calls apart, or if they
+ * must not be sent at the same time: replies with the same text, and all actions that hide or unhide the comment.
+ */
+function callKeyOf({ type, text }: Pick<NewManualAction, "type" | "text">): string {
+  if (type !== "reply") return "visibility";
+  const hash = createHash("sha256").update(normalizeText(text ?? ""));
+  return `reply ${hash.digest("hex")}`;
+}
 
 /**
  * Stores a manual action. An action that hides or shows a comment ends the waiting ones for the same comment, and stores the

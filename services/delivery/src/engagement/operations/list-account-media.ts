@@ -8,16 +8,9 @@ import type { PollCalls } from "./poll-calls.ts";
 import { toPollFailure } from "./poll-failure.ts";
 
 const MEDIA_PER_CALL = 50;
-/**
- * Number of units of the account's call budget that a poll keeps for reading comments: it lists
- * older media only while more units are left.
- */
+/** Kept for reading comments: older media are listed only while more units are left. */
 const KEPT_UNITS = 20;
 
-/**
- * The media of an account whose comments a poll may read, and where the next poll continues the
- * list.
- */
 export interface ListedMedia {
   readonly kind: "listed";
   readonly media: readonly OwnedMedia[];
@@ -48,10 +41,7 @@ interface Turn {
   readonly mediaCursor: string | null;
 }
 
-/**
- * Adds the next part of the older media to the newest ones, if there are older ones and the call
- * budget allows it.
- */
+/** If there are older ones and the call budget allows it. */
 async function addOlder(
   calls: PollCalls,
   connector: PrivateRepliesConnector,
@@ -87,7 +77,7 @@ function withOlder(newest: OwnedMediaPage, older: Answer) {
 
 type Answer = Awaited<ReturnType<typeof listPage>>;
 
-/** Whether an answer shows that further calls for the account would fail too. */
+/** Whether further calls for the account would fail too. */
 function isOfAccount(answer: Exclude<Answer, { kind: "media" }>): boolean {
   if (answer.kind === "lost" || answer.kind === "unavailable") return true;
   if (answer.kind === "exhausted") return false;
@@ -104,7 +94,7 @@ async function listPage(
   );
 }
 
-/** Reads media by their ids. Each id uses a unit of the call budget, as platforms count it. */
+/** Each id uses a unit of the call budget, as platforms count it. */
 async function readNamed(
   calls: PollCalls,
   connector: PrivateRepliesConnector,

@@ -7,7 +7,6 @@ import {
 import type { ISql } from "@postrider/shared/postgres";
 import { listRunsByIds, type AutomationRun } from "#src/engagement/db/automation-runs.ts";
 
-/** Returns a run of an automation rule as the RPCs show it to other services. */
 export function toAutomationRun(run: AutomationRun): AutomationRunMessage {
   const { id, ruleId, commentId, mediaId, authorId, authorUsername, status, reason } = run;
   const hasAuthor = authorId !== null || authorUsername !== null;
@@ -29,10 +28,7 @@ export function toAutomationRun(run: AutomationRun): AutomationRunMessage {
   });
 }
 
-/**
- * Reads runs of automation rules for webhooks. Runs of other workspaces than the given ones are
- * missing.
- */
+/** For webhooks, which may name runs of other workspaces: these are missing. */
 export async function listAutomationRuns(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

@@ -7,7 +7,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import { listManualActions } from "#src/engagement/db/comment-actions.ts";
 import { toCommentAction } from "./to-comment-action.ts";
 
-/** Returns manual actions by their ids. A reference with the id of another workspace finds no action. */
+/** A reference with the id of another workspace finds no action. */
 export async function listCommentActions(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

@@ -10,14 +10,11 @@ import {
 } from "#src/engagement/domain/match-comment.ts";
 import type { RuleMatcher } from "#src/engagement/domain/plan-runs.ts";
 
-/** Maximum size of all matchers that a process keeps, in states of their automata: about 30 MB. */
+/** Of all kept matchers, in states of their automata: about 30 MB. */
 const MAX_KEPT_SIZE = 1_000_000;
 const MAX_KEPT = 200;
 
-/**
- * The matchers that were used last, by the words of their automation rules; the most recently used
- * one is the last.
- */
+/** By the words of the rules; the most recently used one is the last. */
 const kept = new Map<string, CommentMatcher>();
 
 export async function matchComments(
@@ -53,9 +50,7 @@ async function getMatcher(rules: readonly RuleWords[]): Promise<CommentMatcher> 
   return matcher;
 }
 
-/**
- * The words decide, not the time of the last change: two changes can happen within a millisecond.
- */
+/** The words decide, not the last change: two changes can happen within a millisecond. */
 function keyOf(rules: readonly RuleWords[]): string {
   const hash = createHash("sha256");
   for (const { match, keywords, excludeKeywords } of rules)

@@ -13,7 +13,6 @@ const callsTotal = createCounter(
   ["platform", "trigger"],
 );
 
-/** Counts a refresh of the metrics of one target. */
 export function countRefresh(refresh: {
   readonly platform: string;
   readonly trigger: "schedule" | "hand";

@@ -10,10 +10,7 @@ import {
 
 type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
 
-/**
- * Makes several calls for one account, with a credential that is read once and a deadline for each
- * call.
- */
+/** The calls share a credential that is read once; each has its own deadline. */
 export class PlatformCalls {
   readonly #deps: AccessDeps;
   readonly #account: AccountRef;

@@ -4,25 +4,16 @@ import { takeCalls, type PolledAccount } from "#src/engagement/db/automation-acc
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { PlatformCalls } from "./platform-calls.ts";
 
-/**
- * Why a poll did not make a call: another process has taken over the poll, or the account's call
- * budget is used up.
- */
+/** Another process has taken over the poll, or the call budget is used up. */
 export type NotCalled = { readonly kind: "lost" } | { readonly kind: "exhausted" };
 
-/**
- * Makes the platform calls of one poll. Each of them renews the lease of the account and uses units
- * of its budget.
- */
+/** Each call renews the lease of the account and uses units of its budget. */
 export class PollCalls {
   readonly #sql: Sql;
   readonly #account: PolledAccount;
   readonly #calls: PlatformCalls;
   readonly #limits: { readonly bucket: Bucket; readonly leaseMs: number };
-  /**
-   * Number of units of the call budget that the account may still use now. Zero before the first
-   * call.
-   */
+  /** Zero before the first call. */
   unitsLeft = 0;
   unitWaitMs = 0;
 

@@ -2,22 +2,15 @@ import type { Missing } from "@postrider/platforms/comments/connector";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { Unavailable, Unusable } from "./account-access.ts";
 
-/**
- * Wait before an account that the user must connect again is checked again; the check costs no
- * platform call.
- */
+/** An account that must be connected again is checked that often; a check costs no call. */
 const UNUSABLE_MS = 5 * 60_000;
 
-/** Why a poll of an account for new comments ended early. */
 export interface PollFailure {
   readonly kind: "failed";
-  /**
-   * What failed: the platform limits the account (`limited`), the user must connect the account
-   * again (`unusable`), or anything else (`failed`).
-   */
+  /** A rate limit, an account that the user must connect again, or anything else. */
   readonly cause: "limited" | "unusable" | "failed";
   readonly error: string;
-  /** Minimum wait in milliseconds that the platform asked for. */
+  /** As the platform asked for it. */
   readonly retryAfterMs?: number;
 }
 
@@ -34,7 +27,6 @@ export function toMediaFailure(result: Failed | Missing): PollFailure {
   return failure.error === "permission_missing" ? { ...failure, cause: "failed" } : failure;
 }
 
-/** Returns why a poll for new comments must end after a call with this result. */
 export function toPollFailure(result: Failed): PollFailure {
   switch (result.kind) {
     case "unusable":

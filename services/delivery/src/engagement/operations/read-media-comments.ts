@@ -13,7 +13,7 @@ import { recordComments } from "./record-comments.ts";
 const PAGE_SIZE = 50;
 
 type MediaResult =
-  /** The read found all new comments, or stopped after `maxPages` pages of them. */
+  /** All new comments, or `maxPages` pages of them. */
   | { readonly kind: "read"; readonly pages: number }
   | { readonly kind: "failed"; readonly pages: number; readonly failure: PollFailure }
   | NotCalled;
@@ -49,10 +49,7 @@ export async function readMediaComments(
   return { kind: "read", pages: maxPages };
 }
 
-/**
- * Stores that the comments on a piece of media could not be read: only this media waits before the
- * next read.
- */
+/** Only this media waits before the next read. */
 async function storeFailure(
   { deps, account }: Poll,
   media: WatchedMedia,

@@ -15,12 +15,9 @@ import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
 import { withCredential } from "./account-access.ts";
 
-/** How long an account waits whose access token could not be read or renewed, in milliseconds. */
+/** For an account whose access token could not be read or renewed. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
-/**
- * After a rate limit, the account waits for the time that the platform asks for, but at least `min`
- * and at most `max`.
- */
+/** Bounds of the wait that the platform asks for with a rate limit. */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
 
 export interface ReadDeps {
@@ -28,29 +25,25 @@ export interface ReadDeps {
   readonly logger: Logger;
 }
 
-/** The result of one request for the metrics of posts of one account. */
 export interface MetricsAnswer {
-  /** The outcome of the metrics request for each target, by target id. */
+  /** By target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
-  /**
-   * Number of calls to the platform: none without a usable access token; more than one if the token
-   * was renewed or the posts were read one by one.
-   */
+  /** None without a usable token; several after a renewal, or if posts were read one by one. */
   readonly calls: number;
-  /** Units of the platform's call budget that the calls used. */
+  /** Of the platform's call budget. */
   readonly units: number;
-  /** Milliseconds for which no scheduled call for metrics is made for the account. */
+  /** No scheduled call for metrics is made for the account. */
   readonly pauseMs: number;
-  /** Milliseconds for which the platform allows no call for the account. */
+  /** The platform allows no call for the account. */
   readonly limitedForMs: number;
 }
 
-/** The answer of a platform that has accepted the access token. */
+/** From a platform that has accepted the access token. */
 type Answered =
   | { readonly kind: "readings"; readonly readings: ReadonlyMap<string, MetricsReading> }
   | MetricsFailure;
 
-/** Asks a platform for the metrics of posts of one account, in one call. Never throws. */
+/** Makes one call. Never throws. */
 export async function readMetrics(
   deps: ReadDeps,
   connector: MetricsConnector,
@@ -141,10 +134,7 @@ function toOutcome(result: Result): RefreshOutcome {
   return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
-/**
- * Whether the database and the API can store these metrics. If not, the platform's answer counts as
- * unreadable.
- */
+/** If the database and the API cannot store the metrics, they count as unreadable. */
 function isStorable(metrics: PostMetrics): boolean {
   return Object.values(metrics).every(
     (value) => value === null || (Number.isSafeInteger(value) && value >= 0),

@@ -11,29 +11,22 @@ import { PlatformCalls } from "./platform-calls.ts";
 import { withReadDeadline } from "./read-platform.ts";
 
 const PAST_PAGE_SIZE = 50;
-/**
- * How long a request waits for the platform in milliseconds, before it is answered with
- * `upstream_timeout`.
- */
+/** A request that waits longer is answered with `upstream_timeout`. */
 const DEADLINE_MS = 10_000;
 const DEFAULT_RETRY_MS = 30_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "accounts" | "connectors">;
 
-/** A page of past comments with what an automation rule would do with each. */
 export interface PastPage {
   readonly kind: "page";
   readonly items: readonly PlannedItem[];
-  /** The platform's cursor of the next page; undefined on the last page. */
+  /** The platform's cursor; undefined on the last page. */
   readonly next: string | undefined;
-  /** When the page of comments was read, by the clock of the database. */
+  /** By the clock of the database. */
   readonly readAt: Date;
 }
 
-/**
- * The media does not exist or belongs to another account, or the platform permanently refuses to
- * list its comments.
- */
+/** No such media of this account, or the platform permanently refuses to list its comments. */
 export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
 
 /**
@@ -69,10 +62,7 @@ export async function readPastComments(
   return { kind: "page", items, next: page.next, readAt: now };
 }
 
-/**
- * Returns why the platform refuses permanently to list comments. Throws an error for every other
- * failure.
- */
+/** Throws an error for every failure that may be temporary. */
 function toRefusal(
   failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
   { accountId, platform }: AutomationRule,

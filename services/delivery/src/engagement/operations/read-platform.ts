@@ -16,23 +16,12 @@ export interface CommentedAccount {
   readonly connector: CommentsConnector;
 }
 
-/**
- * How many milliseconds a client is told to wait before it repeats a request whose call the
- * platform refused.
- */
+/** Told to clients whose call the platform refused. */
 const REFUSED_RETRY_MS = 60_000;
-/**
- * How many milliseconds a client is told to wait before it repeats a request whose call the
- * platform did not answer.
- */
+/** Told to clients whose call the platform did not answer. */
 const NO_ANSWER_RETRY_MS = 5_000;
 
-/**
- * Runs a read of platform data and waits at most `timeoutMs` for it.
- *
- * @param read Its signal is aborted at the deadline.
- * @throws `upstream_timeout` at the deadline.
- */
+/** @throws `upstream_timeout` at the deadline, at which the signal of `read` is aborted. */
 export async function withReadDeadline<T>(
   timeoutMs: number,
   read: (signal: AbortSignal) => Promise<T>,

@@ -12,7 +12,7 @@ import { listResults } from "#src/engagement/db/backfill-results.ts";
 import type { BackfillRow } from "#src/engagement/db/backfills.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Maximum number of results per page, and the default when a request does not name a number. */
+/** Per page, and the default when a request does not name a number. */
 export const MAX_RESULTS = 100;
 
 interface ResultPage {
@@ -20,7 +20,6 @@ interface ResultPage {
   readonly nextCursor?: string;
 }
 
-/** Reads a page of the results of a backfill job. */
 export async function readResults(
   { sql, cursorKeys }: { readonly sql: ISql; readonly cursorKeys: CursorKeys },
   { id, workspaceId }: Pick<BackfillRow, "id" | "workspaceId">,

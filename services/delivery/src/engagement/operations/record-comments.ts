@@ -23,10 +23,10 @@ import { matchComments } from "./match-comments.ts";
 export interface PolledPage {
   readonly page: CommentPage;
   readonly media: WatchedMedia;
-  /** The number of comments that the platform reported before the read. */
+  /** As reported by the platform before the read. */
   readonly commentCount: number | null;
   readonly floor: Date;
-  /** The automation rules that were active before the page of comments was read. */
+  /** Active before the page of comments was read. */
   readonly rules: readonly AutomationRule[];
   readonly windowMs: number;
 }

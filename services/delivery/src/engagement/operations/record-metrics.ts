@@ -23,14 +23,13 @@ import { countRefresh } from "./metrics-telemetry.ts";
 import type { MetricsAnswer } from "./read-metrics.ts";
 import { toTargetMetrics } from "./to-target-metrics.ts";
 
-/** An ended request for metrics of posts of one account. */
 export interface EndedQuestion {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
   readonly trigger: "schedule" | "hand";
   readonly targets: readonly AskedTarget[];
-  /** Targets whose metrics were due but that are too old; their metrics are no longer refreshed. */
+  /** Too old: their metrics are no longer refreshed. */
   readonly expired: readonly AskedTarget[];
   readonly answer: MetricsAnswer;
 }

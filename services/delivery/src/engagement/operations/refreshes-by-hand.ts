@@ -20,21 +20,12 @@ import { readMetrics, type MetricsAnswer } from "./read-metrics.ts";
 import { recordQuestions } from "./record-metrics.ts";
 
 const WAIT_MS = 9_500;
-/**
- * Deadline in milliseconds of a call for metrics; the call may continue after its caller has
- * stopped waiting.
- */
+/** A call may continue after its caller has stopped waiting. */
 const CALL_MS = 30_000;
 const MAX_QUEUE_MS = 20_000;
-/**
- * Maximum time in milliseconds from the claim of a target to the recording of its result: the wait
- * in the queue, the platform call and two token renewals.
- */
+/** From the claim to the recording: the queue, the platform call and two token renewals. */
 const LEASE_MS = 90_000;
-/**
- * Maximum number of calls that this process has open: in total, and for one workspace (`perKey`).
- * Further calls wait.
- */
+/** Open calls of this process, in total and of one workspace (`perKey`); others wait. */
 const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
 
 export type ByHandDeps = Pick<
@@ -42,7 +33,7 @@ export type ByHandDeps = Pick<
   "sql" | "logger" | "accounts" | "connectors" | "onEvents"
 > & {
   readonly settings: Pick<EngagementDeps["settings"], "metricsDeferMs">;
-  /** Maximum time in milliseconds that a caller waits for platforms. Only tests set it. */
+  /** Of a caller. Only tests set it. */
   readonly waitMs?: number;
 };
 
@@ -61,10 +52,7 @@ export class RefreshesByHand implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /**
-   * Refreshes the metrics of those of the targets for which a refresh is allowed now. Returns the
-   * counter of the outcome for each target whose refresh ends before the caller's wait does.
-   */
+  /** Returns the outcomes of the refreshes that end before the caller's wait does. */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;
     const endsAt = performance.now() + waitMs;
@@ -101,10 +89,7 @@ export class RefreshesByHand implements AsyncDisposable {
     );
   }
 
-  /**
-   * Requests the credentials of the accounts; returns undefined if the accounts service does not
-   * answer.
-   */
+  /** Returns undefined if the accounts service does not answer. */
   async #fetchCredentials(
     accounts: readonly AskedTarget[],
   ): Promise<readonly Credential[] | undefined> {

@@ -9,10 +9,7 @@ export function toRuleAudit(
   return { action, subject: { type: "automation_rule", id }, workspaceId, details };
 }
 
-/**
- * Returns the audit entry about the fields of an automation rule that a request has changed,
- * without the keywords and the message.
- */
+/** Names the changed fields, without the keywords and the message. */
 export function auditRuleChange(before: AutomationRule, after: AutomationRule): AuditEntry {
   const isChanged = (field: keyof AutomationRule) =>
     JSON.stringify(before[field]) !== JSON.stringify(after[field]);

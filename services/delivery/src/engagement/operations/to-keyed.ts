@@ -1,10 +1,6 @@
 import type { Idempotency } from "@postrider/contracts/operations/v1/idempotency_pb";
 import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
 
-/**
- * Returns the idempotency key of a request with its workspace and operation; undefined if the
- * request has no key.
- */
 export function toKeyed(
   operation: string,
   request: { readonly workspaceId: string; readonly idempotency?: Idempotency | undefined },

@@ -3,10 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 
-/**
- * Converts stored metrics to the proto message of RPCs and events. A metric that the platform does
- * not report is absent.
- */
+/** A metric that the platform does not report is absent. */
 export function toTargetMetrics(
   metrics: PostMetrics,
   refreshedAt: Date,

@@ -1,4 +1,5 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
@@ -7,18 +8,88 @@ import { noteSearch } from "#src/calls/marks.ts";
 import {
   backOffMs,
   CRASHED,
+  DONE,
   endWork,
   findCredentials,
   isCrashLooping,
+  RELEASE_NOW,
+  sendCall,
   type WorkEnd,
 } from "#src/calls/worker.ts";
 import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-claims.ts";
 import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
+import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
-import { sendAction } from "./send-action.ts";
+
+type TokenRefused = { readonly kind: "token_refused" };
+
+const GIVEN_UP = {
+  missed: "it is too late to call the platform",
+  rule_inactive: "the rule is not active any more",
+  sending_blocked: "the operator did not allow private replies all the time since it was stored",
+} as const;
+
+/**
+ * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token
+ * is renewed once; the beginning of the second call is recorded too.
+ */
+async function sendAction(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
+): Promise<WorkEnd<ActionEvent>> {
+  const { id, fence } = action;
+  let { callNumber } = action;
+  const end = await withCredential(context.deps, action, credential, async (access) => {
+    const sent = await sendOnce(context, { ...action, callNumber }, { calls, access });
+    callNumber += 1;
+    return sent;
+  });
+  switch (end.kind) {
+    case "unusable":
+      return giveUp(action, end.code, "the platform cannot be called in the name of the account");
+    case "unavailable": {
+      const { message } = end;
+      const failure = { kind: "retryable", code: "platform_unavailable", message } as const;
+      return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
+    }
+    case "learned":
+    case "release":
+    case "done":
+      return end;
+  }
+}
+
+interface Call {
+  readonly calls: ActionCalls;
+  readonly access: AccountAccess;
+}
+
+async function sendOnce(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, access }: Call,
+): Promise<WorkEnd<ActionEvent> | TokenRefused> {
+  if (context.stopping.aborted) return RELEASE_NOW;
+  const { id, fence, callNumber } = action;
+  const callMs = context.deps.settings.visibleCallMs;
+  const sent = await sendCall(context, {
+    request: { id, fence, externalAccountId: access.externalId, callMs },
+    callNumber,
+    send: (guard) => calls.send(access, guard),
+    toEvent: (event): ActionEvent => ({ ...event, id }),
+    unmarked: (code) => ({ kind: "given_up", fence, code, message: GIVEN_UP[code] }),
+    ids: { actionId: id },
+    failpoints: "action-",
+  });
+  if (sent.kind !== "sent") return sent;
+  return sent.outcome.kind === "token_refused" && sent.isContinued
+    ? { kind: "token_refused" }
+    : DONE;
+}
 
 /** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
 const LOOK_AGAIN_MS = 60_000;
@@ -55,8 +126,7 @@ async function lookForReply(
   if (accountStatus !== "active") {
     const isReconnect = accountStatus === "reconnect_required";
     const code = isReconnect ? "account_reconnect_required" : "account_disconnected";
-    const message = "the platform cannot be searched for the outcome of the call";
-    return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
+    return giveUp(action, code, "the platform cannot be searched for the outcome of the call");
   }
   if (action.externalAccountId === null) {
     const { sql, random } = context.deps;

@@ -49,7 +49,6 @@ export function createAutomationRoutes(deps: AutomationRpcDeps): (router: Connec
   };
 }
 
-/** Lists a page of the automation rules of a workspace that are not revoked. */
 async function listAutomationRules(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRulesRequest,
@@ -67,7 +66,7 @@ async function listAutomationRules(
   };
 }
 
-/** Lists a page of the runs of a workspace or of one automation rule, also of a revoked one. */
+/** Of the workspace or of one rule, also of a revoked one. */
 async function listAutomationRuns(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRunsRequest,
@@ -90,7 +89,7 @@ async function listAutomationRuns(
   };
 }
 
-/** Lists a page of the backfill jobs of a workspace, without their results. */
+/** Without their results. */
 async function listBackfills(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListBackfillsRequest,
@@ -108,7 +107,7 @@ async function listBackfills(
   };
 }
 
-/** Returns a backfill job with a page of its results. */
+/** With a page of its results. */
 async function getBackfill(
   deps: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: GetBackfillRequest,
@@ -120,10 +119,7 @@ async function getBackfill(
   return { backfill: toBackfill(job), ...(await readResults(deps, job, request)) };
 }
 
-/**
- * Shows a page of past comments and what an automation rule would do with each. Stores nothing and
- * sends nothing.
- */
+/** Stores nothing and sends nothing. */
 async function previewBackfill(
   deps: AutomationRpcDeps,
   { workspaceId, ruleId, mediaId, cursor }: PreviewBackfillRequest,

@@ -48,7 +48,7 @@ export function createCommentRoutes(deps: CommentRpcDeps): (router: ConnectRoute
   };
 }
 
-/** Returns a manual action, even if its account has been disconnected since. */
+/** Also finds an action whose account has been disconnected since. */
 async function getCommentAction(
   { sql }: Pick<CommentRpcDeps, "sql">,
   { workspaceId, actionId }: GetCommentActionRequest,
@@ -59,7 +59,6 @@ async function getCommentAction(
   return { action: toCommentAction(action) };
 }
 
-/** Reads a page of top-level comments on media of an account from its platform. */
 async function listComments(
   deps: CommentRpcDeps,
   request: ListCommentsRequest,
@@ -96,7 +95,7 @@ interface Query {
 
 interface Page {
   readonly comments: readonly PlatformComment[];
-  /** Where the next page continues; undefined on the last page. */
+  /** Undefined on the last page. */
   readonly next: ListState | undefined;
 }
 
@@ -134,10 +133,7 @@ async function listMediaComments(
   return { comments, next: merged.next };
 }
 
-/**
- * Marks as hidden the comments that Postrider hid, for a platform that does not say which ones are
- * hidden.
- */
+/** For a platform that does not say which comments are hidden. */
 async function withOwnKnowledge(
   sql: Sql,
   { ref }: CommentedAccount,
@@ -153,10 +149,7 @@ async function withOwnKnowledge(
   }));
 }
 
-/**
- * Reads the comments of which only the id and the position are known. A comment that no longer
- * exists is left out.
- */
+/** A comment that no longer exists is left out. */
 async function readAll(
   deps: Deps,
   commented: CommentedAccount,

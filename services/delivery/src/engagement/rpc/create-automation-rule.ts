@@ -21,17 +21,13 @@ import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
 
 const MAX_RULES_PER_WORKSPACE = 100;
-/**
- * Maximum number of rules that a workspace creates in a day, also revoked ones: responses with idempotency keys are stored for a
- * day, and one has up to 250 kB.
- */
+/** Also revoked ones: a response is stored for a day under its key, with up to 250 kB. */
 const MAX_RULES_PER_DAY = 1_000;
-/** How many milliseconds a client is told to wait when it created too many rules. */
 const LIMITED_RETRY_MS = 3_600_000;
 
 type Response = MessageInitShape<typeof CreateAutomationRuleResponseSchema>;
 
-/** Creates a draft automation rule, which does nothing until it is activated. */
+/** A draft does nothing until it is activated. */
 export async function createAutomationRule(
   deps: AutomationRpcDeps,
   request: CreateAutomationRuleRequest,

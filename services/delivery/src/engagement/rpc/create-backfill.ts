@@ -25,11 +25,7 @@ import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 
 type Response = MessageInitShape<typeof CreateBackfillResponseSchema>;
 
-/**
- * Creates a backfill job and stores the results of its first page of past comments. It reads this
- * page before it stores anything, so that nothing is stored when the platform fails. It sends
- * nothing.
- */
+/** Reads the first page before it stores anything: nothing is stored if the platform fails. */
 export async function createBackfill(
   deps: AutomationRpcDeps,
   request: CreateBackfillRequest,
@@ -62,10 +58,7 @@ export async function createBackfill(
   });
 }
 
-/**
- * Returns the stored response with the results of the first page, unless the job was deleted
- * because of newer ones.
- */
+/** With the results of the first page, unless newer jobs have replaced this one. */
 async function toReplay(
   deps: { readonly sql: ISql; readonly cursorKeys: CursorKeys },
   workspaceId: string,

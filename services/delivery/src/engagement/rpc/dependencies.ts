@@ -11,11 +11,9 @@ export interface CommentRpcDeps extends Pick<
   "sql" | "logger" | "accounts" | "onEvents"
 > {
   readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
-  /** The keys that sign the cursors with which clients request the next page of comments. */
+  /** Sign the cursors with which clients request the next page. */
   readonly cursorKeys: CursorKeys;
-  /** Deadline of a read from a platform in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Called when an action on a comment was stored. */
   readonly nudgeActions: () => void;
 }
 

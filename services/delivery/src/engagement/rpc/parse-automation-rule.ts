@@ -4,10 +4,7 @@ import { foldText } from "#src/engagement/domain/fold-text.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
 import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
 
-/**
- * The limits of an automation rule's fields, equal to those of the REST API. Lengths are numbers of
- * characters.
- */
+/** In characters, as in the REST API. */
 const MAX_NAME_LENGTH = 200;
 const MAX_KEYWORDS = 50;
 const MAX_KEYWORD_LENGTH = 100;
@@ -20,19 +17,12 @@ const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
 const MAX_MEDIA = 100;
 const MAX_MESSAGE_BYTES = 1_000;
 
-/**
- * Checks the ids in a request about automations.
- *
- * @throws `not_found` for texts that are not ids.
- */
+/** @throws `not_found` for texts that are not ids. */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/**
- * Throws `invalid_request` with every error in the given fields of an automation rule. Absent
- * fields are not checked.
- */
+/** Throws `invalid_request` with every error. Absent fields are not checked. */
 export function assertRule(fields: {
   readonly name?: string | undefined;
   readonly mediaIds?: readonly string[] | null | undefined;

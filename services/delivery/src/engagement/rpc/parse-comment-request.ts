@@ -33,7 +33,7 @@ export function parseMediaRef({ workspaceId, accountId, mediaId }: MediaRef): Me
   return { workspaceId, accountId, mediaId };
 }
 
-/** Parses the maximum number of comments on a page; 0 means the default. */
+/** 0 stands for the default. */
 export function parseLimit(limit: number): number {
   assertValid([["/limit", limit >= 0 && limit <= MAX_LIMIT]]);
   return limit === 0 ? DEFAULT_LIMIT : limit;
@@ -42,9 +42,7 @@ export function parseLimit(limit: number): number {
 type RequestedAction = Pick<NewManualAction, "type" | "text"> &
   MediaRef & { readonly commentId: string };
 
-/**
- * Parses the action that a request describes: a reply has a text, and the other types have none.
- */
+/** A reply has a text, and the other types have none. */
 export function parseAction(
   request: MediaRef & {
     readonly commentId: string;

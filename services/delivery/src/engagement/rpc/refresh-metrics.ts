@@ -18,10 +18,7 @@ import type { MetricsRpcDeps } from "./dependencies.ts";
 
 const MAX_TARGETS = 100;
 
-/**
- * Asks the platforms for the metrics of targets of one post. Targets of other workspaces or posts,
- * unpublished ones and those on platforms without metrics are left out.
- */
+/** Leaves out targets of other posts, unpublished ones, and platforms without metrics. */
 export async function refreshMetrics(
   deps: MetricsRpcDeps,
   request: RefreshMetricsRequest,
@@ -51,10 +48,7 @@ function parseRequest(
   return { workspaceId, postId, targetIds: [...new Set(targetIds)], platforms };
 }
 
-/**
- * Returns the stored metrics of the targets. A row is inserted for a target if no event about the
- * target has arrived yet.
- */
+/** Inserts a row for a target about which no event has arrived yet. */
 async function listOrInsert(
   { sql }: MetricsRpcDeps,
   targets: TargetsOfPost,

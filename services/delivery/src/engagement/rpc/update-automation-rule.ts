@@ -21,7 +21,6 @@ import { toAutomationRule } from "./to-automation-rule.ts";
 
 const STATUSES: readonly RuleStatus[] = ["draft", "active", "paused", "revoked"];
 
-/** Changes fields of an automation rule, or activates, pauses or revokes it. */
 export async function updateAutomationRule(
   { sql, nudgePolls }: Pick<AutomationRpcDeps, "sql" | "nudgePolls">,
   request: UpdateAutomationRuleRequest,

@@ -32,7 +32,7 @@ import { assertIds } from "./parse-automation-rule.ts";
  */
 const PREPARING_MS = 30_000;
 
-/** Prepares the next page of a backfill job, pauses the job or resumes it. Sends nothing. */
+/** Sends nothing. */
 export async function updateBackfill(
   deps: AutomationRpcDeps,
   { workspaceId, backfillId, action }: UpdateBackfillRequest,
@@ -71,7 +71,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   resume: changeFrom(["paused"], "ready"),
 };
 
-/** Reads and stores the next page of a backfill job that this request has set to `preparing`. */
+/** For a job that this request has set to `preparing`. */
 async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<BackfillRow> {
   const { workspaceId, ruleId, mediaId, pageCursor } = job;
   failpoint("delivery.backfill-preparing");

@@ -15,7 +15,6 @@ import {
 } from "./prepare-media.ts";
 
 export interface MediaSourceOptions {
-  /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */

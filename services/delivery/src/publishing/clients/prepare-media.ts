@@ -16,7 +16,6 @@ export interface MediaPreparation {
   readonly postId?: string;
 }
 
-/** Maximum number of files in one call of PrepareMedia. */
 const MAX_ITEMS = 500;
 /** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 5_000;

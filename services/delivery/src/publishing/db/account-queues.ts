@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimLimits } from "./claim-limits.ts";
-import { heldPlatforms } from "./platform-brakes.ts";
+import { heldPlatforms } from "./platform-breakers.ts";
 import { queueFloors, type TaskFloors } from "./task-floors.ts";
 
 export interface QueueLimits extends ClaimLimits {
@@ -203,7 +203,7 @@ export async function scheduleAccounts(
         when n.busy_until is not null then n.busy_until
         when n.publish_at <= now() then greatest(n.recheck_at, (
           select g.not_before
-          from account_gates g
+          from account_breakers g
           where g.account_id = n.account_id
         ))
         else n.publish_at

@@ -7,7 +7,6 @@ import { toHeldRows } from "./tasks.ts";
 export interface ExternalAccount {
   readonly platform: string;
   readonly accountId: string;
-  /** The platform's id of its account. */
   readonly externalAccountId: string;
 }
 

@@ -7,7 +7,6 @@ export interface ClaimLimits {
    */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Maximum number of tasks per claim. */
   readonly limit: number;
   /** Maximum number of tasks of one platform in work at a time, over all processes. */
   readonly maxPerPlatform: number;

@@ -47,7 +47,7 @@ function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: C
     select account_id,
       platform in (${openPlatforms(sql, platforms)})
         and ${isUnpaused(sql)}
-        and not exists (select 1 from account_gates g where g.account_id = q.account_id and g.not_before > now())
+        and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
     from account_queues q
     where account_id in ${sql(accountIds)}

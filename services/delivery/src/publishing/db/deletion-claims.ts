@@ -41,7 +41,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: Deletio
           and ${isAboveFloor(sql, since)}
           and d.account_id not in (select account_id from live)
           and d.platform not in (select platform from full_platforms)
-          and d.account_id not in (select account_id from account_gates where not_before > now())
+          and d.account_id not in (select account_id from account_breakers where not_before > now())
           order by d.wake_at
           limit ${CLAIM_WINDOW}
         ) as ready

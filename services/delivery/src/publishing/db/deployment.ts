@@ -1,5 +1,4 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
-import { currentTable, currentTimeline } from "@postrider/shared/deployment/table";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
@@ -64,7 +63,7 @@ function isDoubtfulSince(sql: ISql, restoredAt: ReturnType<typeof sql>) {
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, seen_at`,
-    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}, clock_timestamp()`,
+    values: sql`${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)}, clock_timestamp()`,
   });
 }
 
@@ -79,7 +78,6 @@ export async function findDeployment(
   | {
       readonly stored: DeploymentRow;
       readonly current: Deployment & DataCopy;
-      /** The database's time when it read the deployment. */
       readonly readAt: Date;
     }
   | undefined
@@ -91,8 +89,8 @@ export async function findDeployment(
         'systemIdentifier', p.system_identifier,
         'databaseOid', p.database_oid,
         'deploymentId', ${deploymentId}::text,
-        'tableOid', ${currentTable(sql)},
-        'timeline', ${currentTimeline(sql)}
+        'tableOid', ${deployments.currentTable(sql)},
+        'timeline', ${deployments.currentTimeline(sql)}
       ) as current
     from deployment d
     cross join (${deployments.currentPlace(sql)}) as p`;
@@ -155,7 +153,7 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
   return await deployments.adoptDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, seen_at, ${restore.names}`,
     values: sql`
-      ${currentTable(sql)}, ${currentTimeline(sql)}, greatest(clock_timestamp(), d.seen_at), ${restore.values}`,
+      ${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)}, greatest(clock_timestamp(), d.seen_at), ${restore.values}`,
   });
 }
 
@@ -177,14 +175,14 @@ export async function recordRestore(
   await sql`
     update deployment d
     set (table_oid, timeline, seen_at, lossy_at, ${restore.names}) = row(
-      ${currentTable(sql)}, ${currentTimeline(sql)},
+      ${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)},
       greatest(clock_timestamp(), d.seen_at, ${remembered}::timestamptz),
       case when d.seen_at < ${remembered}::timestamptz then ${restoredNow(sql)} else d.lossy_at end,
       ${restore.values}
     )
     where ${deployments.isOwnData(sql, deploymentId)}
     and (
-      (d.table_oid, d.timeline) <> (${currentTable(sql)}, ${currentTimeline(sql)})
+      (d.table_oid, d.timeline) <> (${deployments.currentTable(sql)}, ${deployments.currentTimeline(sql)})
       or d.seen_at < ${remembered}::timestamptz
     )`;
 }

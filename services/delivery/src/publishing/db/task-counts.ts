@@ -1,5 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
-import { heldPlatforms } from "./platform-brakes.ts";
+import { heldPlatforms } from "./platform-breakers.ts";
 
 /**
  * The states in which operators see unfinished publish tasks: due and waiting (`due`), stopped by an operator's pause
@@ -41,7 +41,7 @@ export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
             or workspace_id::text in (select key from pauses where kind = 'workspace')
             or platform in (select key from pauses where kind = 'platform') then 'paused'
           when platform in (${heldPlatforms(sql)}) then 'held'
-          when account_id in (select account_id from account_gates where not_before > now()) then 'gated'
+          when account_id in (select account_id from account_breakers where not_before > now()) then 'gated'
           else 'due'
         end as state,
         account_id in (select account_id from under_way where is_live)

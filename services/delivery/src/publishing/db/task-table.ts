@@ -1,9 +1,11 @@
 import type { ISql } from "@postrider/shared/postgres";
+import type { DoubtfulTable } from "#src/calls/doubt.ts";
 import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
-import { isPlatformHeld } from "./platform-brakes.ts";
+import { doubtfulTasks, searchFrom } from "./doubts.ts";
+import { isPlatformHeld } from "./platform-breakers.ts";
 
 /** Why a publishing call may not begin, beside the reasons that hold for all calls. */
 export type TaskReason =
@@ -27,9 +29,10 @@ function hasSibling(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * Common table expressions that select from `ours` the tasks whose publishing calls may begin. `allowed` contains all
- * tasks of platforms whose publishing calls are not held, and of accounts on servers of their owners. Of each platform whose
- * calls are held and that is due for a probe (a call that tests whether the platform answers again), it contains one task.
+ * Common table expressions that select from `ours` the tasks whose publishing calls may begin.
+ * `allowed` contains all tasks of platforms whose publishing calls are not held, and of accounts on
+ * servers of their owners. Of each platform whose calls are held and that is due for a probe (a
+ * call that tests whether the platform answers again), it contains one task.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`
@@ -59,14 +62,14 @@ function leaveOutHeld(sql: ISql) {
     -- rows are locked in the order of the platforms, so that two transactions cannot deadlock.
     ready as materialized (
       select b.platform
-      from platform_brakes b
+      from platform_breakers b
       where b.platform in (select platform from candidates)
       and b.probe_at <= now()
       order by b.platform
       for update
     ),
     probes as (
-      update platform_brakes b
+      update platform_breakers b
       set probe_at = now() + interval '1 second' + interval '1 millisecond' * c.call_ms
       from candidates c
       join ready r on r.platform = c.platform
@@ -82,7 +85,7 @@ function leaveOutHeld(sql: ISql) {
     )`;
 }
 
-export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> = {
+export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable = {
   rows: (sql) => sql`publish_tasks`,
   key: (sql) => sql`t.target_id, t.generation`,
   keyTypes: (sql) => sql`target_id uuid, generation int`,
@@ -114,6 +117,10 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> = {
     where a.target_id = m.target_id
     and a.number = m.attempt_number
     returning m.target_id, m.generation`,
+  doubtful: doubtfulTasks,
+  searchFrom,
+  unindex: (sql) => sql`content_hash = null`,
+  doubt: "the data was restored from a backup; the target may have been published before",
   toRow: (task) => ({
     ...toMarkedRow(task),
     is_attempt_open: task.isAttemptOpen,

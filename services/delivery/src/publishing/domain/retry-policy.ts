@@ -1,5 +1,5 @@
+import type { BreakerPolicy } from "#src/calls/breaker.ts";
 import type { RetryWaits } from "#src/domain/retry-wait.ts";
-import type { BrakePolicy } from "./platform-brake.ts";
 
 /** Settings that decide when a publish task is tried again. All times are milliseconds. */
 export interface RetryPolicy extends RetryWaits {
@@ -10,7 +10,7 @@ export interface RetryPolicy extends RetryWaits {
 }
 
 /** Settings that decide what follows from an event about a publish task. */
-export interface PublishingPolicy extends RetryPolicy, BrakePolicy {}
+export interface PublishingPolicy extends RetryPolicy, BreakerPolicy {}
 
 const FAILURES_BEFORE_PAUSE = 5;
 

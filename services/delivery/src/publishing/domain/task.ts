@@ -96,13 +96,11 @@ export interface UsedUpLimit {
 export interface ClaimedTask extends Task {
   /** Handles (upload ids and similar values) that the platform returned to the finished steps of the publish task. */
   readonly handles: StoredHandles | null;
-  /** The database's time at the claim of the task. */
   readonly claimedAt: Date;
   /** How long the publish task had been ready when it was claimed, in milliseconds. */
   readonly latenessMs: number;
   /** Whether the time `publishBefore`, after which the task must not be published, has passed. */
   readonly isTooLate: boolean;
-  /** The limit of our app at the platform that is used up at the claim of the task, if there is one. */
   readonly platformLimit: UsedUpLimit | null;
   /** Headers of the event that requested the publish task; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;

@@ -22,7 +22,6 @@ export interface DeletionClaims extends AsyncDisposable {
 }
 
 const POLL_MS = 500;
-/** Maximum number of deletions in work in this process at a time. */
 const MAX_IN_WORK = 50;
 /**
  * Maximum number of deletions of one platform in work over all processes, so that a platform that does not respond does not

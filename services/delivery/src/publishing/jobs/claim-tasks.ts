@@ -2,12 +2,12 @@ import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
+import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
-import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
@@ -22,9 +22,9 @@ import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { HeldTasks } from "#src/publishing/operations/held-tasks.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 import { OpenCalls, type PublishContext } from "#src/publishing/operations/publish-context.ts";
-import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
@@ -60,7 +60,6 @@ const THOROUGH_LOOK_MS = 30_000;
  * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.
  */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
 /** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
 const MAX_LOSSES = 100;
@@ -120,7 +119,7 @@ class Claims {
       marker: new CallMarker(sql, TASK_TABLE, nameClaim),
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: createEventRecorder(options),
-      inWork: new TasksInWork({
+      inWork: new HeldTasks({
         sql,
         leaseMs: settings.leaseMs,
         logger,
@@ -207,7 +206,7 @@ class Claims {
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
-    if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
+    if (settings.holdAfterUnknowns === 0) await closeBreakers(sql);
     const { inWork } = floors;
     const lost = await listLostCalls<TaskKey, Attempted>(sql, TASK_TABLE, MAX_LOSSES, inWork);
     await Promise.all(
@@ -215,7 +214,7 @@ class Claims {
     );
     const isThorough = this.#lookedAt - this.#thoroughAt >= THOROUGH_LOOK_MS;
     if (isThorough) await this.#endUnsupported();
-    if (await doubtTasks(sql, settings.visibleCallMs, isThorough))
+    if (await doubtCalls(sql, TASK_TABLE, settings.visibleCallMs, isThorough))
       this.#lookedAt = Number.NEGATIVE_INFINITY;
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }

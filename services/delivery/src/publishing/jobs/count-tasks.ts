@@ -3,7 +3,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
-import { listHeldPlatforms } from "#src/publishing/db/platform-brakes.ts";
+import { listHeldPlatforms } from "#src/publishing/db/platform-breakers.ts";
 import { countTasks, TASK_STATES } from "#src/publishing/db/task-counts.ts";
 
 const EVERY_MS = 15_000;

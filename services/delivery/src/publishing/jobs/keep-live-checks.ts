@@ -2,7 +2,6 @@ import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
-/** Number of times that the lease of a live check is renewed within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3;
 
 /**

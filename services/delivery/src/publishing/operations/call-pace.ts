@@ -1,4 +1,4 @@
-import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
+import type { BreakerPolicy } from "#src/calls/breaker.ts";
 
 /**
  * How long waiting publishing calls to a platform wait for answers to its open calls before one more call is sent
@@ -28,7 +28,7 @@ interface CallPaceOptions {
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
   /** If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a time. */
-  readonly settings: Pick<BrakePolicy, "holdAfterUnknowns">;
+  readonly settings: Pick<BreakerPolicy, "holdAfterUnknowns">;
 }
 
 /**

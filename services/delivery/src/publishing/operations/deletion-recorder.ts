@@ -7,7 +7,7 @@ import { Recorder } from "#src/calls/recorder.ts";
 import { writeCalls } from "#src/calls/table.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
-import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
 import {
   DELETIONS,

@@ -12,7 +12,6 @@ import type { PublishingPolicy } from "#src/publishing/domain/retry-policy.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
 
 export interface PublishingSettings extends PublishingPolicy {
-  /** Maximum duration of a publishing call, in milliseconds. */
   readonly visibleCallMs: number;
   /** Factor by which the waits before searches of a platform are multiplied; 1 in production. */
   readonly reconcileTimeScale: number;
@@ -27,7 +26,6 @@ export interface PublishingSettings extends PublishingPolicy {
   readonly maxWhileAlone: number;
 }
 
-/** Dependencies of publishing and deleting. */
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;

@@ -9,8 +9,8 @@ import { TASKS, type TargetUpdate, type TaskEvent } from "#src/publishing/domain
 import type { PublishingDeps } from "./dependencies.ts";
 import { attemptsTotal, publishLatency, refusedEventsTotal, targetsTotal } from "./metrics.ts";
 import {
-  brakePlatforms,
-  gateAccounts,
+  writePlatformBreakers,
+  writeAccountBreakers,
   lockTargets,
   writeDecisions,
   writeHandles,
@@ -96,8 +96,8 @@ async function write(
     const made = [...byEvent.values()];
     const written = await writeDecisions(tx, made, causes);
     await writeHandles(tx, sealing, made);
-    await gateAccounts(tx, settings, made, locked.now);
-    await brakePlatforms(tx, settings, byEvent, locked.now);
+    await writeAccountBreakers(tx, settings, made, locked.now);
+    await writePlatformBreakers(tx, settings, byEvent, locked.now);
     return { decisions: byEvent, updates: written };
   });
   if (updates.length > 0) onEvents();

@@ -10,7 +10,7 @@ import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { giveUp, learned, type TaskInputs } from "./task-work.ts";
+import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
 
 /** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {

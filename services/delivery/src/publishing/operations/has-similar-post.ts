@@ -4,7 +4,7 @@ import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
 import { hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { toExternalAccount, type TaskInputs } from "./task-work.ts";
+import { toExternalAccount, type TaskInputs } from "./task-inputs.ts";
 
 /**
  * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account

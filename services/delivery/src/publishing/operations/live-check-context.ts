@@ -32,7 +32,6 @@ export interface LiveCheckDeps {
   readonly visibleCallMs: number;
   /** Maximum time in milliseconds that a step of a live check waits for the platform. */
   readonly patienceMs: number;
-  /** Returns how a permalink of the platform is opened; undefined for a simulated platform. */
   readonly findOpener: (platform: PlatformId) => LiveCheckContext["openPermalink"];
 }
 

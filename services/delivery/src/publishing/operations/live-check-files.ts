@@ -13,7 +13,6 @@ export type FindLiveCheckFile = (
   mediaId: string,
 ) => Promise<PublicationMedia>;
 
-/** Creates the function that asks the media service for the file of a live check. */
 export function createLiveCheckFiles(
   service: Pick<Client<typeof MediaService>, "batchGetMedia">,
   source: Pick<MediaSource, "prepare">,

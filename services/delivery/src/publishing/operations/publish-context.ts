@@ -5,7 +5,7 @@ import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
 import type { CallPace } from "./call-pace.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
-import type { TasksInWork } from "./tasks-in-work.ts";
+import type { HeldTasks } from "./held-tasks.ts";
 
 /** Dependencies that all publishing workers of the process share. */
 export interface PublishContext {
@@ -13,7 +13,7 @@ export interface PublishContext {
   readonly marker: CallMarker<TaskKey, TaskReason>;
   readonly pace: CallPace;
   readonly recorder: EventRecorder;
-  readonly inWork: TasksInWork;
+  readonly inWork: HeldTasks;
   readonly openCalls: OpenCalls;
   /** Signal that is aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;

@@ -5,13 +5,13 @@ import type { CallEvent } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
-import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
+import { isAnswer } from "#src/publishing/domain/call-signals.ts";
 import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
-import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-work.ts";
+import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -20,7 +20,6 @@ interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
-  /** Number of the task's latest publishing call. */
   readonly callNumber: number;
 }
 

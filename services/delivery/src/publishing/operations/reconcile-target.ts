@@ -8,7 +8,7 @@ import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-work.ts";
+import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;

@@ -2,7 +2,7 @@ import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import { moveAccount, recordAvailable } from "#src/publishing/clients/account-facts.ts";
 import type { PublishingDeps } from "./dependencies.ts";
-import type { TaskInputs } from "./task-work.ts";
+import type { TaskInputs } from "./task-inputs.ts";
 
 /**
  * Tells the accounts service what a refusal of the platform says about the account, so that the next post of the account does not

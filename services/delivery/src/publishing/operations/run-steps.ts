@@ -9,7 +9,7 @@ import { RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
-import type { TaskInputs } from "./task-work.ts";
+import type { TaskInputs } from "./task-inputs.ts";
 
 /**
  * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and

@@ -14,7 +14,7 @@ import { NO_FILES, prepareFiles, type TaskFiles } from "./prepare-files.ts";
 import { release, type PublishContext } from "./publish-context.ts";
 import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
-import { learned, type TaskInputs } from "./task-work.ts";
+import { learned, type TaskInputs } from "./task-inputs.ts";
 
 /**
  * Works on claimed publish tasks concurrently, each to the end of its current try. It never throws: a task that cannot be

@@ -2,6 +2,13 @@ import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import {
+  isSameBreaker,
+  nextBreaker,
+  closedBreaker,
+  type BreakerPolicy,
+  type PlatformBreaker,
+} from "#src/calls/breaker.ts";
 import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
 import type { Locked } from "#src/calls/decide-in-order.ts";
 import { writeCalls } from "#src/calls/table.ts";
@@ -9,24 +16,21 @@ import { targetUpdated } from "#src/events.ts";
 import {
   countFailures,
   holdAccounts,
-  lockGates,
+  lockAccountBreakers,
   resetFailures,
-} from "#src/publishing/db/account-gates.ts";
+} from "#src/publishing/db/account-breakers.ts";
 import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
-import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
+import {
+  findBreakers,
+  lockPlatformBreakers,
+  updateBreakers,
+} from "#src/publishing/db/platform-breakers.ts";
 import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { lockTasks } from "#src/publishing/db/tasks.ts";
-import {
-  isSameBrake,
-  nextBrake,
-  releasedBrake,
-  toSignals,
-  type BrakePolicy,
-  type PlatformBrake,
-} from "#src/publishing/domain/platform-brake.ts";
+import { toSignals } from "#src/publishing/domain/call-signals.ts";
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import {
   nameTask,
@@ -53,7 +57,6 @@ export async function lockTargets(
   return { calls, attempts, now };
 }
 
-/** Returns, of all items with the same key, the last one. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
@@ -119,7 +122,7 @@ export async function writeHandles(
  * Updates the number of failures in a row of the accounts that the decisions are about. Pauses accounts that a platform limits
  * or that fail repeatedly.
  */
-export async function gateAccounts(
+export async function writeAccountBreakers(
   tx: TransactionSql,
   policy: RetryPolicy,
   decisions: readonly Decision<Task>[],
@@ -133,7 +136,9 @@ export async function gateAccounts(
     tasksWith("limited"),
   ];
   if (answered.length + failed.length + limited.length === 0) return;
-  const locked = new Set(await lockGates(tx, { answered, stopped: [...failed, ...limited] }));
+  const locked = new Set(
+    await lockAccountBreakers(tx, { answered, stopped: [...failed, ...limited] }),
+  );
   const failing = answered.map((task) => task.accountId).filter((id) => locked.has(id));
   if (failing.length > 0) await resetFailures(tx, failing);
   const counts = failed.length > 0 ? await countFailures(tx, failed) : [];
@@ -157,29 +162,29 @@ export async function gateAccounts(
  * Stops (holds) the publishing calls to platforms that left several calls in a row without an answer, and allows them
  * again for platforms that answered. Nothing is locked or written while all platforms answer.
  */
-export async function brakePlatforms(
+export async function writePlatformBreakers(
   tx: TransactionSql,
-  policy: BrakePolicy,
+  policy: BreakerPolicy,
   decisions: ReadonlyMap<TaskEvent, Decision<Task>>,
   now: Date,
 ): Promise<void> {
   const signals = toSignals(decisions);
   if (signals.size === 0) return;
-  const toChanges = (brakes: readonly PlatformBrake[]): readonly PlatformBrake[] => {
-    const known = new Map(brakes.map((brake) => [brake.platform, brake]));
+  const toChanges = (breakers: readonly PlatformBreaker[]): readonly PlatformBreaker[] => {
+    const known = new Map(breakers.map((breaker) => [breaker.platform, breaker]));
     return [...signals].flatMap(([platform, ofPlatform]) => {
-      const before = known.get(platform) ?? releasedBrake(platform);
-      const after = nextBrake(before, ofPlatform, now, policy);
-      return isSameBrake(before, after) ? [] : [after];
+      const before = known.get(platform) ?? closedBreaker(platform);
+      const after = nextBreaker(before, ofPlatform, now, policy);
+      return isSameBreaker(before, after) ? [] : [after];
     });
   };
-  const planned = toChanges(await findBrakes(tx, [...signals.keys()]));
+  const planned = toChanges(await findBreakers(tx, [...signals.keys()]));
   if (planned.length === 0) return;
-  const locked = await lockBrakes(
+  const locked = await lockPlatformBreakers(
     tx,
     planned.map(({ platform }) => platform),
   );
   const names = new Set(locked.map(({ platform }) => platform));
   const changes = toChanges(locked).filter(({ platform }) => names.has(platform));
-  if (changes.length > 0) await updateBrakes(tx, changes);
+  if (changes.length > 0) await updateBreakers(tx, changes);
 }

@@ -127,7 +127,10 @@ export async function claimCompositions(
     set lease_until = now() + ${leaseMs}::float8 * interval '1 millisecond'
     from claimed
     where composition.event_id = claimed.event_id
-    returning composition.event_id as id, workspace_id, type, occurred_at, sequence, source, cause, tries`;
+    returning composition.event_id as id, workspace_id, type, occurred_at, source, cause, tries,
+      -- A restore brings the older versions of resources back. The numbers of later changes must be higher than those that
+      -- receivers have seen, or receivers would ignore them. Versions grow by less than one in a millisecond.
+      sequence + coalesce((select (extract(epoch from restored_at) * 1000)::bigint from deployment), 0) as sequence`;
 }
 
 /** Returns the ids of those events whose payload is not written yet. */

@@ -58,7 +58,7 @@ export interface PartitionCounts {
   readonly overdue: number;
 }
 
-/** Days are in UTC. */
+/** Counts missing and overdue partitions, by days in UTC. */
 export async function countPartitions(
   sql: ISql,
   { daysAfter, historyDays }: { readonly daysAfter: number; readonly historyDays: number },

@@ -9,7 +9,7 @@ export function eventBytes(sql: ISql) {
   return sql`${EVENT_ROW_BYTES}::int + octet_length(payload)`;
 }
 
-/** Before compression. */
+/** Size of a row of `webhook_attempts` before compression. */
 export function attemptBytes(sql: ISql) {
   return sql`${ATTEMPT_ROW_BYTES}::int + octet_length(request_headers::text)
     + coalesce(octet_length(response_headers::text), 0) + coalesce(octet_length(response_body), 0)`;

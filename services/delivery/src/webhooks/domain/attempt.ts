@@ -52,7 +52,7 @@ export const RETRY_WAITS_MS: readonly number[] = [
   18 * HOUR,
   24 * HOUR,
 ];
-/** So that the retries after an outage do not arrive at once. */
+/** Part by which waits vary, so that the retries after an outage do not arrive at once. */
 const JITTER = 0.2;
 /** A longer pause that a receiver asks for has this maximum. */
 const MAX_PAUSE_MS = 24 * HOUR;

@@ -3,11 +3,11 @@ import type { Pace } from "./receiver-state.ts";
 export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
-  /** For receivers that are slow or do not answer, so that attempts are left for the others. */
+  /** Maximum of attempts to receivers that are slow or silent, so that others can be sent to. */
   readonly slow: number;
-  /** For receivers that have not answered yet. */
+  /** Maximum of attempts to receivers that have not answered yet. */
   readonly new: number;
-  /** For the receivers of a workspace that fail. */
+  /** Maximum of attempts to all receivers of a workspace that fail. */
   readonly failingPerWorkspace: number;
 }
 

@@ -44,7 +44,7 @@ export interface Decision {
 export interface EndedAttempt {
   readonly outcome: AttemptOutcome;
   readonly startedAt: number;
-  /** Including this one. */
+  /** Number of attempts of the delivery, including this one. */
   readonly attemptCount: number;
 }
 
@@ -132,9 +132,9 @@ const SLOW_MS = 1_000;
 
 export interface ReceiverLoad {
   readonly limit: number;
-  /** Of the last attempts, oldest first. */
+  /** Durations of the last attempts, oldest first. */
   readonly durations: readonly number[];
-  /** As an earlier holder of the lease saw it. */
+  /** Speed of the receiver as an earlier holder of the lease saw it. */
   readonly knownPace: Pace;
   /** Which of the last attempts failed, with or without an answer, oldest first. */
   readonly failures: readonly boolean[];

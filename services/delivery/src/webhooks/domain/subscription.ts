@@ -3,7 +3,7 @@ export type Signing = "hmac-sha256" | "ed25519";
 
 export type SubscriptionStatus = "active" | "paused" | "disabled" | "revoked";
 
-/** Its receiver answered 410, or nothing but failures for 5 days. */
+/** Why it is disabled: its receiver answered 410, or nothing but failures for 5 days. */
 export type DisabledReason = "gone" | "failing";
 
 export interface Subscription {

@@ -1,6 +1,6 @@
 import { deriveTimedId } from "@postrider/shared/ids";
 
-/** In the order of the documentation. */
+/** Every type of event, in the order of the documentation. */
 export const EVENT_TYPES = [
   "post.scheduled",
   "post.publishing",
@@ -28,7 +28,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 const FILTERS: ReadonlySet<string> = new Set(EVENT_TYPES.flatMap(listFilters));
 
-/** The type itself, its group and `*`. */
+/** Returns the filters that match a type: the type itself, its group and `*`. */
 export function listFilters(type: EventType): readonly string[] {
   const [group = ""] = type.split(".");
   return [type, `${group}.*`, "*"];
@@ -103,7 +103,7 @@ export function createWebhookEvent(event: Omit<WebhookEvent, "id">, about: strin
   return { ...event, id: deriveTimedId(event.occurredAt, `${event.type} ${about}`) };
 }
 
-/** It sorts by the time of the event. */
+/** Returns an id that sorts by the time of the event. */
 export function deliveryIdOf(event: WebhookEvent, subscriptionId: string): string {
   return deriveTimedId(event.occurredAt, `${subscriptionId} ${event.id}`);
 }

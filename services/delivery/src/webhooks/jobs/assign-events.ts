@@ -9,7 +9,7 @@ import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { assign } from "#src/webhooks/operations/fan-out.ts";
 
-/** With 50 subscriptions, 1,000 deliveries. */
+/** Events of a workspace per turn: with 50 subscriptions, 1,000 deliveries. */
 const MAX_EVENTS = 20;
 
 interface AssignDeps {
@@ -90,7 +90,7 @@ async function assignTaken(
   await assign(tx, backlogs, { matches, byId });
 }
 
-/** Interval without being told about new events. */
+/** How often the job looks for events without being told about new ones. */
 const POLL_MS = 1_000;
 
 interface AssignOptions {

@@ -23,7 +23,7 @@ interface Options {
   readonly historyDays: number;
 }
 
-/** One table per transaction. */
+/** Creates the partitions of each table in a transaction of its own. */
 export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Promise<void> {
   for (const table of PARTITIONED_TABLES)
     await sql.begin(async (tx) => {

@@ -93,7 +93,7 @@ export class HistoryTrimmer {
     return hasMore;
   }
 
-  /** The oldest events come again after some time. */
+  /** Returns where the next page begins. The oldest events come again after some time. */
   #advance(workspaceId: string, to?: string): string {
     const now = performance.now();
     const known = this.#positions.get(workspaceId);

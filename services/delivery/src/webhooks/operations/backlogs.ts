@@ -5,7 +5,7 @@ import { countWaiting } from "#src/webhooks/db/counts.ts";
 
 export interface WaitingLimits {
   readonly perWorkspace: number;
-  /** To one host, over all subscriptions of a workspace. */
+  /** Maximum of deliveries to one host, over all subscriptions of a workspace. */
   readonly perHost: number;
 }
 

@@ -5,7 +5,7 @@ import type { AssignedEvent } from "#src/webhooks/operations/fan-out.ts";
 
 type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
 
-/** Its id is different for each version of the subscription. */
+/** Makes an event whose id is different for each version of the subscription. */
 function subscriptionEvent(
   { id, workspaceId, version }: SubscriptionAtVersion,
   happened: Pick<WebhookEvent, "type" | "occurredAt" | "source">,

@@ -89,7 +89,7 @@ const SECRET_BYTES = 32;
 const PRIVATE_PREFIX_BYTES = 16;
 const PUBLIC_PREFIX_BYTES = 12;
 
-/** In the text forms of Standard Webhooks 1.0.0. */
+/** A secret in the text forms of Standard Webhooks 1.0.0. */
 export interface SigningSecret {
   /** Signing secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
   readonly secret: string;

@@ -9,7 +9,7 @@ export interface WebhookRpcDeps {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly outbound: OutboundRules;
-  /** Newest first. */
+  /** Keys that seal signing secrets, newest first. */
   readonly sealingKeys: readonly SealingKey[];
   readonly cursorKeys: CursorKeys;
   readonly backlogs: Backlogs;

@@ -20,7 +20,7 @@ export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Absent fields are not checked. */
+/** Throws `invalid_request` for an invalid field. Absent fields are not checked. */
 export function assertFields(fields: {
   readonly url?: string | undefined;
   readonly description?: string | undefined;

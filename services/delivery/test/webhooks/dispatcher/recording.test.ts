@@ -139,22 +139,26 @@ test("the trace of the request that caused a webhook event includes the sending 
   expect(receiver.received[0]?.headers).not.toHaveProperty("traceparent");
 });
 
+/** An attempt that the receiver has just answered with 200. */
+function answered() {
+  return {
+    startedAt: new Date(),
+    durationMs: 10,
+    statusCode: 200,
+    error: null,
+    requestHeaders: {},
+    responseHeaders: {},
+    responseBody: "",
+  };
+}
+
 test.each([{ kind: "succeeded" }, { kind: "retry", delayMs: 60_000 }] as const)(
   "a webhook attempt that ends with %j is recorded once when recording is repeated, because the answer of the database was lost",
   async (decision) => {
     const { sql } = database;
     const subscription = await insertSubscription(sql, { url: "https://example.com/" });
     const [delivery] = await insertDeliveries(sql, subscription, 1);
-    const attempt = {
-      startedAt: new Date(),
-      durationMs: 10,
-      statusCode: 200,
-      error: null,
-      requestHeaders: {},
-      responseHeaders: {},
-      responseBody: "",
-    };
-    const results = [{ deliveryId: delivery?.id ?? "", attempt, decision }];
+    const results = [{ deliveryId: delivery?.id ?? "", attempt: answered(), decision }];
 
     await recordAttempts(sql, newId(), results, []);
     const [first] =
@@ -174,31 +178,19 @@ test("a delivery that another process has sent, but could not record during an o
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });
-  const [answered, fresh] = await insertDeliveries(sql, subscription, 2);
+  const [sent, fresh] = await insertDeliveries(sql, subscription, 2);
   // The claim of the other process has ended, because it could not record its attempt in time.
   await sql`
     update webhook_queue set sending_until = now() - interval '1 second'
-    where delivery_id = ${answered?.id ?? ""}`;
+    where delivery_id = ${sent?.id ?? ""}`;
   await using _dispatcher = startTestDispatcher(sql, { settings: { sendingMs: 20_000 } });
   await attempted(sql, fresh?.id ?? "", 1);
-  const attempt = {
-    startedAt: new Date(),
-    durationMs: 10,
-    statusCode: 200,
-    error: null,
-    requestHeaders: {},
-    responseHeaders: {},
-    responseBody: "",
-  };
-  const result = {
-    deliveryId: answered?.id ?? "",
-    attempt,
-    decision: { kind: "succeeded" as const },
-  };
+  const decision = { kind: "succeeded" } as const;
+  const result = { deliveryId: sent?.id ?? "", attempt: answered(), decision };
   await recordAttempts(sql, newId(), [result], []);
 
   expect(receiver.received.map(({ webhookId }) => webhookId)).toEqual([fresh?.eventId]);
-  expect(await attempted(sql, answered?.id ?? "", 1)).toMatchObject({
+  expect(await attempted(sql, sent?.id ?? "", 1)).toMatchObject({
     status: "succeeded",
     attemptCount: 1,
   });

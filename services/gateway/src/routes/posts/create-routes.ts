@@ -16,7 +16,6 @@ import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery } from "#src/routes/schem
 type CreateBody = Static<typeof CreatePost>;
 type ValidateBody = Static<typeof ValidatePost>;
 
-/** Registers the routes that create a post, and that validate a post without creating it. */
 export function registerCreateRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
@@ -38,10 +37,7 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
   };
 }
 
-/**
- * Refuses a queue slot together with a time, because the slot sets the time itself. Also refuses a queue slot for a
- * draft, because a draft is not queued. A field with the value false counts as absent.
- */
+/** A queue slot sets the time itself, and a draft is not queued. False counts as absent. */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;
   const fields = [

@@ -17,9 +17,6 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;
 
-/**
- * Registers the routes that edit and delete a post, optionally only if the post still has the ETag that the client saw.
- */
 export function registerEditRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
@@ -28,7 +25,7 @@ export function registerEditRoutes(
   registerDelete(api, deps);
 }
 
-/** Returns the fields of a post to change. An empty list or object clears a field; an absent field stays unchanged. */
+/** An empty list or object clears a field; an absent field stays unchanged. */
 function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: UpdateBody) {
   return defined({
     content,

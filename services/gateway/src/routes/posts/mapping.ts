@@ -24,7 +24,6 @@ function toAttempt(attempt: Attempt) {
   };
 }
 
-/** Converts a post to the form of the API, with its targets, their attempts, and its media. */
 export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toPostProperties(post),
@@ -39,7 +38,8 @@ export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
 /**
  * Returns the ETag of a post, which changes with every visible change of the post.
  *
- * @param descriptionsHash Hash of the descriptions of its media, if they were changed after the post was accepted.
+ * @param descriptionsHash Hash of the descriptions of its media, if they were changed after the
+ *   post was accepted.
  */
 export function toETag(post: Post, descriptionsHash?: string): string {
   return descriptionsHash === undefined
@@ -55,10 +55,6 @@ export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
   };
 }
 
-/**
- * Returns the answer to the deletion of a published post: the status of the post, and whether the post is deleted on
- * each platform.
- */
 export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
   return {
     id: post.id,

@@ -16,10 +16,7 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 type Deps = Pick<ServerDeps, "posts" | "media" | "metrics" | "links">;
 type Answer = Omit<RefreshMetricsResponse, "$typeName" | "$unknown">;
 
-/**
- * The result of refreshing the metrics of a post without published targets. The delivery service is not called for such
- * a post.
- */
+/** The answer about a post without published targets, for which no service is called. */
 const NOTHING_PUBLISHED: Answer = {
   eligible: 0,
   ready: 0,
@@ -44,8 +41,8 @@ async function refresh(metrics: Deps["metrics"], workspaceId: string, post: Post
 }
 
 /**
- * Lets the posts service store the metrics before they are returned: the event about them arrives later, and a client that reads
- * the post right after this answer must find them.
+ * Lets the posts service store the metrics before they are returned: the event about them arrives
+ * later, and a client that reads the post right after this answer must find them.
  */
 async function record(posts: Deps["posts"], post: Post, targets: Answer["targets"]): Promise<Post> {
   if (targets.length === 0) return post;
@@ -55,7 +52,6 @@ async function record(posts: Deps["posts"], post: Post, targets: Answer["targets
   return recorded.post;
 }
 
-/** Registers the route that reads the metrics of a post from its platforms. */
 export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
   const { posts, media, metrics, links } = deps;
   const reader = createPostReader(posts);

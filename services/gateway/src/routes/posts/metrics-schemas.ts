@@ -28,5 +28,4 @@ export const RefreshedPost = Type.Object(
   { $id: "RefreshedPost" },
 );
 
-/** Schemas of metrics refreshes that the API description lists by name. */
 export const METRICS_SCHEMAS = [MetricsRefresh, RefreshedPost];

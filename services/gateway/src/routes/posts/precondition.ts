@@ -13,15 +13,15 @@ export const IF_MATCH_HEADERS = {
 };
 
 /**
- * A version that no post has, because post versions start at 1. If the post does not exist, the posts service answers
- * with `not_found` first.
+ * A version that no post has, because post versions start at 1. If the post does not exist, the
+ * posts service answers with `not_found` first.
  */
 const NO_VERSION = 0n;
 
 /**
- * Returns the post version that the header `If-Match` requires; undefined when any version is accepted. If the header
- * lists several versions, the current one is chosen: if the post changes before the operation, the condition fails,
- * which is safe.
+ * Returns the post version that the header `If-Match` requires; undefined when any version is
+ * accepted. If the header lists several versions, the current one is chosen: if the post changes
+ * before the operation, the condition fails, which is safe.
  */
 export async function readIfVersion(
   { posts }: Pick<ServerDeps, "posts">,

@@ -19,8 +19,8 @@ type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
 /**
- * Registers the routes that publish a post now and that retry its failed targets. They take no idempotency
- * key: a client that lost the answer can read the post instead.
+ * Registers the routes that publish a post now and that retry its failed targets. They take no
+ * idempotency key: a client that lost the answer can read the post instead.
  */
 export function registerPublishRoutes(api: FastifyInstance, deps: Deps): void {
   registerPublish(api, deps);

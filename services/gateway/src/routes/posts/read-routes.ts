@@ -27,9 +27,6 @@ const DEFAULT_WAIT_SECONDS = 30;
 /** Maximum duration of a read that waits for a post, including the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
 
-/**
- * Returns a signal that is aborted when the longest allowed wait is over, or when the client or the agent disconnects.
- */
 function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
@@ -78,7 +75,6 @@ function registerGet(
   );
 }
 
-/** Registers the routes that read one post and that list posts page by page. */
 export function registerReadRoutes(
   api: FastifyInstance,
   { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,

@@ -17,7 +17,6 @@ const MediaIds = Type.Array(
   }),
   { maxItems: 35, uniqueItems: true },
 );
-/** Request fields for the content of a post and for its accounts. */
 const POST = {
   content: Content,
   accountIds: AccountIds,
@@ -69,10 +68,7 @@ export const UpdatePost = Type.Object(
   },
 );
 
-/**
- * Optional body of the request to publish a post. The framework passes an absent body to the validator as null. The
- * handler refuses a null that the client really sent.
- */
+/** The framework passes an absent body as null; the handler refuses a null that was really sent. */
 export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
   $id: "PublishPost",
   type: ["object", "null"],
@@ -138,5 +134,4 @@ export const ListPostsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** Schemas of requests about posts that the API description lists by name. */
 export const POST_REQUEST_SCHEMAS = [CreatePost, ValidatePost, UpdatePost, PublishPost];

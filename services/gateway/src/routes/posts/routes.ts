@@ -6,7 +6,6 @@ import { registerMetricsRoutes } from "#src/routes/posts/metrics-routes.ts";
 import { registerPublishRoutes } from "#src/routes/posts/publish-routes.ts";
 import { registerReadRoutes } from "#src/routes/posts/read-routes.ts";
 
-/** Registers the operations on posts. */
 export function registerPosts(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "media" | "metrics" | "links">,

@@ -112,7 +112,6 @@ export const ETAG = {
   ETag: { type: "string", description: "Changes with every visible change of the post." },
 };
 
-/** Schemas of answers about posts that the API description lists by name. */
 export const POST_SCHEMAS = [
   PostOption,
   Metrics,

@@ -1,24 +1,60 @@
 import { isTooSlow } from "@postrider/shared/bus/batch-size";
-import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
+import { NIL_ID } from "@postrider/shared/ids";
+import { isInfrastructureError, type ISql, type Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import {
   claimCompositions,
+  type Composition,
   delayCompositions,
   deleteCompositions,
+  listWaitingWorkspaces,
   lockCompositions,
   releaseCompositions,
-  type Composition,
 } from "#src/webhooks/db/compositions.ts";
 import { insertEvents, queueDeliveries, type WrittenEvent } from "#src/webhooks/db/deliveries.ts";
 import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
 import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
 import { deliveryIdOf, EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
-import { ComposeTurn } from "./compose-turn.ts";
 import { type ComposeDeps, readObjects } from "./read-objects.ts";
 import { renderData, renderWithoutObject } from "./render-data.ts";
+
+const MAX_WORKSPACES = 200;
+
+/**
+ * What a process remembers between two pages: which workspaces have the next turn, and which claims
+ * it could not end because the database failed.
+ */
+export class ComposeTurn {
+  #after = NIL_ID;
+  #unreleased: readonly string[] = [];
+
+  /** Whether workspaces follow that had no turn since the first one. */
+  get hasMore(): boolean {
+    return this.#after !== NIL_ID;
+  }
+
+  async next(sql: ISql): Promise<readonly string[]> {
+    const found = await listWaitingWorkspaces(sql, this.#after, MAX_WORKSPACES);
+    const isLast = found.length < MAX_WORKSPACES;
+    const last = isLast ? undefined : found.at(-1);
+    const wasFirst = !this.hasMore;
+    this.#after = last ?? NIL_ID;
+    return found.length === 0 && !wasFirst ? await this.next(sql) : found;
+  }
+
+  keep(eventIds: readonly string[]): void {
+    this.#unreleased = eventIds;
+  }
+
+  /** Ends the kept claims, so that their events do not wait until the lease ends. */
+  async releaseKept(sql: ISql): Promise<void> {
+    await releaseCompositions(sql, this.#unreleased);
+    this.#unreleased = [];
+  }
+}
 
 const PAGE_EVENTS = 200;
 /** Longer than the deadline of the calls that read the objects of a page. */

@@ -1,16 +1,15 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
-import { composePage } from "./compose-page.ts";
-import { ComposeTurn } from "./compose-turn.ts";
+import { composePage, ComposeTurn } from "./compose-page.ts";
 import type { ComposeDeps } from "./read-objects.ts";
 
-/** Interval without being told about new events. */
+/** How often the job looks for events without being told about new ones. */
 const POLL_MS = 1_000;
 /** Shortest and longest pause before an owner that did not answer is asked again. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** `nudge` makes it look for new events at once. */
+/** Writes the payloads of events. `nudge` makes it look for new ones at once. */
 export interface Composer extends AsyncDisposable {
   readonly nudge: () => void;
 }

@@ -49,7 +49,7 @@ export type Reading =
   | { readonly kind: "failed"; readonly error: unknown };
 
 const CALL_TIMEOUT_MS = 5_000;
-/** Of all calls to one owner; shorter than the lease of the page. */
+/** Deadline of all calls to one owner, shorter than the lease of the page. */
 const PAGE_TIMEOUT_MS = 10_000;
 
 type Readings = Map<string, Reading>;
@@ -182,7 +182,7 @@ const readWebhooks: Reader = async ({ sql }, wanted) => {
   );
 };
 
-/** Undefined if the event itself contains everything. */
+/** How each kind of object is read; undefined if the event itself contains everything. */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,

@@ -65,7 +65,7 @@ function renderObject(
   }
 }
 
-/** Only ids, and what the event itself says. */
+/** Returns data without the object: only ids, and what the event itself says. */
 export function renderWithoutObject(event: WebhookEvent, options: RenderOptions): object {
   return renderData(event, undefined, options);
 }

@@ -9,12 +9,12 @@ import type { ConnectionOptions } from "./receiver-connections.ts";
 
 /** Only tests change those other than `retry`. */
 export interface DispatcherSettings {
-  /** DNS, connecting, the request and the whole response. */
+  /** Deadline of DNS, connecting, the request and the whole response. */
   readonly attemptMs: number;
   /** How long after a crash no other process sends what the crashed process was sending. */
   readonly sendingMs: number;
   readonly leaseMs: number;
-  /** After its last attempt. */
+  /** How long a process keeps the lease of a subscription after its last attempt. */
   readonly releaseAfterMs: number;
   readonly slots: SlotLimits;
   readonly retry: RetryPolicy;
@@ -36,7 +36,7 @@ export interface DispatcherDeps {
   readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly owner: string;
   readonly sealingKeys: readonly SealingKey[];
-  /** Also the function that resolves host names. */
+  /** Which addresses webhooks may be sent to, and how host names are resolved. */
   readonly outbound: ConnectionOptions;
   readonly random: () => number;
   readonly backlogs: Backlogs;

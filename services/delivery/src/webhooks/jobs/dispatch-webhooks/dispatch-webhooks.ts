@@ -41,11 +41,11 @@ const BUSY_INTERVAL_MS = 5;
  */
 const INTERVAL_MS = 1;
 const MANY = 5;
-/** After the deadline of the attempts, until they are recorded. */
+/** How long a stopping process waits, after the deadline of attempts, for their recording. */
 const RECORD_MARGIN_MS = 2_000;
 
 export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
-  /** Replace those of production, for tests. */
+  /** Settings that replace those of production, for tests. */
   readonly settings?: Partial<DispatcherSettings>;
 }
 

@@ -165,14 +165,14 @@ export class LeasedSubscription {
     return decision;
   }
 
-  /** Once the attempt is recorded. */
+  /** Frees the place of an attempt once it is recorded. */
   free(deliveryId: string): void {
     this.#running.delete(deliveryId);
     this.#open.delete(deliveryId);
     this.activeAt = performance.now();
   }
 
-  /** Undefined if the stored state is the same. */
+  /** Returns the state to store; undefined if the stored one is the same. */
   findUnstored(): { readonly result: ReceiverResult; readonly onStored: () => void } | undefined {
     const state = this.#state;
     if (isSame(state, this.#stored)) return undefined;

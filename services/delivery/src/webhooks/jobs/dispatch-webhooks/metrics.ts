@@ -55,7 +55,7 @@ const claimAge = createAgeGauge(
   "How long ago this process last looked for webhook deliveries successfully.",
 );
 
-/** Whether or not it found any. */
+/** Records that the process has looked for deliveries, whether or not it found any. */
 export function recordWebhookClaim(): void {
   claimAge.set({}, new Date());
 }

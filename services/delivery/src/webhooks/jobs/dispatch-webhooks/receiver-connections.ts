@@ -44,9 +44,9 @@ function keyOf({ subscriptionId, origin }: ConnectionOwner): string {
  */
 export class ReceiverConnections implements AsyncDisposable {
   readonly #connect: ReturnType<typeof createPublicConnector>;
-  /** By owner. The last one was used last. */
+  /** Idle connections by owner; the last one was used last. */
   readonly #idle = new Map<string, Client[]>();
-  /** In the order in which they became idle. */
+  /** Owners of idle connections, in the order in which these became idle. */
   readonly #order = new Map<Client, string>();
   readonly #open = new Set<Client>();
 

@@ -6,7 +6,7 @@ import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
 
 interface HeldSigner {
   readonly signer: Signer;
-  /** Of `performance.now()`. */
+  /** When the secret stops signing, as an instant of `performance.now()`. */
   readonly expiresAt: number;
 }
 
@@ -18,10 +18,10 @@ export interface Receiver {
   readonly origin: string;
   readonly hostname: string;
   readonly port: number;
-  /** With the query. */
+  /** Path of the endpoint, with the query. */
   readonly path: string;
   readonly maxPerSecond: number | null;
-  /** Newest first. */
+  /** Returns the signers of an attempt, newest first. */
   signersAt(now: number): readonly Signer[];
 }
 

@@ -1,0 +1,88 @@
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
+import type { CallTable } from "./table.ts";
+
+/**
+ * What a restore from a backup means for a table of calls. In the fragments, `t` is a call and `d`
+ * the row of `deployment`.
+ */
+export interface DoubtfulTable {
+  /**
+   * Selects the keys of ready calls that the restore made uncertain.
+   *
+   * @param isDue Condition that Postgres evaluates once, before it reads a call.
+   */
+  readonly doubtful: (sql: ISql, isDue: SqlFragment, limit: number) => SqlFragment;
+  /** The time from which the platform is searched. */
+  readonly searchFrom: (sql: ISql) => SqlFragment;
+  /**
+   * Assignments that take the call out of the unique indexes of open calls: several calls that a
+   * search cannot tell apart may be uncertain at a time, because none of them is open. Before its
+   * search, a call notes again what it cannot be told apart from.
+   */
+  readonly unindex: (sql: ISql) => SqlFragment;
+  readonly doubt: string;
+}
+
+/**
+ * For this many minutes after a restore, each look reads all due calls. Later, only the rarer
+ * thorough looks do so.
+ */
+const RECENT_MINUTES = 30;
+const BATCH = 500;
+
+/**
+ * Sets the status `unknown` for each ready call that a restore from a backup made uncertain: a
+ * sending that the restored data does not contain may have taken effect. The platform is searched
+ * only when every call that was open at the restore has ended. The raised fence stops a worker that
+ * still holds the call from beginning it.
+ *
+ * @param callMs Maximum duration of a call.
+ * @param isThorough Whether to look also for calls that became ready long after the restore.
+ * @returns Whether there may be more of them.
+ */
+export async function doubtCalls<Key extends object>(
+  sql: ISql,
+  table: CallTable<Key, never> & DoubtfulTable,
+  callMs: number,
+  isThorough: boolean,
+): Promise<boolean> {
+  const isDue = sql`(
+    select r.restored_at is not null
+      and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
+    from deployment r
+  )`;
+  const result = await sql`
+    with doubtful as (${table.doubtful(sql, isDue, BATCH)}),
+    locked as (
+      select ${table.key(sql)}
+      from doubtful k
+      join ${table.rows(sql)} t on ${table.isSame(sql)}
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      order by ${table.key(sql)}
+      for update of t skip locked
+    )
+    update ${table.rows(sql)} t
+    set status = 'unknown',
+      wake_at = greatest(now(), d.restored_at + ${callMs} * interval '1 millisecond'),
+      doubted_at = d.restored_at,
+      is_restored = true,
+      fence = t.fence + 1,
+      lease_owner = null,
+      -- The recorded outcome of an earlier call does not decide whether this one took effect.
+      call_number = t.call_number + 1,
+      call_until = greatest(t.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
+      first_unknown_at = ${table.searchFrom(sql)},
+      -- If the data contains no call, sending after proved absence does not count as a resend.
+      is_limited = t.is_limited or t.open_unknowns = 0,
+      unknown_count = t.unknown_count + 1,
+      open_unknowns = t.open_unknowns + 1,
+      looks = 0,
+      ${table.unindex(sql)},
+      error_code = 'outcome_unknown',
+      error_message = ${table.doubt},
+      version = t.version + 1
+      ${table.touch(sql)}
+    from locked k, deployment d
+    where ${table.isSame(sql)}`;
+  return result.count === BATCH;
+}
