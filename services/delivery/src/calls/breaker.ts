@@ -19,10 +19,10 @@ export interface BreakerPolicy {
 }
 
 /**
- * Decides whether publishing calls to a platform are held. While they are, only probes are sent, one
- * call at a time, until the platform answers one of them. The calls of a single account never cause
- * a hold, because the cause may be the server of that account, as on Bluesky; instead, only that
- * account is paused.
+ * Decides whether publishing calls to a platform are held. While they are, only probes are sent,
+ * one call at a time, until the platform answers one of them. The calls of a single account never
+ * cause a hold, because the cause may be the server of that account, as on Bluesky; instead, only
+ * that account is paused.
  */
 export interface PlatformBreaker {
   readonly platform: string;
@@ -48,8 +48,8 @@ export interface CallSignal {
 }
 
 /**
- * Returns the breaker of a platform whose publishing calls are not held, with no unknown outcome
- * since the platform's last answer.
+ * Returns the breaker state of a healthy platform: publishing calls are not held, and no outcome
+ * has been unknown since the platform's last answer.
  */
 export function closedBreaker(platform: string): PlatformBreaker {
   const row = { unknownsInRow: 0, accountId: null, isSeveralAccounts: false };

@@ -37,7 +37,7 @@ export function startCountAutomations(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        "the waiting runs of automation rules could not be counted; the values about them at /metrics stay as they were",
+        "the waiting runs of automation rules could not be counted; their gauges at /metrics keep the last values",
       ),
   });
 }

@@ -35,7 +35,7 @@ export function startCountCommentActions({
     onError: (error) =>
       logger.debug(
         { err: error },
-        "comment actions could not be counted; the values about them at /metrics stay as they were",
+        "comment actions could not be counted; their gauges at /metrics keep the last values",
       ),
   });
 }

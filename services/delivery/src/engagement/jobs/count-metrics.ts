@@ -55,7 +55,7 @@ export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        "the posts whose metrics are due for a refresh could not be counted; the gauges keep their last values",
+        "the posts whose metrics are due for a refresh could not be counted; their gauges at /metrics keep the last values",
       ),
   });
 }

@@ -32,7 +32,7 @@ export function startEndBlockedReplies(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "end-blocked-replies" },
-        "waiting private replies could not be marked as failed although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
+        "private replies that AUTOMATION_SENDING=blocked holds back could not be marked as failed; they are not sent, and the job end-blocked-replies tries again",
       ),
   });
 }

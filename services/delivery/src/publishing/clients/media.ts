@@ -19,7 +19,10 @@ export interface MediaSourceOptions {
   readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /** Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same key. */
+  /**
+   * Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same
+   * key.
+   */
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
@@ -36,18 +39,24 @@ export type PreparedFile =
 /** Gives the connectors of the platforms access to media files. */
 export interface MediaSource extends AsyncDisposable {
   /**
-   * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
-   * always return the same file, so that a search for a post looks for the file that was published with it.
+   * Returns the files that platforms receive, in the order of `items`, and makes those that do not
+   * exist yet. Equal items always return the same file, so that a search for a post looks for the
+   * file that was published with it.
    *
-   * @throws ServiceError When the media service does not answer in time, or is of a release that cannot convert files.
+   * @throws ServiceError When the media service does not answer in time, or is of a release that
+   *   cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
-  /** Describes the file that platforms receive for media that are not converted, from the data stored with the post. */
+  /**
+   * Describes the file that platforms receive for media that are not converted, from the data
+   * stored with the post.
+   */
   describe(media: Media): PublicationMedia;
 }
 
 /**
- * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
+ * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in
+ * services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const reader = createReader(options);
@@ -77,7 +86,10 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Address of a file at the media service: the two variable parts of `GET /objects/{path}?rendition=`. */
+/**
+ * Address of a file at the media service: the two variable parts of
+ * `GET /objects/{path}?rendition=`.
+ */
 interface FileAddress {
   readonly path: string;
   readonly rendition: string;
@@ -135,7 +147,7 @@ function toPreparedFile(
   return { kind: "file", media: describe(file.media, facts) };
 }
 
-/** The properties of the file that platforms receive for media that are not converted. */
+/** Returns the properties of the file that platforms receive when a target needs no rendition. */
 function deliveryFile(media: Media): FileFacts {
   return {
     contentType: media.deliveryContentType,
@@ -161,7 +173,9 @@ function toFacts(media: Media): Omit<PublicationMedia, "url" | "read" | keyof Fi
   };
 }
 
-/** HTTP status codes of the media service that mean that a media file will never be available again. */
+/**
+ * HTTP status codes of the media service that mean that a media file will never be available again.
+ */
 const GONE = new Set([404, 410]);
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 

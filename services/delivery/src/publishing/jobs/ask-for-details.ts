@@ -32,9 +32,9 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Completes published targets: asks platforms for the post ids that they had not returned when a target was published,
- * and reports the ids to the posts service; adds videos to playlists. After a day without success, the job stops
- * trying, and the target stays published as it is.
+ * Completes published targets: asks platforms for the post ids that they had not returned when a
+ * target was published, and reports the ids to the posts service; adds videos to playlists. After a
+ * day without success, the job stops trying, and the target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -46,7 +46,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
       floor.reset();
       options.logger.warn(
         { err: error },
-        "the platforms could not be asked for the post ids of published targets; the platforms are asked again",
+        "platforms could not be asked for the post ids of published targets; they are asked again later",
       );
     },
   });
@@ -122,8 +122,8 @@ async function recordDetails(
 }
 
 /**
- * Returns the published target with what the platform has returned now: the post id, or the caveat (how the post
- * differs from the request). Returns undefined if nothing is added.
+ * Returns the published target with what the platform has returned now: the post id, or the caveat
+ * (how the post differs from the request). Returns undefined if nothing is added.
  */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;

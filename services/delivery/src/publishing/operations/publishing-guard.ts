@@ -24,8 +24,8 @@ interface GuardOptions {
 }
 
 /**
- * Creates the check that decides before each claim whether this process may publish from its data. If the check notices
- * that the data was restored from a backup, it records the restore first.
+ * Creates the check that decides before each claim whether this process may publish from its data.
+ * If the check notices that the data was restored from a backup, it records the restore first.
  */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({
@@ -56,10 +56,11 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     }
     logger.warn(
       { reason },
-      "the data was restored from a backup; before Postrider publishes a target that was due, or becomes due within 15 minutes, it searches the platform for the target's post",
+      "the data was restored from a backup; Postrider publishes a target that is due before 15 minutes have passed only after searching the platform for its post",
     );
-    // What this process read before the restore stays remembered until its next read. It can show that the restore lost
-    // commits, even if a process that had read nothing recorded the restore first.
+    // What this process read before the restore stays remembered until its next read. It can show
+    // that the restore lost commits, even if a process that had read nothing recorded the restore
+    // first.
     await recordRestore(sql, deploymentId, remembered?.seenAt);
     return { kind: "restored" };
   };

@@ -12,16 +12,16 @@ import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
 /**
- * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and
- * whether all steps are finished or one has failed.
+ * The handles (upload ids and similar values) that the platform has returned to the steps of a
+ * publish task, and whether all steps are finished or one has failed.
  */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
 /**
- * The content of a post whose publishing call reads its media from the local disk. Disposing of it removes the media
- * from the disk.
+ * The content of a post whose publishing call reads its media from the local disk. Disposing of it
+ * removes the media from the disk.
  */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
@@ -30,8 +30,8 @@ export interface LocalParts extends AsyncDisposable {
 }
 
 /**
- * Maximum wait in milliseconds between two calls of a step during which the worker keeps the publish task; a longer
- * wait releases the task.
+ * Maximum wait in milliseconds between two calls of a step during which the worker keeps the
+ * publish task; a longer wait releases the task.
  */
 const MAX_WAIT_IN_WORK_MS = 1000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
@@ -44,7 +44,10 @@ function isWait(made: StepResult): made is StepWait {
   return made.kind === "wait";
 }
 
-/** Runs the steps of a publish task that are not done yet. It stores what each step returns before the next one begins. */
+/**
+ * Runs the steps of a publish task that are not done yet. It stores what each step returns before
+ * the next one begins.
+ */
 export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
@@ -67,8 +70,8 @@ interface Step {
 }
 
 /**
- * Runs one step of a publish task until it is finished. The worker keeps the task during a short wait and releases it for a
- * long one.
+ * Runs one step of a publish task until it is finished. The worker keeps the task during a short
+ * wait and releases it for a long one.
  */
 async function finishStep(
   context: PublishContext,
@@ -87,8 +90,8 @@ async function finishStep(
     const kept = await keep(context, inputs, handles, made);
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
-    // What the platform returned to the step is stored before the task is released, because the next worker continues
-    // from there.
+    // What the platform returned to the step is stored before the task is released, because the
+    // next worker continues from there.
     if (interrupted.aborted) return RELEASE_NOW;
     if (isFailure(made)) return { kind: "failed", handles, failure: made };
     if (!isWait(made)) return { kind: "ready", handles };
@@ -98,8 +101,8 @@ async function finishStep(
 }
 
 /**
- * Stores what the platform returned to a step, together with what it returned to earlier steps. The result is `done` if
- * another worker has claimed the task.
+ * Stores what the platform returned to a step, together with what it returned to earlier steps. The
+ * result is `done` if another worker has claimed the task.
  */
 async function keep(
   { deps }: PublishContext,
@@ -118,9 +121,10 @@ async function keep(
 }
 
 /**
- * Runs a part of the work that precedes the publishing call. An error that this part throws is a fault of our code or
- * of another service, and the part is tried again as after any other failure. If the media service does not answer, the
- * try does not count as an attempt, because the post did not fail.
+ * Runs a part of the work that precedes the publishing call. An error that this part throws is a
+ * fault of our code or of another service, and the part is tried again as after any other failure.
+ * If the media service does not answer, the try does not count as an attempt, because the post did
+ * not fail.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,
@@ -137,7 +141,7 @@ async function tryToRun<T>(
     if (interrupted.aborted) return RELEASE_NOW;
     deps.logger.warn(
       { err: error, targetId: task.targetId },
-      "a step before the publishing call threw an error; the step is tried again, unless the media of the post no longer exist",
+      "a step before the publishing call ended with an unexpected error; the step is tried again, unless the media of the post no longer exist",
     );
     if (!(error instanceof MediaUnreadable))
       return {
@@ -151,7 +155,10 @@ async function tryToRun<T>(
   }
 }
 
-/** Downloads the media that the publishing call sends, so that a slow media service cannot interrupt the call. */
+/**
+ * Downloads the media that the publishing call sends, so that a slow media service cannot interrupt
+ * the call.
+ */
 export async function downloadParts(
   context: PublishContext,
   inputs: TaskInputs,

@@ -31,8 +31,8 @@ const OF_OTHER_TARGET = {
 } as const;
 
 /**
- * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be released is claimed again when
- * its lease ends.
+ * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be
+ * released is claimed again when its lease ends.
  *
  * @param onEnd Called once per deletion task, when the work on it ends.
  */
@@ -133,7 +133,10 @@ async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<Deletio
   }
 }
 
-/** Returns the connector that can delete the post, or the reason why no request is sent to the platform. */
+/**
+ * Returns the connector that can delete the post, or the reason why no request is sent to the
+ * platform.
+ */
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
@@ -146,8 +149,9 @@ function findConnector(
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // Another process with a newer version of the delivery service may have the connector. Each wait for that process
-  // counts as a retry, so that the deletion fails after the last retry instead of waiting forever.
+  // Another process with a newer version of the delivery service may have the connector. Each wait
+  // for that process counts as a retry, so that the deletion fails after the last retry instead of
+  // waiting forever.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete
@@ -155,7 +159,9 @@ function findConnector(
     : giveUp("app_configuration", "posts on this platform cannot be deleted");
 }
 
-/** Calls the connector to delete the post. If the connector throws an error, the outcome is unknown. */
+/**
+ * Calls the connector to delete the post. If the connector throws an error, the outcome is unknown.
+ */
 async function call(
   { settings, logger }: Deps,
   connector: PublishingConnector,
@@ -163,7 +169,8 @@ async function call(
   credential: Credential,
 ): Promise<DeletionOutcome> {
   const { externalId, username, accessToken, attributes } = credential;
-  // The lease of a deletion task is three times as long as this time limit, so that two calls fit into the lease.
+  // The lease of a deletion task is three times as long as this time limit, so that two calls fit
+  // into the lease.
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(
@@ -175,7 +182,7 @@ async function call(
   } catch (error) {
     logger.error(
       { err: error, targetId: task.targetId },
-      "the call that deletes a post threw an error; the deletion is tried again",
+      "the call that deletes a post ended with an unexpected error; the deletion is tried again",
     );
     return { kind: "unknown", message: "internal error" };
   }
