@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test("the private reply of an automation rule may have 1,000 bytes, and a private reply of 1,001 bytes is refused with the limit and the actual size", async () => {
+test("an automation rule's private reply may have 1,000 bytes, and one of 1,001 bytes is refused with the limit and its size", async () => {
   const longest = `${"가".repeat(333)}x`;
   expect((await post(RULES, { ...NEW_RULE, message: longest })).statusCode).toBe(201);
   for (const answer of [
@@ -305,7 +305,7 @@ test("the list of backfill jobs does not contain the results of these jobs", asy
   expect(answer.json()).toEqual({ backfills: [JOB_SUMMARY], nextCursor: null });
 });
 
-test("POST /automations/partner-dm-backfills answers 202 with the location of the new backfill job and the job's results for its first page of comments", async () => {
+test("POST /automations/partner-dm-backfills answers 202 with the new backfill job's location and its results for the first page of comments", async () => {
   const answer = await post(JOBS, NEW_JOB, { "idempotency-key": "k-1" });
 
   expect(answer.statusCode).toBe(202);

@@ -71,7 +71,7 @@ const validate = (app: FastifyInstance, workspaceId: string) =>
     payload: BODY,
   });
 
-test("a workspace whose unfinished request bodies use up its bytes is answered with 429, another workspace is served, and both are served when the bodies are gone", async () => {
+test("a workspace whose unfinished request bodies use up its bytes gets 429 until the bodies are gone, while another workspace is served", async () => {
   const app = await startGateway();
   const sockets = await Promise.all([1, 2].map(() => sendUnfinished(app, WORKSPACE_ID)));
   await eventually(async () => {

@@ -183,7 +183,7 @@ test("an action on a comment is answered with 202, its location and the pending 
   expect(server.seen()[0]).not.toHaveProperty("idempotency");
 });
 
-test("an answer that repeats an earlier answer to an action on a comment is marked as repeated, and the delivery service receives the idempotency key and the fingerprint of the body", async () => {
+test("a repeated answer to a comment action is marked as such, and the delivery service receives the idempotency key and the body's fingerprint", async () => {
   const headers = { "idempotency-key": "k-1" };
   const fingerprintOf = async (payload: object) => {
     const answer = await act(payload, headers);

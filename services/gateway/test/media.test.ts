@@ -269,7 +269,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("GET /posts/{id} shows the current description of the post's media or, while the media service does not answer, the description with which the post was accepted", async () => {
+test("GET /posts/{id} shows the media's current description or, while the media service does not answer, the one with which the post was accepted", async () => {
   const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
   const shown = async (media: MediaPeer) =>
     (await ask(get, media)).json<{ media: readonly object[] }>().media;

@@ -183,7 +183,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because the RPC client repeats only RPCs that are safe to repeat",
+  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because only safe RPCs are repeated",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

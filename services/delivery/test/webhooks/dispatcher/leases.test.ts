@@ -83,7 +83,7 @@ test("two processes never hold the lease of one webhook subscription, and only t
   });
 });
 
-test("a process leases at most a set number of webhook subscriptions with slow receivers, and of those with new receivers, however long further subscriptions wait", async () => {
+test("a process leases a limited number of webhook subscriptions with slow or with new receivers, however long further ones wait", async () => {
   const { sql } = database;
   await sleepSubscriptions();
   const insert = async (pace: string) => {
