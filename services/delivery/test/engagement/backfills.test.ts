@@ -248,7 +248,7 @@ describe("when a request asks a backfill job for its next page,", () => {
     ["an answer that the media is deleted", "failed", "failed", { kind: "missing" } as const],
     ["a definite refusal", "failed", "failed", refused("content_rejected")],
   ])(
-    "%s of the platform is answered with %s, and the job is %s",
+    "the answer to %s of the platform is %s, and the job is %s",
     async (_, answer, status, failure) => {
       const { platform } = automations;
       platform.pageSize = 1;
