@@ -95,7 +95,7 @@ export async function appendEvents(
 export interface OutboxBacklog {
   /** Estimated from the ids: never too low, because ids of rolled-back transactions count. */
   readonly rows: number;
-  /** Of the oldest row; 0 when the outbox is empty. */
+  /** Age of the oldest row; 0 if the outbox is empty. */
   readonly oldestMs: number;
 }
 

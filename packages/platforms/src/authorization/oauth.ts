@@ -40,7 +40,7 @@ export function isInvalidGrant({ status, json }: PlatformAnswer): boolean {
 }
 
 export interface OAuthPlatform {
-  /** Of a refresh token that the account's owner entered; absent when not known. */
+  /** Lifetime of a refresh token that the account's owner entered; absent if not known. */
   readonly refreshLifetimeMs?: number;
   readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;

@@ -79,7 +79,7 @@ export async function readOwnership(
   return { kind: "own" };
 }
 
-/** Of concurrent calls, one does so. False when the data belongs to this deployment already. */
+/** One of several concurrent calls adopts. Returns false if this deployment owns the data. */
 export async function adoptDeployment(
   sql: ISql,
   deploymentId: string,

@@ -24,7 +24,7 @@ export interface OutboundRules {
   readonly allow: readonly AllowedAddress[];
   /** For example the operator's own public addresses. */
   readonly deny?: readonly Network[];
-  /** Of public addresses; empty: every port. */
+  /** Allowed ports of public addresses. Empty: every port. */
   readonly ports?: readonly PortRange[];
 }
 

@@ -8,7 +8,7 @@ import { isInfrastructureError } from "#src/postgres.ts";
 import { type Loop, startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/** Then the events are sent again. The Kafka client ends its own attempt before that. */
+/** After this time the events are sent again. The Kafka client ends its own attempt earlier. */
 const MAX_OPEN_MS = 30_000;
 
 /**

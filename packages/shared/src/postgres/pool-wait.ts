@@ -3,7 +3,7 @@ const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
 /** A probe that waits longer means overload. */
 const MAX_WAIT_MS = 500;
-/** Then another probe is sent, because the driver may have lost the first answer. */
+/** After this time another probe is sent, because the driver may have lost the first answer. */
 const MAX_PROBE_MS = 15_000;
 
 /**
