@@ -110,7 +110,7 @@ export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBac
   return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
 }
 
-/** From here on requests are refused, because the bus has been unavailable for too long. */
+/** Number of rows from which requests are refused: the bus has been unavailable for too long. */
 const MAX_ROWS = 1_000_000;
 const CHECK_INTERVAL_MS = 2_000;
 

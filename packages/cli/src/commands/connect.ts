@@ -55,7 +55,7 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/** For a platform without an authorization page; undefined for one with such a page. */
+/** Returns the credentials for a platform without an authorization page, otherwise undefined. */
 async function readCredentials(
   platform: string,
   args: Arguments,

@@ -138,7 +138,7 @@ async function exchange(
   return toExchangeResult(await platform.identify({ ...fetched.tokens, scopes }, signal));
 }
 
-/** For OAuth 2.0 with refresh tokens and one account per person. */
+/** Makes a connector for OAuth 2.0 with refresh tokens and one account per person. */
 export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
   return {
     connect: async (credentials, signal) => {

@@ -26,7 +26,7 @@ export function currentPlace(sql: ISql): Fragment {
     from pg_control_system()`;
 }
 
-/** For a query that names the table `deployment` as `d`. */
+/** SQL condition for a query that names the table `deployment` as `d`. */
 export function isOwnData(sql: ISql, deploymentId: string): Fragment {
   return sql`
     (d.deployment_id = ${deploymentId}

@@ -14,7 +14,7 @@ export interface Finding {
 /** If the check throws an error, its finding is `failed`. */
 export interface DiagnosticCheck {
   readonly name: string;
-  /** For an error that the check throws. */
+  /** Advice for an error that the check throws. */
   readonly remedy: string;
   readonly guide?: string;
   readonly run: (signal: AbortSignal) => Promise<Omit<Finding, "name">>;

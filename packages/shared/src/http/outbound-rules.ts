@@ -19,7 +19,7 @@ interface PortRange {
   readonly to: number;
 }
 
-/** For URLs that customers provide. */
+/** Rules for requests to URLs that customers provide. */
 export interface OutboundRules {
   readonly allow: readonly AllowedAddress[];
   /** For example the operator's own public addresses. */

@@ -64,7 +64,7 @@ const POLL_MS = 200;
 /** It may have read the outbox before this process committed its events. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
-/** While the data belongs to another deployment that may use the same bus. */
+/** Pause while the data belongs to another deployment that may use the same bus. */
 const HELD_MS = 1_000;
 const MEASURE_MS = 5_000;
 /** How often the relay tries to raise the floor. */

@@ -56,7 +56,7 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
-/** Since a process last looked for work. */
+/** Maximum time since a process last looked for work. */
 const MAX_LOOK_AGE_MS = 10_000;
 
 /** `work`: a plural noun. */
