@@ -20,12 +20,12 @@ import { createEngagementHandlers, ENGAGEMENT_GROUP } from "#src/engagement/cons
 import {
   startClaimCommentActions,
   type ActionClaims,
-} from "#src/engagement/jobs/claim-comment-actions.ts";
+} from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
 import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
 import { startCountCommentActions } from "#src/engagement/jobs/count-comment-actions.ts";
 import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
 import { startEndBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";

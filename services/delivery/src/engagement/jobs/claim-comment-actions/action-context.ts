@@ -1,8 +1,8 @@
 import type { Clocks } from "@postrider/platforms/http/send-once";
 import type { CallMarker } from "#src/calls/call-marker.ts";
 import type { ActionReason } from "#src/engagement/db/action-table.ts";
+import type { EngagementDeps } from "../../operations/dependencies.ts";
 import type { ActionRecorder } from "./action-recorder.ts";
-import type { EngagementDeps } from "./dependencies.ts";
 
 /** What a worker that carries out actions on comments depends on. */
 export interface ActionDeps extends Pick<

@@ -2,8 +2,8 @@ import type { CallMarker } from "#src/calls/call-marker.ts";
 import { releaseCalls } from "#src/calls/table.ts";
 import { TASK_TABLE, type TaskReason } from "#src/publishing/db/task-table.ts";
 import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { CallPace } from "./call-pace.ts";
-import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 

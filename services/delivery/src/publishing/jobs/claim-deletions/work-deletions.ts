@@ -10,8 +10,8 @@ import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
-import type { PublishingDeps } from "./dependencies.ts";
 
 /** Dependencies that all deletions of the process share. */
 export interface DeletionContext {

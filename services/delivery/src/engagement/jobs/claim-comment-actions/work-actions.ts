@@ -20,7 +20,7 @@ import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-cla
 import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
-import { withCredential } from "./account-access.ts";
+import { withCredential } from "../../operations/account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
 

@@ -6,7 +6,7 @@ import type { AccountAccess } from "@postrider/platforms/publishing/publication"
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import type { EngagementConnectors } from "./dependencies.ts";
+import type { EngagementConnectors } from "../../operations/dependencies.ts";
 
 /** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {

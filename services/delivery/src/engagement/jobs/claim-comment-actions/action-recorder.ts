@@ -15,9 +15,9 @@ import {
   type EndedPrivateReply,
   actionLeaseMs,
 } from "#src/engagement/domain/comment-action.ts";
-import { countEnd, countRepeated, refusedResultsTotal } from "./action-metrics.ts";
-import { appendEnds } from "./append-ends.ts";
-import type { EngagementDeps, FinishRuns } from "./dependencies.ts";
+import { countEnd, countRepeated, refusedResultsTotal } from "../../operations/action-metrics.ts";
+import { appendEnds } from "../../operations/append-ends.ts";
+import type { EngagementDeps, FinishRuns } from "../../operations/dependencies.ts";
 
 interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents"> {
   readonly settings: Pick<EngagementDeps["settings"], "retryMs" | "leaseMs">;

@@ -15,8 +15,8 @@ import {
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
-import type { PublishingDeps } from "./dependencies.ts";
-import { refusedEventsTotal } from "./metrics.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
+import { refusedEventsTotal } from "../../operations/metrics.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
 

@@ -7,7 +7,7 @@ import type { StepFailure } from "#src/calls/call-event.ts";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { planRendition } from "./plan-rendition.ts";
+import { planRendition } from "#src/publishing/operations/plan-rendition.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 
 /** The files that the platform receives for the post of a publish task, or why there are none. */

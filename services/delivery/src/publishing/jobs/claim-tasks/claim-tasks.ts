@@ -18,14 +18,17 @@ import {
   type TaskEvent,
   type TaskKey,
 } from "#src/publishing/domain/task.ts";
-import { CallPace } from "#src/publishing/operations/call-pace.ts";
-import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
+import { CallPace } from "#src/publishing/jobs/claim-tasks/call-pace.ts";
+import { DatabaseOutages } from "#src/publishing/jobs/claim-tasks/database-outages.ts";
+import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
+import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
+import {
+  OpenCalls,
+  type PublishContext,
+} from "#src/publishing/jobs/claim-tasks/publish-context.ts";
+import { workTasks } from "#src/publishing/jobs/claim-tasks/work-tasks.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
-import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
-import { HeldTasks } from "#src/publishing/operations/held-tasks.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
-import { OpenCalls, type PublishContext } from "#src/publishing/operations/publish-context.ts";
-import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
   /** Id of this process, recorded with its leases of publish tasks. */
@@ -56,9 +59,7 @@ const IDLE_LOOK_MS = 5_000;
  * ready long after that restore.
  */
 const THOROUGH_LOOK_MS = 30_000;
-/**
- * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.
- */
+/** While tasks are in work: claiming ten tasks costs about as much as claiming one. */
 const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_BATCH = 50;
 /** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
@@ -68,10 +69,7 @@ const UNSUPPORTED = {
   code: "missed",
   message: "the installed version of Postrider does not support the platform",
 } as const;
-/**
- * How long after the deadline of a publishing call a stopping process still waits for its outcome. After that, the call counts
- * as lost.
- */
+/** How long after the deadline of an open publishing call a stopping process waits for its outcome. */
 const CALL_MARGIN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {

@@ -13,12 +13,15 @@ import {
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { endOldVisibility } from "#src/engagement/db/restore-doubts.ts";
 import { actionLeaseMs } from "#src/engagement/domain/comment-action.ts";
-import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
+import type {
+  ActionContext,
+  ActionDeps,
+} from "#src/engagement/jobs/claim-comment-actions/action-context.ts";
+import { createActionRecorder } from "#src/engagement/jobs/claim-comment-actions/action-recorder.ts";
+import { workActions } from "#src/engagement/jobs/claim-comment-actions/work-actions.ts";
 import { countEnd } from "#src/engagement/operations/action-metrics.ts";
-import { createActionRecorder } from "#src/engagement/operations/action-recorder.ts";
 import { appendEnds } from "#src/engagement/operations/append-ends.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
-import { workActions } from "#src/engagement/operations/work-actions.ts";
 
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
   /** Says whether this process may act on its data. */

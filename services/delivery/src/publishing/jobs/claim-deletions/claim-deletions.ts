@@ -1,9 +1,12 @@
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
-import { createDeletionRecorder } from "#src/publishing/operations/deletion-recorder.ts";
+import { createDeletionRecorder } from "#src/publishing/jobs/claim-deletions/deletion-recorder.ts";
+import {
+  workDeletions,
+  type DeletionContext,
+} from "#src/publishing/jobs/claim-deletions/work-deletions.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
-import { workDeletions, type DeletionContext } from "#src/publishing/operations/work-deletions.ts";
 
 export interface ClaimDeletionsOptions extends Omit<
   PublishingDeps,

@@ -1,7 +1,7 @@
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import { moveAccount, recordAvailable } from "#src/publishing/clients/account-facts.ts";
-import type { PublishingDeps } from "./dependencies.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
 /**

@@ -6,15 +6,20 @@ import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
 import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import { TASKS, type TargetUpdate, type TaskEvent } from "#src/publishing/domain/task.ts";
-import type { PublishingDeps } from "./dependencies.ts";
-import { attemptsTotal, publishLatency, refusedEventsTotal, targetsTotal } from "./metrics.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
+import {
+  attemptsTotal,
+  publishLatency,
+  refusedEventsTotal,
+  targetsTotal,
+} from "../../operations/metrics.ts";
 import {
   writePlatformBreakers,
   writeAccountBreakers,
   lockTargets,
   writeDecisions,
   writeHandles,
-} from "./write-decisions.ts";
+} from "../../operations/write-decisions.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
