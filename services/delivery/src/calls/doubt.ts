@@ -1,18 +1,10 @@
 import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import type { CallTable } from "./table.ts";
 
-/**
- * What a restore from a backup means for a table of calls. In the fragments, `t` is a call and `d`
- * the row of `deployment`.
- */
+/** In the fragments, `t` is a call and `d` the row of `deployment`. */
 export interface DoubtfulTable {
-  /**
-   * Selects the keys of ready calls that the restore made uncertain.
-   *
-   * @param isDue Condition that Postgres evaluates once, before it reads a call.
-   */
+  /** @param isDue Condition that Postgres evaluates once, before it reads a call. */
   readonly doubtful: (sql: ISql, isDue: SqlFragment, limit: number) => SqlFragment;
-  /** The time from which the platform is searched. */
   readonly searchFrom: (sql: ISql) => SqlFragment;
   /**
    * Assignments that take the call out of the unique indexes of open calls: several calls that a
@@ -23,10 +15,7 @@ export interface DoubtfulTable {
   readonly doubt: string;
 }
 
-/**
- * For this many minutes after a restore, each look reads all due calls. Later, only the rarer
- * thorough looks do so.
- */
+/** So long after a restore, each look reads all due calls; later, only thorough looks do. */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 

@@ -6,33 +6,25 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 /** What is recorded instead of a result that the database or our code refuses. */
 export type RecordedInstead = "without_text" | "without_decision" | "nothing";
 
-/**
- * A kind of result, for example of publishing calls. `E` is one result, `R` what the worker that
- * reported it learns.
- */
+/** `E` is one result, `R` what the worker that reported it learns. */
 export interface RecorderOptions<E, R> {
   readonly logger: Logger;
-  /** What is recorded, in the plural and with an article, for the log. */
+  /** In the plural and with an article, for the log. */
   readonly what: string;
   /** What happens to work whose result cannot be recorded in any form, for the log. */
   readonly otherwise: string;
-  /** The ids by which the log names a result. */
   readonly identify: (entry: E) => object;
-  /** How long results are collected, and how many at most, before one `write` records them. */
   readonly windowMs: number;
   readonly maxEntries: number;
-  /** Records results in one transaction. Returns one answer per result, in their order. */
+  /** In one transaction. Returns one answer per result, in their order. */
   readonly write: (entries: readonly E[]) => Promise<readonly R[]>;
   /** Returns the result without the texts that a platform or receiver wrote. */
   readonly withoutText: (entry: E) => E;
-  /**
-   * Stores what must not be lost of a refused result in another place, before the result is tried
-   * again.
-   */
+  /** Stores what must not be lost of a refused result before it is tried again. */
   readonly keep?: (entry: E) => Promise<void>;
-  /** Ends the work without what its result says. Returns false if the work is better repeated. */
+  /** False if the work is better repeated. */
   readonly endWithoutDecision?: (entry: E) => Promise<boolean>;
-  /** The answer to a worker whose result could not be recorded as it is. */
+  /** For a worker whose result could not be recorded as it is. */
   readonly unrecorded: R;
   readonly onRefused: (recorded: RecordedInstead) => void;
 }
@@ -64,10 +56,7 @@ export class Recorder<E, R = void> {
     this.#batcher = new Batcher({ windowMs, maxItems, flush: (entries) => this.#record(entries) });
   }
 
-  /**
-   * Resolves when the result is recorded, however long the database is unavailable. It never
-   * rejects.
-   */
+  /** Resolves when recorded, however long the database is unavailable. Never rejects. */
   record(entry: E): Promise<R> {
     return this.#batcher.submit(entry);
   }
@@ -90,9 +79,7 @@ export class Recorder<E, R = void> {
     }
   }
 
-  /**
-   * Repeats a write until the database is available. Throws if the database or our code refuses it.
-   */
+  /** Throws if the database or our code refuses the write. */
   async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
@@ -139,7 +126,7 @@ export class Recorder<E, R = void> {
     return this.#options.unrecorded;
   }
 
-  /** Returns undefined if the database or our code refuses the write. */
+  /** Undefined if the write is refused. */
   async #tryAlone<T>(entry: E, write: () => Promise<T>): Promise<{ value: T } | undefined> {
     try {
       return { value: await this.#untilAvailable(write) };

@@ -44,23 +44,18 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
-  /**
-   * Says whether this process may publish from the data in its database; it may not if the data belongs to another
-   * deployment.
-   */
+  /** False if the data in the database belongs to another deployment. */
   readonly guard: DeploymentGuard;
-  /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
 
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
-  /** Makes this process look for publish tasks now, without waiting for the next pass of its loop. */
-  readonly nudge: () => void;
   /**
-   * Readiness check that fails when this process has not looked for publish tasks for over 10 s, although it still runs. No
-   * other readiness check notices that.
+   * Makes this process look for publish tasks now, without waiting for the next pass of its loop.
    */
+  readonly nudge: () => void;
+  /** Fails when no look for publish tasks succeeded for 10 s; no other check notices that. */
   readonly check: Check;
 }
 
@@ -72,7 +67,10 @@ function openMediaSource({ media, identity }: Config, peer: Peer) {
   return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
 }
 
-/** Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks wait until they end. */
+/**
+ * Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks
+ * wait until they end.
+ */
 async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<void> {
   try {
     const ended = [TASK_TABLE, DELETION_TABLE].map((table) => endFormerLeases(sql, table, owner));
@@ -88,7 +86,10 @@ async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<
   }
 }
 
-/** Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform calls. */
+/**
+ * Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform
+ * calls.
+ */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
@@ -141,14 +142,19 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
 /** Maximum time in milliseconds that a step of a live check waits for the platform. */
 const PATIENCE_MS = 120_000;
 
-/** The RPCs that check accounts, and the live checks that these RPCs started. */
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** Starts to look for live checks whose process ended before the check did. Called when the database is ready. */
+  /**
+   * Starts to look for live checks whose process ended before the check did. Called when the
+   * database is ready.
+   */
   start(): void;
 }
 
-/** Creates the RPCs that check accounts. Disposing of it waits until running live checks have deleted their posts. */
+/**
+ * Creates the RPCs that check accounts. Disposing of it waits until running live checks have
+ * deleted their posts.
+ */
 export function createDoctor(
   options: Pick<PublishingOptions, "config" | "sql" | "logger" | "guard"> & {
     readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;
@@ -171,8 +177,8 @@ export function createDoctor(
     leaseMs,
     visibleCallMs,
     patienceMs: PATIENCE_MS,
-    // A simulated platform is reached without https. Its permalinks point to the real platform, which does not have the posts,
-    // so they are not opened.
+    // A simulated platform is reached without https. Its permalinks point to the real platform,
+    // which does not have the posts, so they are not opened.
     findOpener: (platform) =>
       config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   });

@@ -19,14 +19,16 @@ export interface MediaSourceOptions {
   readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /** Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same key. */
+  /**
+   * Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same
+   * key.
+   */
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
   readonly mediaService: MediaServiceClient;
 }
 
-/** The file that a platform receives for one media item, or why there is none. */
 export type PreparedFile =
   | { readonly kind: "file"; readonly media: PublicationMedia }
   /** The image cannot be converted; the message is a sentence for users. */
@@ -36,18 +38,24 @@ export type PreparedFile =
 /** Gives the connectors of the platforms access to media files. */
 export interface MediaSource extends AsyncDisposable {
   /**
-   * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
-   * always return the same file, so that a search for a post looks for the file that was published with it.
+   * Returns the files that platforms receive, in the order of `items`, and makes those that do not
+   * exist yet. Equal items always return the same file, so that a search for a post looks for the
+   * file that was published with it.
    *
-   * @throws ServiceError When the media service does not answer in time, or is of a release that cannot convert files.
+   * @throws ServiceError When the media service does not answer in time, or is of a release that
+   *   cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
-  /** Describes the file that platforms receive for media that are not converted, from the data stored with the post. */
+  /**
+   * Describes the file that platforms receive for media that are not converted, from the data
+   * stored with the post.
+   */
   describe(media: Media): PublicationMedia;
 }
 
 /**
- * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
+ * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in
+ * services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const reader = createReader(options);
@@ -77,13 +85,11 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Address of a file at the media service: the two variable parts of `GET /objects/{path}?rendition=`. */
 interface FileAddress {
   readonly path: string;
   readonly rendition: string;
 }
 
-/** Reads files of the media service over plain HTTP. */
 function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   const agent = new Agent({
     connections: 64,
@@ -117,7 +123,6 @@ function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   return { read, close: () => agent.close() };
 }
 
-/** The properties of a file that differ between the renditions of media. */
 type FileFacts = Pick<PublicationMedia, "contentType" | "bytes" | "sha256" | "width" | "height"> & {
   readonly renditionId: string;
 };
@@ -161,7 +166,9 @@ function toFacts(media: Media): Omit<PublicationMedia, "url" | "read" | keyof Fi
   };
 }
 
-/** HTTP status codes of the media service that mean that a media file will never be available again. */
+/**
+ * HTTP status codes of the media service that mean that a media file will never be available again.
+ */
 const GONE = new Set([404, 410]);
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 

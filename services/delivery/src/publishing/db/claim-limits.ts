@@ -3,7 +3,8 @@ import type { ISql } from "@postrider/shared/postgres";
 /** Limits that apply when a process claims publish tasks or deletion tasks. */
 export interface ClaimLimits {
   /**
-   * Id of the process that claims the tasks and takes their leases. The id only informs operators; workers compare the fence.
+   * Id of the process that claims the tasks and takes their leases. The id only informs operators;
+   * workers compare the fence.
    */
   readonly owner: string;
   readonly leaseMs: number;
@@ -12,16 +13,10 @@ export interface ClaimLimits {
   readonly maxPerPlatform: number;
 }
 
-/**
- * Maximum number of ready deletion tasks that one claim reads. It is large enough for every free worker and limits the duration
- * of the SQL statement.
- */
+/** Limits the duration of the statement, and is enough for every free worker. */
 export const CLAIM_WINDOW = 1000;
 
-/**
- * Selects the platforms that have reached their maximum number of tasks in work, for a query that names the tasks in work
- * `live`.
- */
+/** Selects the platforms at their maximum, for a query whose tasks in work are `live`. */
 export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
   return sql`
     select platform
@@ -32,13 +27,22 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 
 /** When the next task of a table is ready. */
 export interface NextWake {
-  /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
+  /**
+   * Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is
+   * no task.
+   */
   readonly waitMs: number | null;
-  /** Search floor of the index of ready tasks, for the next claim and the next search; see `SearchFloor`. */
+  /**
+   * Search floor of the index of ready tasks, for the next claim and the next search; see
+   * `SearchFloor`.
+   */
   readonly floor: Date;
 }
 
-/** SQL condition: a task becomes ready at the time `since` or later, so that Postgres skips older entries of the index. */
+/**
+ * SQL condition: a task becomes ready at the time `since` or later, so that Postgres skips older
+ * entries of the index.
+ */
 export function isAboveFloor(sql: ISql, since: Date | null) {
   return sql`wake_at >= coalesce(${since}::timestamptz, '-infinity')`;
 }

@@ -32,9 +32,9 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Completes published targets: asks platforms for the post ids that they had not returned when a target was published,
- * and reports the ids to the posts service; adds videos to playlists. After a day without success, the job stops
- * trying, and the target stays published as it is.
+ * Completes published targets: asks platforms for the post ids that they had not returned when a
+ * target was published, and reports the ids to the posts service; adds videos to playlists. After a
+ * day without success, the job stops trying, and the target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -121,10 +121,7 @@ async function recordDetails(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/**
- * Returns the published target with what the platform has returned now: the post id, or the caveat (how the post
- * differs from the request). Returns undefined if nothing is added.
- */
+/** The target with its post id or caveat (how the post differs); undefined if nothing is new. */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;
   if (details.kind === "found" && task.externalId === null) {
@@ -137,7 +134,6 @@ function addDetails(task: Task, details: Details): Task | undefined {
   return { ...task, version: task.version + 1, errorCode, errorMessage };
 }
 
-/** Stores the platform's answer with the published target, and reports it to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

@@ -36,10 +36,7 @@ async function count(sql: Sql): Promise<void> {
   }
 }
 
-/**
- * Counts the unfinished publish tasks of all processes for the metrics until it is disposed of. Every process reports
- * the same numbers.
- */
+/** Counts the tasks of all processes, so every process reports the same numbers. */
 export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: EVERY_MS,

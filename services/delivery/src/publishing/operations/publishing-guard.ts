@@ -23,10 +23,7 @@ interface GuardOptions {
   readonly deploymentId: string;
 }
 
-/**
- * Creates the check that decides before each claim whether this process may publish from its data. If the check notices
- * that the data was restored from a backup, it records the restore first.
- */
+/** A restore from a backup that the check notices is recorded first. */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({
     activity: "publishing",
@@ -58,8 +55,9 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
       { reason },
       "the data was restored from a backup; before Postrider publishes a target that was due, or becomes due within 15 minutes, it searches the platform for the target's post",
     );
-    // What this process read before the restore stays remembered until its next read. It can show that the restore lost
-    // commits, even if a process that had read nothing recorded the restore first.
+    // What this process read before the restore stays remembered until its next read. It can show
+    // that the restore lost commits, even if a process that had read nothing recorded the restore
+    // first.
     await recordRestore(sql, deploymentId, remembered?.seenAt);
     return { kind: "restored" };
   };

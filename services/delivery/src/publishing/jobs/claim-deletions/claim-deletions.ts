@@ -12,29 +12,19 @@ export interface ClaimDeletionsOptions extends Omit<
   PublishingDeps,
   "posts" | "media" | "spool" | "clocks"
 > {
-  /** Id of this process, recorded with its leases of deletion tasks. */
   readonly owner: string;
 }
 
-/**
- * Deletes published posts until it is disposed of. Disposing aborts open platform calls, because deletions can be repeated.
- */
+/** Disposing aborts open platform calls, because deletions can be repeated. */
 export interface DeletionClaims extends AsyncDisposable {
-  /** Claims ready deletion tasks now instead of in the next pass of the loop. */
   readonly nudge: () => void;
 }
 
 const POLL_MS = 500;
 const MAX_IN_WORK = 50;
-/**
- * Maximum number of deletions of one platform in work over all processes, so that a platform that does not respond does not
- * delay deletions on other platforms.
- */
+/** Over all processes, so that a silent platform does not delay deletions on others. */
 const MAX_PER_PLATFORM = 16;
-/**
- * Factor by which the lease of a deletion task is longer than the lease of a publish task. The lease of a deletion task
- * is not renewed: two platform calls, with a token renewal between them, fit into it.
- */
+/** This lease is not renewed: two calls with a token renewal between them fit into it. */
 const LEASES_PER_DELETION = 3;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
@@ -79,7 +69,10 @@ class Deletions {
     };
   }
 
-  /** Claims deletion tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
+  /**
+   * Claims deletion tasks once. Returns the milliseconds until the next claim is due, or true if it
+   * is due at once.
+   */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
@@ -99,8 +92,8 @@ class Deletions {
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // Only a part of the ready deletions was read. The next claim skips the accounts and platforms that are busy now,
-    // so it finds the deletions of other accounts.
+    // Only a part of the ready deletions was read. The next claim skips the accounts and platforms
+    // that are busy now, so it finds the deletions of other accounts.
     return true;
   }
 

@@ -20,16 +20,12 @@ import { refusedEventsTotal } from "../../operations/metrics.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
 
-/** How one try of a claimed deletion task ended, with the data that is recorded about it. */
 interface EndedTry {
   readonly task: DeletionTask;
   readonly result: DeletionResult;
 }
 
-/**
- * The result that is recorded for a deletion if the platform's answer cannot be recorded in any
- * form.
- */
+/** For an answer that cannot be recorded in any form. */
 const NOT_RECORDED: DeletionResult = {
   kind: "given_up",
   code: "internal_error",
@@ -42,7 +38,6 @@ const deletionsTotal = createCounter(
   ["platform", "status", "code"],
 );
 
-/** Records the results of deletions, with their events. */
 export type DeletionRecorder = Recorder<EndedTry>;
 
 export function createDeletionRecorder(deps: RecorderDeps): DeletionRecorder {

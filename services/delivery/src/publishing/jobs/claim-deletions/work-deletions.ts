@@ -13,14 +13,12 @@ import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deleti
 import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 
-/** Dependencies that all deletions of the process share. */
 export interface DeletionContext {
   readonly deps: Pick<
     PublishingDeps,
     "sql" | "logger" | "connectors" | "accounts" | "settings" | "random"
   >;
   readonly recorder: DeletionRecorder;
-  /** Signal that is aborted when the process stops. */
   readonly stopping: AbortSignal;
 }
 
@@ -30,12 +28,7 @@ const OF_OTHER_TARGET = {
   message: "another target published the post of this target earlier; the post was not deleted",
 } as const;
 
-/**
- * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be released is claimed again when
- * its lease ends.
- *
- * @param onEnd Called once per deletion task, when the work on it ends.
- */
+/** Never throws: a task that cannot be released is claimed again after its lease. */
 export async function workDeletions(
   context: DeletionContext,
   tasks: readonly DeletionTask[],
@@ -96,11 +89,9 @@ async function release(
 
 type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
 
-/** A claimed deletion task with the access token of its account. */
 interface DeletionInputs {
   readonly task: DeletionTask;
   readonly credential: Credential;
-  /** Signal that is aborted when the process stops. */
   readonly stopping: AbortSignal;
 }
 
@@ -110,7 +101,7 @@ function giveUp(code: GivenUp["code"], message = ""): GivenUp {
   return { kind: "given_up", code, message };
 }
 
-/** Deletes a published post on its platform. A refused access token is renewed once. */
+/** A refused access token is renewed once. */
 async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<DeletionResult> {
   const { task, credential } = inputs;
   const found = findConnector(deps, inputs);
@@ -133,7 +124,6 @@ async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<Deletio
   }
 }
 
-/** Returns the connector that can delete the post, or the reason why no request is sent to the platform. */
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
@@ -146,8 +136,9 @@ function findConnector(
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // Another process with a newer version of the delivery service may have the connector. Each wait for that process
-  // counts as a retry, so that the deletion fails after the last retry instead of waiting forever.
+  // Another process with a newer version of the delivery service may have the connector. Each wait
+  // for that process counts as a retry, so that the deletion fails after the last retry instead of
+  // waiting forever.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete
@@ -155,7 +146,9 @@ function findConnector(
     : giveUp("app_configuration", "posts on this platform cannot be deleted");
 }
 
-/** Calls the connector to delete the post. If the connector throws an error, the outcome is unknown. */
+/**
+ * Calls the connector to delete the post. If the connector throws an error, the outcome is unknown.
+ */
 async function call(
   { settings, logger }: Deps,
   connector: PublishingConnector,
@@ -163,7 +156,8 @@ async function call(
   credential: Credential,
 ): Promise<DeletionOutcome> {
   const { externalId, username, accessToken, attributes } = credential;
-  // The lease of a deletion task is three times as long as this time limit, so that two calls fit into the lease.
+  // The lease of a deletion task is three times as long as this time limit, so that two calls fit
+  // into the lease.
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(

@@ -1,41 +1,49 @@
 import type { BreakerPolicy } from "#src/calls/breaker.ts";
 
 /**
- * How long waiting publishing calls to a platform wait for answers to its open calls before one more call is sent
- * nevertheless, in milliseconds. Otherwise one account whose server does not respond could delay all other accounts of
- * the platform until its call ends.
+ * How long waiting publishing calls to a platform wait for answers to its open calls before one
+ * more call is sent nevertheless, in milliseconds. Otherwise one account whose server does not
+ * respond could delay all other accounts of the platform until its call ends.
  */
 const EXTRA_CALL_MS = 5_000;
-/** For this long after it has answered a publishing call, a platform counts as one that answers, in milliseconds. */
-const FRESH_MS = 10_000;
 /**
- * Maximum number of open publishing calls of a process to a platform that has not answered a publishing call recently.
+ * For this long after it has answered a publishing call, a platform counts as one that answers, in
+ * milliseconds.
  */
+const FRESH_MS = 10_000;
+/** To a platform that has not answered a publishing call recently. */
 const MAX_UNPROVEN_CALLS = 4;
 
 interface PlatformCalls {
   open: number;
-  /** One function for each waiting publishing call. Calling the function lets that publishing call begin. */
+  /** Each function lets one waiting call begin. */
   readonly waiting: Set<() => void>;
-  /** When the platform last answered a publishing call, in milliseconds of `now()`; undefined if it never did. */
+  /**
+   * When the platform last answered a publishing call, in milliseconds of `now()`; undefined if it
+   * never did.
+   */
   answeredAt: number | undefined;
-  /** Whether a publishing call has ended with an unknown outcome since the platform's last answer. */
+  /**
+   * Whether a publishing call has ended with an unknown outcome since the platform's last answer.
+   */
   isUnanswered: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
 interface CallPaceOptions {
-  /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a time. */
+  /**
+   * If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a
+   * time.
+   */
   readonly settings: Pick<BreakerPolicy, "holdAfterUnknowns">;
 }
 
 /**
- * Returns how many publishing calls of a process to a platform may be open at a time. A platform that has just answered
- * may get any number. Otherwise only a few calls are sent to find out whether the platform answers, so that many
- * targets that are due at once do not all end with an unknown outcome. After a call with an unknown outcome, only one
- * call may be open.
+ * Returns how many publishing calls of a process to a platform may be open at a time. A platform
+ * that has just answered may get any number. Otherwise only a few calls are sent to find out
+ * whether the platform answers, so that many targets that are due at once do not all end with an
+ * unknown outcome. After a call with an unknown outcome, only one call may be open.
  */
 function maxOpenCalls({ answeredAt, isUnanswered }: PlatformCalls, now: number): number {
   if (isUnanswered) return 1;
@@ -43,9 +51,7 @@ function maxOpenCalls({ answeredAt, isUnanswered }: PlatformCalls, now: number):
   return isFresh ? Number.POSITIVE_INFINITY : MAX_UNPROVEN_CALLS;
 }
 
-/**
- * Limits how many publishing calls of this process to one platform are open while it is not known whether the platform answers.
- */
+/** Limits open calls to a platform while it is not known whether it answers. */
 export class CallPace {
   readonly #options: CallPaceOptions;
   readonly #platforms = new Map<string, PlatformCalls>();
@@ -55,8 +61,9 @@ export class CallPace {
   }
 
   /**
-   * Resolves when a publishing call to the platform may begin, or when the signal is aborted. Disposing of the result
-   * counts the publishing call as ended; its outcome has to be passed to `learn` before.
+   * Resolves when a publishing call to the platform may begin, or when the signal is aborted.
+   * Disposing of the result counts the publishing call as ended; its outcome has to be passed to
+   * `learn` before.
    */
   async enter(platform: string, signal: AbortSignal): Promise<Disposable> {
     const calls = this.#of(platform);
@@ -65,10 +72,7 @@ export class CallPace {
     return { [Symbol.dispose]: () => this.#leave(calls) };
   }
 
-  /**
-   * Stores whether the platform answered a publishing call. Changes nothing if `isAnswered` is undefined, because the
-   * outcome of the call does not say whether the platform answered.
-   */
+  /** Undefined: the outcome does not say whether the platform answered. */
   learn(platform: string, isAnswered: boolean | undefined): void {
     if (isAnswered === undefined) return;
     const calls = this.#of(platform);

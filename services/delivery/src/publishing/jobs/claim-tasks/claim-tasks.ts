@@ -31,16 +31,11 @@ import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts"
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
-  /** Id of this process, recorded with its leases of publish tasks. */
   readonly owner: string;
 }
 
-/**
- * Publishes targets until it is disposed of. Disposing waits until open publishing calls end and their outcomes are
- * recorded.
- */
+/** Disposing waits until open publishing calls end and their outcomes are recorded. */
 export interface TaskClaims extends AsyncDisposable {
-  /** Claims ready publish tasks now instead of in the next pass of the loop. */
   readonly nudge: () => void;
   /** Milliseconds since this process last looked for publish tasks successfully. */
   claimAgeMs(): number;
@@ -49,27 +44,24 @@ export interface TaskClaims extends AsyncDisposable {
 type Attempted = Pick<TaskEvent, "attemptNumber">;
 
 const POLL_MS = 200;
-/**
- * Interval in milliseconds at which the process looks for lost publishing calls, and for tasks that a restore made uncertain,
- * while no task is ready to be claimed. Such tasks exist even while all tasks are paused.
- */
+/** How often to look for lost calls and doubtful tasks: they exist even while all is paused. */
 const IDLE_LOOK_MS = 5_000;
-/**
- * Interval in milliseconds at which the process looks for tasks whose outcome a restore made uncertain and that became
- * ready long after that restore.
- */
+/** How often to look for doubtful tasks that became ready long after the restore. */
 const THOROUGH_LOOK_MS = 30_000;
-/** While tasks are in work: claiming ten tasks costs about as much as claiming one. */
+/** Claiming ten tasks costs about as much as claiming one. */
 const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_BATCH = 50;
-/** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
+/**
+ * Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of
+ * the loop records.
+ */
 const MAX_LOSSES = 100;
 const UNSUPPORTED = {
   kind: "given_up",
   code: "missed",
   message: "the installed version of Postrider does not support the platform",
 } as const;
-/** How long after the deadline of an open publishing call a stopping process waits for its outcome. */
+/** How long after a call's deadline a stopping process waits; then the call counts as lost. */
 const CALL_MARGIN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
@@ -128,7 +120,10 @@ class Claims {
     };
   }
 
-  /** Claims publish tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
+  /**
+   * Claims publish tasks once. Returns the milliseconds until the next claim is due, or true if it
+   * is due at once.
+   */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -163,7 +158,10 @@ class Claims {
     this.#floor.reset();
   }
 
-  /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
+  /**
+   * Claims ready publish tasks and starts the work on them. Returns whether there may be more ready
+   * tasks.
+   */
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
@@ -197,10 +195,7 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /**
-   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so it runs at most once
-   * per `POLL_MS`. If the settings never hold platforms, it ends the holds that a process with other settings began.
-   */
+  /** At most once per `POLL_MS`. Ends holds of other settings if these settings never hold. */
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
@@ -217,7 +212,10 @@ class Claims {
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }
 
-  /** Ends tasks on platforms that this version does not support, when it is too late to publish them. */
+  /**
+   * Ends tasks on platforms that this version does not support, when it is too late to publish
+   * them.
+   */
   async #endUnsupported(): Promise<void> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs } = settings;
@@ -233,8 +231,8 @@ class Claims {
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {
-    // The signal is aborted first, so that no publishing call begins from now on. The current pass of the loop may still claim
-    // tasks and then releases them.
+    // The signal is aborted first, so that no publishing call begins from now on. The current pass
+    // of the loop may still claim tasks and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const { visibleCallMs } = this.#options.settings;

@@ -26,10 +26,7 @@ type RecorderDeps = Pick<
   "sql" | "logger" | "sealing" | "settings" | "random" | "onEvents"
 >;
 
-/**
- * An event about a publish task with the headers of the API request that led to the event. One
- * transaction records events of several API requests.
- */
+/** With the headers of its API request: one transaction records events of several. */
 interface Entry {
   readonly event: TaskEvent;
   readonly cause: Cause;
@@ -38,10 +35,6 @@ interface Entry {
 /** `isContinued`: whether the worker that reported the event keeps the publish task. */
 type Recorded = { readonly isContinued: boolean };
 
-/**
- * Records the events that the workers of the process report about publish tasks, and the decisions
- * that follow from them.
- */
 export interface EventRecorder {
   /** Resolves when the event is recorded, however long the database is unavailable. */
   readonly record: (event: TaskEvent) => Promise<Recorded>;
@@ -73,10 +66,7 @@ export function createEventRecorder(deps: RecorderDeps): EventRecorder {
   };
 }
 
-/**
- * Stores the success of a publishing call in its attempt if the publish task cannot be updated. The
- * worker that later searches for the outcome of this call finds the success in the attempt.
- */
+/** If the task cannot be updated: the search for the outcome finds the success in the attempt. */
 async function keepSuccess({ sql }: RecorderDeps, event: TaskEvent): Promise<void> {
   const kept = withoutPlatformText(event);
   if (kept.kind !== "called" || kept.outcome.kind !== "published") return;
@@ -110,10 +100,7 @@ async function write(
   return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
 }
 
-/**
- * Counts changes of targets in the metrics. It must be called after the transaction with the
- * changes is committed.
- */
+/** To be called after the commit. */
 function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
     const { platform, finishedAt, dueAt } = task;

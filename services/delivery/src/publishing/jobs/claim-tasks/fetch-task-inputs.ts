@@ -12,21 +12,18 @@ import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/doma
 import type { PublishContext } from "./publish-context.ts";
 import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
 
-/** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {
   readonly tasks: readonly ClaimedTask[];
   /** The answers of the posts service and the accounts service, in the order of the tasks. */
   readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
 }
 
-/** The answers of the posts service and the accounts service about one publish task. */
 interface Answer {
   readonly task: ClaimedTask;
   readonly content: TargetContent;
   readonly credential: Credential;
 }
 
-/** A publish task with its content, access token and open attempt, or the reason why the work on the task ends. */
 export type FetchedTask = ReadyTask | WorkEnd<TaskEvent>;
 
 export interface ReadyTask extends Answer {
@@ -34,9 +31,14 @@ export interface ReadyTask extends Answer {
   readonly attemptNumber: number;
 }
 
-/** How long a batch of publish tasks waits for slow token renewals before it is split by platform, in milliseconds. */
+/**
+ * How long a batch of publish tasks waits for slow token renewals before it is split by platform,
+ * in milliseconds.
+ */
 const SLOW_ANSWER_MS = 100;
-/** How long a publish task whose platform this version does not support waits for a newer version. */
+/**
+ * How long a publish task whose platform this version does not support waits for a newer version.
+ */
 const NO_CONNECTOR_MS = 60_000;
 
 function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
@@ -50,9 +52,9 @@ function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup
 }
 
 /**
- * Requests the content and credentials of all publish tasks of a batch at once. The accounts service renews expired tokens
- * before it answers. If that takes long, credentials are requested again per platform, so that a token endpoint that does not
- * respond delays only its own platform.
+ * Requests the content and credentials of all publish tasks of a batch at once. The accounts
+ * service renews expired tokens before it answers. If that takes long, credentials are requested
+ * again per platform, so that a token endpoint that does not respond delays only its own platform.
  */
 export async function askOwners(
   context: PublishContext,
@@ -69,10 +71,7 @@ export async function askOwners(
   return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
 }
 
-/**
- * Waits for the content and access tokens of a group of publish tasks, and begins attempts for the tasks that are to be
- * published.
- */
+/** Waits for contents and tokens, and begins attempts for the tasks to be published. */
 export async function fetchTasks(
   { deps }: PublishContext,
   { tasks, answers }: TaskGroup,
@@ -108,7 +107,6 @@ function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): Fetc
   return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
 }
 
-/** Returns the reason why a publish task sends no request to its platform. */
 function findObstacle({
   task,
   content,
@@ -131,10 +129,7 @@ function findObstacle({
   }
 }
 
-/**
- * Adds the connector of the platform and the unsealed handles to a publish task. If this version has no connector for
- * the platform, it releases the task for a process with a newer version.
- */
+/** Without a connector, releases the task for a process with a newer version. */
 export function toTaskInputs(
   { deps }: PublishContext,
   { task, content, credential, attemptNumber }: ReadyTask,
@@ -149,7 +144,6 @@ export function toTaskInputs(
   };
 }
 
-/** Builds the content that the connector publishes, and the account on which the connector publishes it. */
 export function toPublication({ task, content, media, credential }: TaskInputs): Publication {
   return {
     targetId: task.targetId,

@@ -6,18 +6,11 @@ import { hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { toExternalAccount, type TaskInputs } from "./task-inputs.ts";
 
-/**
- * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account
- * has more, a similar post is assumed to exist.
- */
+/** If an account has more uncertain tasks, a similar post is assumed to exist. */
 const MAX_TASKS = 500;
-/** Maximum number of contents that one call of the posts service returns. */
 const BATCH = 100;
 
-/**
- * Returns two hashes of a post's content: one of the text and the title as a search of the platform compares them, and
- * one that includes the media too.
- */
+/** A hash without and one with the media, each as a search compares texts. */
 function toHashes(
   connector: PublishingConnector,
   { text: sent, title, media }: TargetContent,
@@ -31,9 +24,9 @@ function toHashes(
 }
 
 /**
- * Whether the account of the platform has another target, of whichever workspace, whose outcome is not known, with the same text but other media. Targets with
- * the same text and media are interchangeable: readers see the same post, whichever target is taken for the published
- * one.
+ * Whether the account of the platform has another target, of whichever workspace, whose outcome is
+ * not known, with the same text but other media. Targets with the same text and media are
+ * interchangeable: readers see the same post, whichever target is taken for the published one.
  */
 export async function hasSimilarPost(
   { deps }: PublishContext,

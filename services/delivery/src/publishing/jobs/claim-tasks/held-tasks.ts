@@ -6,16 +6,10 @@ import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
 const MAX_IN_WORK = 300;
-/**
- * Maximum number of publish tasks of one workspace in work in this process; when it is reached, no more tasks of the
- * workspace are claimed. A single claim can exceed this number, but still leaves capacity for other workspaces.
- */
+/** No more tasks of the workspace are claimed then; one claim can exceed it. */
 const MAX_OF_WORKSPACE = 200;
 
-/**
- * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the
- * lease ends the work: the lease is no longer renewed, and the task no longer counts as in work.
- */
+/** `lost` is aborted when another worker has the task. Disposing ends the work. */
 export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
@@ -24,14 +18,10 @@ interface HeldTasksOptions {
   readonly sql: Sql;
   readonly leaseMs: number;
   readonly logger: Logger;
-  /** Called when the work on a task ends, so that another task can be claimed. */
   readonly onEnd: () => void;
 }
 
-/**
- * The publish tasks that this process has in work. Their leases are renewed with one SQL statement, four times per lease
- * duration.
- */
+/** Leases are renewed with one statement, four times per lease duration. */
 export class HeldTasks implements AsyncDisposable {
   readonly #onEnd: () => void;
   readonly #tasks = new Map<ClaimedTask, AbortController>();

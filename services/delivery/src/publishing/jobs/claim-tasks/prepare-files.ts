@@ -10,11 +10,13 @@ import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { planRendition } from "#src/publishing/operations/plan-rendition.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 
-/** The files that the platform receives for the post of a publish task, or why there are none. */
 export type TaskFiles =
   | { readonly kind: "ready"; readonly media: readonly PublicationMedia[] }
   | { readonly kind: "failed"; readonly failure: StepFailure }
-  /** The media service does not answer. The wait does not count as an attempt, because publishing did not fail. */
+  /**
+   * The media service does not answer. The wait does not count as an attempt, because publishing
+   * did not fail.
+   */
   | { readonly kind: "release"; readonly delayMs: number };
 
 interface TaskContent {
@@ -37,9 +39,10 @@ const NOT_PLANNED: TaskFiles = {
 export const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
- * Asks the media service for the files of a batch of publish tasks with media, and returns the files of each task. All tasks
- * whose media are sent unchanged share one request. Tasks with renditions share one request per post, which decodes an image
- * once for all platforms; its duration and its failure concern no other post.
+ * Asks the media service for the files of a batch of publish tasks with media, and returns the
+ * files of each task. All tasks whose media are sent unchanged share one request. Tasks with
+ * renditions share one request per post, which decodes an image once for all platforms; its
+ * duration and its failure concern no other post.
  */
 export function prepareFiles(
   context: PublishContext,
@@ -105,10 +108,7 @@ function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
     : { kind: "refused", code: "media_fetch_failed", message: "the media no longer exist" };
 }
 
-/**
- * Returns the file that the platform of a task receives for each media item; undefined after an error, which concerns this task
- * alone.
- */
+/** Undefined after an error, which concerns this task alone. */
 function tryToPlan(
   { deps }: PublishContext,
   one: TaskContent,
@@ -124,7 +124,6 @@ function tryToPlan(
   }
 }
 
-/** Returns the file that the platform of a task receives for each media item. */
 function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
   const { platform, postId } = task;
   const settings = parseSettings(content.settings);

@@ -7,7 +7,6 @@ import type { CallPace } from "./call-pace.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 
-/** Dependencies that all publishing workers of the process share. */
 export interface PublishContext {
   readonly deps: PublishingDeps;
   readonly marker: CallMarker<TaskKey, TaskReason>;
@@ -15,19 +14,24 @@ export interface PublishContext {
   readonly recorder: EventRecorder;
   readonly inWork: HeldTasks;
   readonly openCalls: OpenCalls;
-  /** Signal that is aborted when the process stops: no publishing call begins after that, and running steps end. */
+  /**
+   * Signal that is aborted when the process stops: no publishing call begins after that, and
+   * running steps end.
+   */
   readonly stopping: AbortSignal;
 }
 
-/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
+/**
+ * Average time in milliseconds after which a publish task is tried again when the media service did
+ * not answer.
+ */
 const MEDIA_BACK_OFF_MS = 5_000;
 
-/** Returns a random wait for a task without an answer of the media service. */
 export function mediaBackOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return MEDIA_BACK_OFF_MS * (0.5 + random());
 }
 
-/** Releases publish tasks. If the release fails, the tasks can be claimed again when their leases end. */
+/** If it fails, the tasks can be claimed again when their leases end. */
 export async function release(
   { deps }: Pick<PublishContext, "deps">,
   tasks: readonly ClaimedTask[],
@@ -44,20 +48,20 @@ export async function release(
   }
 }
 
-/** The publishing calls of this process that have not ended, with their deadlines. */
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /** Registers a publishing call that ends within `callMs`. Disposing of the returned object ends the registration. */
+  /**
+   * Registers a publishing call that ends within `callMs`. Disposing of the returned object ends
+   * the registration.
+   */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);
     return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
   }
 
-  /**
-   * Returns the milliseconds until the last of the open publishing calls must end, rounded up; 0 if no call is open.
-   */
+  /** Until the last open call must end; 0 if none is open. */
   remainingMs(): number {
     const now = performance.now();
     return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));

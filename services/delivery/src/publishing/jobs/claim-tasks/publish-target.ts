@@ -13,9 +13,7 @@ import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
-/**
- * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
- */
+/** The same attempt may continue with a newer token. */
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
@@ -23,7 +21,6 @@ interface TokenRefused {
   readonly callNumber: number;
 }
 
-/** What a publishing call needs after the preparation steps. */
 interface PreparedCall {
   readonly parts: LocalParts;
   readonly handles: Handles;
@@ -31,10 +28,7 @@ interface PreparedCall {
   readonly isForeignHost: boolean;
 }
 
-/**
- * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
- * renewed once.
- */
+/** Runs the steps, then the call. A refused access token is renewed once. */
 export async function publishTarget(
   context: PublishContext,
   inputs: TaskInputs,
@@ -64,8 +58,8 @@ export async function publishTarget(
 }
 
 /**
- * Returns the end of a task whose platform accepts nothing from our app now; no call is made. A post that the platform has
- * begun to receive continues, because such a limit counts new posts.
+ * Returns the end of a task whose platform accepts nothing from our app now; no call is made. A
+ * post that the platform has begun to receive continues, because such a limit counts new posts.
  */
 function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> | undefined {
   const { platformLimit, fence, handles } = task;
@@ -75,10 +69,6 @@ function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> 
   return learned(task, attemptNumber, { kind: "step_failed", fence, failure });
 }
 
-/**
- * Prepares the publishing call, waits until the platform may get one more call, and sends the call. Each part runs only
- * if the previous one succeeded.
- */
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
@@ -87,17 +77,17 @@ async function tryOnce(
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
   await using local = prepared.parts;
-  // Some accounts are on a server that their owner runs. Whether that server answers shows nothing about the platform.
+  // Some accounts are on a server that their owner runs. Whether that server answers shows nothing
+  // about the platform.
   const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
-  // A publishing call that sends media does not wait for other calls to the platform: a call that sends media can take
-  // minutes, and the platform can later say what became of an upload.
+  // A publishing call that sends media does not wait for other calls to the platform: a call that
+  // sends media can take minutes, and the platform can later say what became of an upload.
   const isPaced = local.bytes === 0 && !isForeignHost;
   using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
   if (interrupted.aborted) return RELEASE_NOW;
   return await sendOnce(context, inputs, { ...prepared, isForeignHost });
 }
 
-/** Sends the publishing call, and learns from its outcome about the platform and the account. */
 async function sendOnce(
   context: PublishContext,
   inputs: TaskInputs,
@@ -135,10 +125,7 @@ function onUnmarked({ fence }: OpenTask, reason: TaskReason | "missed"): CallEve
   }
 }
 
-/**
- * Runs everything that comes before the database records that the publishing call begins. It publishes nothing and can
- * be repeated.
- */
+/** All that precedes the mark; it publishes nothing and can be repeated. */
 async function prepare(
   context: PublishContext,
   inputs: TaskInputs,

@@ -12,15 +12,18 @@ import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./ta
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Wait in milliseconds before the search of a platform is repeated, after a fault in our own services made it fail. */
+/**
+ * Wait in milliseconds before the search of a platform is repeated, after a fault in our own
+ * services made it fail.
+ */
 const LOOK_AGAIN_MS = 60_000;
-/** Average time in milliseconds for which a search waits for an open call that it could not tell apart. */
+/**
+ * Average time in milliseconds for which a search waits for an open call that it could not tell
+ * apart.
+ */
 const BUSY_MS = 1_000;
 
-/**
- * Search result for platforms that cannot be searched for a post whose publishing call the restored data does not
- * contain.
- */
+/** For platforms that cannot be searched for a call the restored data does not contain. */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
@@ -39,14 +42,14 @@ function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall
     looks: task.looks,
     now: task.claimedAt,
     timeScale: settings.reconcileTimeScale,
-    // A publishing call with an unknown outcome has an error code; a call whose post is still being processed has none.
+    // A publishing call with an unknown outcome has an error code; a call whose post is still being
+    // processed has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, toExternalAccount(inputs), externalIds),
     hasSimilarPost: () => hasSimilarPost(context, inputs),
   };
 }
 
-/** Searches the platform for the post of a publishing call with an unknown outcome. */
 export async function reconcileTarget(
   context: PublishContext,
   inputs: TaskInputs,
@@ -60,8 +63,8 @@ export async function reconcileTarget(
   }
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
-  // The new handles are stored before the search result is recorded. Otherwise the next try would use old handles that
-  // the platform does not accept again.
+  // The new handles are stored before the search result is recorded. Otherwise the next try would
+  // use old handles that the platform does not accept again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
     const sealed = deps.sealing.seal(task, verdict.handles);
     if (!(await storeHandles(deps.sql, task, sealed))) return DONE;

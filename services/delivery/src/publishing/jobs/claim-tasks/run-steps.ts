@@ -11,28 +11,18 @@ import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
-/**
- * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and
- * whether all steps are finished or one has failed.
- */
+/** What the steps returned, and whether all are finished or one failed. */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
-/**
- * The content of a post whose publishing call reads its media from the local disk. Disposing of it removes the media
- * from the disk.
- */
+/** Media on the local disk; disposing of it removes them. */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
-  /** Number of bytes of media that the publishing call sends. */
   readonly bytes: number;
 }
 
-/**
- * Maximum wait in milliseconds between two calls of a step during which the worker keeps the publish task; a longer
- * wait releases the task.
- */
+/** A longer wait between two calls of a step releases the task. */
 const MAX_WAIT_IN_WORK_MS = 1000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -44,7 +34,7 @@ function isWait(made: StepResult): made is StepWait {
   return made.kind === "wait";
 }
 
-/** Runs the steps of a publish task that are not done yet. It stores what each step returns before the next one begins. */
+/** Stores what each step returns before the next one begins. */
 export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
@@ -66,10 +56,6 @@ interface Step {
   readonly before: Handles;
 }
 
-/**
- * Runs one step of a publish task until it is finished. The worker keeps the task during a short wait and releases it for a
- * long one.
- */
 async function finishStep(
   context: PublishContext,
   inputs: TaskInputs,
@@ -87,8 +73,8 @@ async function finishStep(
     const kept = await keep(context, inputs, handles, made);
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
-    // What the platform returned to the step is stored before the task is released, because the next worker continues
-    // from there.
+    // What the platform returned to the step is stored before the task is released, because the
+    // next worker continues from there.
     if (interrupted.aborted) return RELEASE_NOW;
     if (isFailure(made)) return { kind: "failed", handles, failure: made };
     if (!isWait(made)) return { kind: "ready", handles };
@@ -97,10 +83,7 @@ async function finishStep(
   }
 }
 
-/**
- * Stores what the platform returned to a step, together with what it returned to earlier steps. The result is `done` if
- * another worker has claimed the task.
- */
+/** `done` if another worker has claimed the task. */
 async function keep(
   { deps }: PublishContext,
   { task }: TaskInputs,
@@ -118,9 +101,10 @@ async function keep(
 }
 
 /**
- * Runs a part of the work that precedes the publishing call. An error that this part throws is a fault of our code or
- * of another service, and the part is tried again as after any other failure. If the media service does not answer, the
- * try does not count as an attempt, because the post did not fail.
+ * Runs a part of the work that precedes the publishing call. An error that this part throws is a
+ * fault of our code or of another service, and the part is tried again as after any other failure.
+ * If the media service does not answer, the try does not count as an attempt, because the post did
+ * not fail.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,
@@ -151,7 +135,10 @@ async function tryToRun<T>(
   }
 }
 
-/** Downloads the media that the publishing call sends, so that a slow media service cannot interrupt the call. */
+/**
+ * Downloads the media that the publishing call sends, so that a slow media service cannot interrupt
+ * the call.
+ */
 export async function downloadParts(
   context: PublishContext,
   inputs: TaskInputs,

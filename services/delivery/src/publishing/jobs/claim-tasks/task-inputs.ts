@@ -13,29 +13,23 @@ import {
   type TaskEvent,
 } from "#src/publishing/domain/task.ts";
 
-/** A claimed publish task with everything that the connector of its platform needs. */
 export interface TaskInputs {
   readonly task: OpenTask;
   readonly attemptNumber: number;
   readonly connector: PublishingConnector;
   readonly content: TargetContent;
-  /** The files of the post as the platform receives them, in order. */
   readonly media: readonly PublicationMedia[];
   readonly credential: Credential;
   /** Signal that is aborted when another worker has claimed the task, or when the process stops. */
   readonly interrupted: AbortSignal;
 }
 
-/** Returns the account of a publish task, and the account of the platform that it stands for. */
 export function toExternalAccount({ task, credential }: TaskInputs): ExternalAccount {
   const { platform, accountId } = task;
   return { platform, accountId, externalAccountId: credential.externalId };
 }
 
-/**
- * Returns the key of a claim, with what makes two publishing calls indistinguishable for a search:
- * the account of the platform and the content.
- */
+/** The claim's key, and what makes two calls indistinguishable for a search. */
 export function toMarkRequest(
   { task, content, connector, credential }: TaskInputs,
   callMs: number,

@@ -16,10 +16,7 @@ import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
 import { learned, type TaskInputs } from "./task-inputs.ts";
 
-/**
- * Works on claimed publish tasks concurrently, each to the end of its current try. It never throws: a task that cannot be
- * released is claimed again when its lease ends.
- */
+/** Never throws: a task that cannot be released is claimed again after its lease. */
 export async function workTasks(
   context: PublishContext,
   tasks: readonly ClaimedTask[],
@@ -42,7 +39,8 @@ export async function workTasks(
       }),
     );
   };
-  // However the work ends, no lease is renewed after it: a held lease of a task without work would last as long as the process.
+  // However the work ends, no lease is renewed after it: a held lease of a task without work would
+  // last as long as the process.
   using held = new DisposableStack();
   for (const lease of leases.values()) held.use(lease);
   const crashLooping = tasks
@@ -80,10 +78,7 @@ function spanName({ status }: ClaimedTask): string {
   return status === "reconciling" ? "reconcile target" : "publish target";
 }
 
-/**
- * Returns the inputs of each publish task of a group. If the posts service or the accounts service does not answer, all tasks
- * of the group are released together.
- */
+/** If the posts or accounts service does not answer, the group is released together. */
 async function fetchGroup(
   context: PublishContext,
   group: TaskGroup,
