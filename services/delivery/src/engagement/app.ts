@@ -25,7 +25,7 @@ import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts
 import { startCountCommentActions } from "#src/engagement/jobs/count-comment-actions.ts";
 import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
 import { startEndBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";

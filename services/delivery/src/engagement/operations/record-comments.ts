@@ -16,9 +16,9 @@ import {
   type PlannedRun,
 } from "#src/engagement/domain/plan-runs.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
-import { countRuns } from "../../operations/automation-metrics.ts";
-import type { AutomationDeps } from "../../operations/dependencies.ts";
-import { matchComments } from "../../operations/match-comments.ts";
+import { countRuns } from "./automation-metrics.ts";
+import type { AutomationDeps } from "./dependencies.ts";
+import { matchComments } from "./match-comments.ts";
 
 export interface PolledPage {
   readonly page: CommentPage;

@@ -2,7 +2,7 @@ import type { CommentsConnector } from "@postrider/platforms/comments/connector"
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
 import type { PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { AutomationDeps } from "../../operations/dependencies.ts";
+import type { AutomationDeps } from "./dependencies.ts";
 import type { PollCalls } from "./poll-calls.ts";
 
 export interface Poll {

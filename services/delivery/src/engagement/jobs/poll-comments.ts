@@ -14,14 +14,6 @@ import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { chooseReads, type MediaRead } from "#src/engagement/domain/choose-reads.ts";
 import { failureWaitMs } from "#src/engagement/domain/media-watch.ts";
-import { listAccountMedia } from "#src/engagement/jobs/poll-comments/list-account-media.ts";
-import { PollCalls } from "#src/engagement/jobs/poll-comments/poll-calls.ts";
-import {
-  type PollFailure,
-  toPollFailure,
-} from "#src/engagement/jobs/poll-comments/poll-failure.ts";
-import type { Poll } from "#src/engagement/jobs/poll-comments/poll.ts";
-import { readMediaComments } from "#src/engagement/jobs/poll-comments/read-media-comments.ts";
 import {
   pollDuration,
   pollLateness,
@@ -29,7 +21,12 @@ import {
   sendingEnabled,
 } from "#src/engagement/operations/automation-metrics.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
+import { listAccountMedia } from "#src/engagement/operations/list-account-media.ts";
 import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
+import { PollCalls } from "#src/engagement/operations/poll-calls.ts";
+import { type PollFailure, toPollFailure } from "#src/engagement/operations/poll-failure.ts";
+import type { Poll } from "#src/engagement/operations/poll.ts";
+import { readMediaComments } from "#src/engagement/operations/read-media-comments.ts";
 
 const LOOK_MS = 1_000;
 /**

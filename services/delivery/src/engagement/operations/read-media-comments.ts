@@ -4,7 +4,7 @@ import { oldestActivationOf } from "#src/engagement/domain/automation-rule.ts";
 import type { MediaRead } from "#src/engagement/domain/choose-reads.ts";
 import { afterFailure, readFloor, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
-import { commentsRead } from "../../operations/automation-metrics.ts";
+import { commentsRead } from "./automation-metrics.ts";
 import type { NotCalled } from "./poll-calls.ts";
 import { toMediaFailure, type PollFailure } from "./poll-failure.ts";
 import type { Poll } from "./poll.ts";

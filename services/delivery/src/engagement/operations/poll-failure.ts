@@ -1,6 +1,6 @@
 import type { Missing } from "@postrider/platforms/comments/connector";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
-import type { Unavailable, Unusable } from "../../operations/account-access.ts";
+import type { Unavailable, Unusable } from "./account-access.ts";
 
 /** An account that must be connected again is checked that often; a check costs no call. */
 const UNUSABLE_MS = 5 * 60_000;

@@ -2,7 +2,7 @@ import type { AccountAccess } from "@postrider/platforms/publishing/publication"
 import type { Sql } from "@postrider/shared/postgres";
 import { takeCalls, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
-import type { PlatformCalls } from "../../operations/platform-calls.ts";
+import type { PlatformCalls } from "./platform-calls.ts";
 
 /** Another process has taken over the poll, or the call budget is used up. */
 export type NotCalled = { readonly kind: "lost" } | { readonly kind: "exhausted" };
