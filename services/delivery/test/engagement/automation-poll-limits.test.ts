@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
-import { countAutomations } from "#src/engagement/db/automation-counts.ts";
+import { countAutomations } from "#src/engagement/db/backlog-counts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";

@@ -17,8 +17,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
-import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
-import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
+import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import {
   DEPLOYMENT,
@@ -157,7 +156,7 @@ export class MetricsStage implements AsyncDisposable {
   serve(options: ProcessOptions = {}) {
     const deps = this.deps(options);
     const byHand = this.#resources.use(new RefreshesByHand(deps));
-    const rpc = createTestPeer(createEngagementRoutes({ ...deps, byHand })).client(MetricsService);
+    const rpc = createTestPeer(createMetricsRoutes({ ...deps, byHand })).client(MetricsService);
     const refresh = async (targets: readonly TestTarget[]) => {
       const [first] = targets;
       const targetIds = targets.map(({ targetId }) => targetId);

@@ -10,7 +10,7 @@ import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
 import { thinHistories } from "#src/engagement/db/metrics-history.ts";
-import { measureMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { measureMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import { logger, type TestTarget } from "../publishing/fixture.ts";
 import { readSeries } from "../publishing/metric-values.ts";
 import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";

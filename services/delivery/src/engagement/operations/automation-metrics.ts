@@ -1,5 +1,4 @@
 import {
-  createAgeGauge,
   createCounter,
   createDurationHistogram,
   createGauge,
@@ -40,27 +39,6 @@ const runsTotal = createCounter(
   [{ result: "send" }, { result: "sending_blocked" }],
 );
 
-export const waitingRuns = createGauge(
-  "automation_runs_waiting",
-  "Runs of automation rules whose private reply waits to be sent, up to 100,000.",
-);
-export const oldestWaitingRun = createAgeGauge(
-  "automation_oldest_waiting_run_seconds",
-  "How long ago the oldest run was created whose private reply waits to be sent.",
-);
-export const dueAccounts = createGauge(
-  "automation_accounts_due",
-  "Accounts of all processes that are due to be polled for new comments.",
-);
-export const oldestDueAccount = createAgeGauge(
-  "automation_oldest_due_account_seconds",
-  "How long the account has been due that has waited longest to be polled for new comments.",
-);
-export const failingAccounts = createGauge(
-  "automation_accounts_failing",
-  "Accounts with an active rule whose last 3 polls or more have failed, by platform.",
-  ["platform"],
-);
 export const sendingEnabled = createGauge(
   "automation_sending_enabled",
   "1 if the setting AUTOMATION_SENDING of this process allows private replies, else 0.",
