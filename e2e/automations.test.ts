@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Api } from "./support/requests/api.ts";
+import type { Answer } from "./support/requests/api.ts";
 import {
   RULES,
-  RUNS,
   JOBS,
   type Rule,
   type Item,
@@ -15,7 +14,7 @@ import {
   comment,
   daysAgo,
 } from "./support/requests/automations.ts";
-import { openKey, publishOn } from "./support/requests/engagement.ts";
+import { publishOn } from "./support/requests/engagement.ts";
 import { refusalOf, UNKNOWN_ID } from "./support/requests/posts.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
@@ -225,41 +224,5 @@ describe("while the sending of private replies is blocked:", () => {
     expect(await runsOf(tenant, `ruleId=${rule.id}`)).toEqual([]);
     expect(await system.simulator.privateReplies("instagram", media.account)).toEqual([]);
     expect(await system.simulator.countCalls("instagram", "reply", media.account)).toBe(0);
-  });
-
-  test("a workspace cannot find the automation rules and backfill jobs of another workspace", async () => {
-    const media = await publishOn(tenant, "instagram");
-    const { body: rule } = await createRule(tenant, media.accountId);
-    const body = { ruleId: rule.id, mediaId: media.id };
-    const { body: job } = await tenant.api.call<Job>("POST", JOBS, { body });
-    const query = new URLSearchParams(body).toString();
-
-    for (const [method, path, options] of [
-      ["PATCH", `${RULES}/${rule.id}`, { body: { name: "Mine" } }],
-      ["GET", `${RUNS}?ruleId=${rule.id}`, {}],
-      ["GET", `${JOBS}/preview?${query}`, {}],
-      ["POST", JOBS, { body }],
-      ["GET", `${JOBS}/${job.id}`, {}],
-      ["PATCH", `${JOBS}/${job.id}`, { body: { action: "pause" } }],
-    ] as const)
-      expect([path, refusalOf(await other.api.call(method, path, options))]).toEqual([
-        path,
-        "404 not_found",
-      ]);
-    const foreignMedia = await publishOn(other, "instagram");
-    const theirs = { ruleId: rule.id, mediaId: foreignMedia.id };
-    expect(refusalOf(await tenant.api.call("POST", JOBS, { body: theirs }))).toBe("404 not_found");
-  });
-
-  test("an API key with only the read scope for automations cannot change them", async () => {
-    const accountId = await tenant.connect("instagram");
-    const reader: Api = await openKey(system, tenant.id, "automations:read");
-    const { body: rule } = await createRule(tenant, accountId);
-
-    for (const path of [RULES, RUNS, JOBS])
-      expect((await reader.call("GET", path)).status).toBe(200);
-    const refused = "403 insufficient_scope automations:write";
-    expect(refusalOf(await createRule({ api: reader }, accountId))).toBe(refused);
-    expect(refusalOf(await setStatus({ api: reader }, rule.id, "active"))).toBe(refused);
   });
 });

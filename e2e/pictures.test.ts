@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import { isSizeTaken } from "@postrider/platforms/renditions/image-size";
+import { isSizeTaken } from "@postrider/platforms/renditions/image-plan";
 import { isAnimation } from "@postrider/platforms/renditions/plan-image";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
@@ -11,7 +11,7 @@ import { upload } from "./support/requests/media.ts";
 import { create, detailsOf, whenTargets } from "./support/requests/posts.ts";
 import type { VisibleEntry } from "./support/requests/simulator.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { watchMemory, type MemoryWatch } from "./support/system/memory.ts";
+import { type MemoryWatch, watchMemory } from "./support/system/memory.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 const MB = 1_000_000;

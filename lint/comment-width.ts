@@ -46,14 +46,12 @@ interface Block {
   readonly text: string;
 }
 
-/** Whether a comment has its lines for itself. */
 function isAlone({ loc }: Comment, { lines }: SourceCode): boolean {
   const before = lines[loc.start.line - 1]?.slice(0, loc.start.column) ?? "";
   const behind = lines[loc.end.line - 1]?.slice(loc.end.column) ?? "";
   return before.trim() === "" && behind.trim() === "";
 }
 
-/** Whether two line comments are directly below each other. */
 function isBelow(upper: Comment | undefined, { type, loc }: Comment): boolean {
   if (upper?.type !== "Line" || type !== "Line") return false;
   return upper.loc.end.line + 1 === loc.start.line && upper.loc.start.column === loc.start.column;

@@ -1,6 +1,21 @@
-import { posix, resolve } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { resolve, posix } from "node:path";
 import { networkFault } from "./network-folders.ts";
-import { listRpcFiles } from "./rpc-names.ts";
+
+const RPC = /^\s*rpc (\w+)\(/gm;
+
+function toKebabCase(name: string): string {
+  return name.replaceAll(/(?<!^)(?=[A-Z])/g, "-").toLowerCase();
+}
+
+/** The file names of all RPCs that the contracts declare, for example `create-post.ts`. */
+function listRpcFiles(root: string): ReadonlySet<string> {
+  const protos = globSync("proto/**/*_service.proto", { cwd: root });
+  const names = protos.flatMap((file) =>
+    [...readFileSync(resolve(root, file), "utf8").matchAll(RPC)].map(([, name = ""]) => name),
+  );
+  return new Set(names.map((name) => `${toKebabCase(name)}.ts`));
+}
 
 /** Where a source file is: its package, and for a file of a service the part of the service and the layer. */
 interface Place {

@@ -1,10 +1,11 @@
-import { availableParallelism } from "node:os";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir, availableParallelism } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { runScript } from "./check/run-command.ts";
+import { runVitest, runScript } from "./check/run-command.ts";
 import { runSteps, stepLine } from "./check/run-steps.ts";
-import { runTests } from "./check/run-tests.ts";
 import { STEPS } from "./check/steps.ts";
-import { summaryLine } from "./summary-reporter.ts";
+import { type TestCounts, summaryLine } from "./summary-reporter.ts";
 
 /** The vitest projects of `--quick`, which a developer runs after each change. */
 const QUICK = ["unit", "integration"];
@@ -49,6 +50,32 @@ function isCi(): boolean {
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Runs the named vitest projects once and counts their tests. A run that reports no counts is one failure. */
+async function runTests(
+  projects: readonly string[],
+  extra: NodeJS.ProcessEnv,
+): Promise<TestCounts> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
+  const file = join(folder, "counts.json");
+  const args = projects.flatMap((project) => ["--project", project]);
+  try {
+    const ok = await runVitest(args, { ...extra, TEST_COUNTS_FILE: file });
+    const counts = readCounts(file);
+    return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readCounts(file: string): TestCounts {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as TestCounts;
+  } catch {
+    // vitest ended before its reporter could write the counts. Its own message is already on the screen.
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
 }
 
 await runScript("check", main);

@@ -30,7 +30,6 @@ async function step(name: string, work: () => Promise<string | void>): Promise<v
   }
 }
 
-/** Builds every container image and inspects it. */
 async function buildImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
   // The build is given the credential of an invented registry. If the container image contains this credential, the

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./check/run-command.ts";
 import {
+  resolveDigest,
   findImages,
   findUnpinned,
   listImageFiles,
@@ -9,7 +10,6 @@ import {
   readImageFile,
   toTag,
 } from "./images/base-images.ts";
-import { resolveDigest } from "./images/resolve-digest.ts";
 
 // Pins third-party container images by the digests that their tags have now. Run it after a tag was changed, or to take
 // in the security updates of the same tag:

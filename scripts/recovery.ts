@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { readNumber } from "./check/read-number.ts";
 import { runScript, runVitest } from "./check/run-command.ts";
 
 /**
@@ -30,6 +29,11 @@ async function main(): Promise<boolean> {
       POSTRIDER_E2E_RECOVERY_SERVICES: values.services,
     },
   );
+}
+
+function readNumber(name: string, text: string): string {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`);
+  return text;
 }
 
 await runScript("recovery", main);

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join, resolve } from "node:path";
 
-/** The root of the checkout. */
 export const root = resolve(import.meta.dirname, "../..");
 
 /** The result of a command, with its output on both streams. */

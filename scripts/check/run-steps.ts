@@ -1,6 +1,5 @@
 import type { Step } from "./steps.ts";
 
-/** The number of check steps that passed, and the number that failed. */
 export interface StepCounts {
   passed: number;
   failed: number;
@@ -31,7 +30,6 @@ export async function runSteps(
   return counts;
 }
 
-/** Formats the output line of a finished check step. */
 export function stepLine(name: string, ok: boolean, durationMs: number): string {
   return `${ok ? "ok  " : "FAIL"}  ${name}  ${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -1,8 +1,53 @@
-import { checkApiChanges, checkBaseline, checkGeneratedCode } from "./contracts.ts";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
-import { type CommandResult, runCommand } from "./run-command.ts";
+import { type CommandResult, root, runCommand } from "./run-command.ts";
 
-/** One step of the static checks: its name in the output, and its function. */
+/** Generates the code of the contracts into a temporary folder and compares it with the committed code. */
+async function checkGeneratedCode(): Promise<CommandResult> {
+  return inTemporaryFolder(async (folder) => {
+    const args = ["generate", "--template", "proto/buf.gen.yaml", "proto", "-o", folder];
+    const generated = await runCommand("buf", args);
+    if (!generated.ok) return generated;
+    const gen = "packages/contracts/gen";
+    const folders = [join(root, gen), join(folder, gen)];
+    const { ok, output } = await runCommand("git", ["diff", "--no-index", "--stat", ...folders]);
+    return { ok, output: `${output}Run "npm run generate" and commit the result.` };
+  });
+}
+
+/**
+ * Checks the baseline: the version of the contracts with which changes must be compatible. The baseline has to include
+ * every addition, because the check for breaking changes would otherwise not cover it.
+ */
+async function checkBaseline(): Promise<CommandResult> {
+  return inTemporaryFolder(async (folder) => {
+    const image = join(folder, "image.binpb");
+    const built = await runCommand("buf", ["build", "proto", "-o", image]);
+    if (!built.ok) return built;
+    const same = readFileSync(image).equals(readFileSync(join(root, "proto/baseline.binpb")));
+    const advice =
+      'The contracts differ from their baseline: run "npm run proto:baseline", commit.';
+    return same ? built : { ok: false, output: advice };
+  });
+}
+
+/** Compares the API description with that of the last release; says so if no release is tagged in this clone. */
+async function checkApiChanges(): Promise<CommandResult> {
+  const { ok, output } = await runCommand("node", ["scripts/openapi-changes.ts"]);
+  return { ok, output, note: ok ? output.trim() : "" };
+}
+
+async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<CommandResult>;
@@ -13,7 +58,6 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
   run: async () => runCommand(tool, args),
 });
 
-/** All static checks, the longest first. */
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/s3/build-s3.ts"),

@@ -1,4 +1,3 @@
-/** A schema of the API description, with the fields that the client generator reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -9,7 +8,6 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-/** An operation of the API description, with the fields that the client generator reads. */
 export interface DescribedOperation {
   readonly operationId: string;
   readonly summary?: string;

@@ -18,7 +18,6 @@ function generateOperations(): string {
   return NOTICE + toOperationsFile(description);
 }
 
-/** Writes the table of operations. */
 export function writeOperations(): void {
   writeFileSync(OPERATIONS, generateOperations());
 }

@@ -3,7 +3,6 @@ import type { Description, DescribedOperation, Schema } from "./description.ts";
 const API_PATH = "/api/v1";
 const METHODS = new Set(["get", "post", "patch", "delete"]);
 
-/** An API operation as a method of the generated client. */
 interface ClientOperation {
   readonly id: string;
   readonly method: string;

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import {
+  resolveDigest,
   findImages,
   findUnpinned,
   listImageFiles,
   pinImages,
   readImageFile,
 } from "./base-images.ts";
-import { resolveDigest } from "./resolve-digest.ts";
 
 const A = `sha256:${"a".repeat(64)}`;
 const B = `sha256:${"b".repeat(64)}`;

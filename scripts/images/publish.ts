@@ -1,6 +1,6 @@
 import { createClient } from "../../packages/client/src/client.ts";
+import { isVisible } from "../../packages/local/src/demo/demo-command.ts";
 import { demoPieces } from "../../packages/local/src/demo/demo-pieces.ts";
-import { isVisible } from "../../packages/local/src/demo/demo-visible.ts";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
 import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts";
 

@@ -4,8 +4,7 @@ import type { PostRecord } from "../requests/api.ts";
 import { expectAll, expectExactlyOnce } from "../requests/burst.ts";
 import { areReady } from "../system/rolling.ts";
 import type { System } from "../system/system.ts";
-import { countCalls, countTasks, SLOW_MS, type FaultStack } from "./fault-stack.ts";
-import { repeatDuring } from "./repeat-during.ts";
+import { repeatDuring, countCalls, countTasks, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 8;

@@ -5,7 +5,6 @@ import { readLocalStack, type LocalStack } from "@postrider/local/stack/local-fi
 import {
   connectSimulated,
   operate,
-  operateNoting,
   operateWith,
   type OperatedStack,
 } from "@postrider/local/stack/operator";
@@ -103,8 +102,8 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
     sql,
     local,
     operate: (...args) => operate(stack, ...args) as Promise<never>,
-    operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
-    operateWith: (input, ...args) => operateWith(stack, input, ...args) as Promise<never>,
+    operateNoting: (onNote, ...args) => operateWith(stack, args, { onNote }) as Promise<never>,
+    operateWith: (input, ...args) => operateWith(stack, args, { input }) as Promise<never>,
     connect: (...args) => connectSimulated(stack, ...args),
     logs: () => readLogs(local().logs),
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),

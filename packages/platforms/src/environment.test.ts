@@ -1,4 +1,4 @@
-import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { type EnvReader, loadConfig } from "@postrider/shared/config";
 import { expect, test } from "vitest";
 import { readAuthorizationSettings } from "./authorizations.ts";
 import { readPublishingSettings } from "./platforms.ts";

@@ -1,6 +1,6 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import type { PlatformRules } from "./rules.ts";
+import type { PlatformRules } from "#src/rules.ts";
 
 export interface PlatformEnvironment<App, Settings> {
   readonly readApp: (read: EnvReader, toPage: (page: string) => string) => App;

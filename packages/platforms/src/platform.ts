@@ -2,14 +2,14 @@ import type { PlatformAuthorization } from "#src/authorization/configure.ts";
 import type { CommentsConnector } from "#src/comments/connector.ts";
 import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
 import type { LeastVisible } from "#src/diagnosis/live/least-visible.ts";
+import type { PlatformEnvironment } from "#src/environment.ts";
 import type { MetricsConnector } from "#src/metrics/connector.ts";
 import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { LinkForm } from "#src/publishing/permalinks.ts";
+import type { PlatformRules } from "#src/rules.ts";
 import type { AvailableReader, OfferRules } from "#src/settings/available-reader.ts";
 import type { SettingFields } from "#src/settings/field.ts";
-import type { PlatformEnvironment } from "./environment.ts";
-import type { PlatformRules } from "./rules.ts";
 
 export interface PlatformFacts {
   readonly rules: PlatformRules;

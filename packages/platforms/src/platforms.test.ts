@@ -1,8 +1,8 @@
 import { EnvReader } from "@postrider/shared/config";
 import { expect, test } from "vitest";
-import { PLATFORM_IDS } from "./platform-id.ts";
-import { createConnectors, readPublishingSettings } from "./platforms.ts";
-import { PLATFORM_FACTS } from "./registry.ts";
+import { PLATFORM_IDS } from "#src/platform-id.ts";
+import { createConnectors, readPublishingSettings } from "#src/platforms.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 
 const settings = readPublishingSettings(new EnvReader({}), { allow: [] });
 const comments = createConnectors("comments", settings);

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isPlatformId, PLATFORM_IDS } from "./platform-id.ts";
-import { PLATFORM_FACTS } from "./registry.ts";
+import { isPlatformId, PLATFORM_IDS } from "#src/platform-id.ts";
+import { PLATFORM_FACTS } from "#src/registry.ts";
 
 test("PLATFORM_IDS lists the platforms in the order of the REST contract", () => {
   expect(PLATFORM_IDS).toEqual([

@@ -1,12 +1,12 @@
 import { bluesky } from "#src/bluesky/facts.ts";
 import { facebook } from "#src/facebook/facts.ts";
 import { instagram } from "#src/instagram/facts.ts";
+import type { PlatformId } from "#src/platform-id.ts";
+import type { PlatformFacts } from "#src/platform.ts";
 import { telegram } from "#src/telegram/facts.ts";
 import { tiktok } from "#src/tiktok/facts.ts";
 import { x } from "#src/x/facts.ts";
 import { youtube } from "#src/youtube/facts.ts";
-import type { PlatformId } from "./platform-id.ts";
-import type { PlatformFacts } from "./platform.ts";
 
 /**
  * What is known of each platform without a call to it. Services that call no platform import this

@@ -1,6 +1,6 @@
 export type TextUnit = "utf16" | "weighted" | "utf8_bytes" | "graphemes";
 
-export type PostKind = "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
+type PostKind = "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
 
 export interface TextRules {
   readonly max: number;
@@ -28,7 +28,7 @@ export interface TextRules {
   readonly linksClickable: boolean;
 }
 
-export interface MediaRules {
+interface MediaRules {
   readonly required: boolean;
   readonly min: number;
   readonly max: number;
@@ -87,7 +87,7 @@ export interface ImageRules {
   readonly role?: "thumbnail";
 }
 
-export interface VideoCodecRule {
+interface VideoCodecRule {
   readonly name: string;
   readonly pixelFormats?: readonly string[];
 }
@@ -171,7 +171,7 @@ export interface DailyLimitRules {
   };
 }
 
-export interface CommentRules {
+interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;
   readonly reply: boolean | "restricted";
@@ -180,7 +180,7 @@ export interface CommentRules {
 }
 
 /** The mechanism of the platform that prevents publishing a post twice. */
-export type IdempotencyClass =
+type IdempotencyClass =
   | "publish_once_container"
   | "reconcile_by_timeline"
   | "unpublished_then_publish"
@@ -222,4 +222,8 @@ export interface PlatformRules {
   readonly idempotency: IdempotencyClass;
   /** Paths of values that no official document confirms. */
   readonly verifyLive: readonly string[];
+}
+
+export function altTextLimit(rules: PlatformRules, kind: "image" | "video"): number | undefined {
+  return kind === "image" ? rules.media.altTextMax : rules.video.altTextMax;
 }

@@ -8,7 +8,7 @@ import { createSession } from "./bluesky/create-session.ts";
 import { facebookAt } from "./facebook/facebook-at.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
-import { gifMedia, mp4Media, pngMedia, toReel, type TestMedia } from "./test-media.ts";
+import { gifMedia, mp4Media, pngMedia, type TestMedia, toReel } from "./test-media.ts";
 import { guard, startTestPlatform, type TestPlatform } from "./test-platform.ts";
 
 const [x, instagram, facebook, bluesky, tiktok, telegram] = [

@@ -4,7 +4,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { guard, signal, type Ready, type TestPlatform, type Visible } from "./test-platform.ts";
+import { guard, type Ready, signal, type TestPlatform, type Visible } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;

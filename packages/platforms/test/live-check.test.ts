@@ -5,7 +5,7 @@ import type {
   LiveCheckStep,
   LivePost,
 } from "#src/diagnosis/live/check-context.ts";
-import { liveCheckText, type LeastVisible } from "#src/diagnosis/live/least-visible.ts";
+import { type LeastVisible, liveCheckText } from "#src/diagnosis/live/least-visible.ts";
 import { runLiveCheck } from "#src/diagnosis/live/run-live-check.ts";
 import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
 import { createConnectors } from "#src/platforms.ts";

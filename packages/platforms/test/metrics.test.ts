@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createBlueskyMetricsConnector } from "#src/bluesky/metrics/connector.ts";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
-import { createTid } from "#src/bluesky/publishing/tid.ts";
+import { createTid } from "#src/bluesky/publishing/put-post.ts";
 import type { MetricsConnector, MetricsReading, PostMetrics } from "#src/metrics/connector.ts";
 import type { PlatformId } from "#src/platform-id.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";

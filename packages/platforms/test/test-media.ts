@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { MediaUnreadable, type Unreadability } from "#src/publishing/media-unreadable.ts";
+import { MediaUnreadable, type Unreadability } from "#src/publishing/media-bytes.ts";
 import type { PublicationMedia } from "#src/publishing/publication.ts";
 
 const PIECE_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { Call } from "@postrider/simulator/http/call";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { type Simulator, startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeEach } from "vitest";
 import type { PlatformId } from "#src/platform-id.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -8,7 +8,7 @@ import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { StepResult } from "#src/publishing/steps.ts";
 import { judgeRequests } from "./judges/judge-requests.ts";
-import { recordRequest, type RecordedRequest } from "./judges/recorded-request.ts";
+import { type RecordedRequest, recordRequest } from "./judges/recorded-request.ts";
 
 export const guard = { mayStillSend: () => true, timeoutMs: 5000 };
 export const signal = new AbortController().signal;

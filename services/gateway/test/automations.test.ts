@@ -1,5 +1,7 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { faults, summary, type ErrorBody } from "./error-body.ts";
+import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
 import {
   AT,
   COMMENT,
@@ -8,9 +10,7 @@ import {
   INSTANT,
   withoutScope,
   type RecordingServer,
-} from "./engagement-fixture.ts";
-import { faults, summary, type ErrorBody } from "./error-body.ts";
-import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
+} from "./recording-server.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const JOB_ID = "01936a5e-7d2b-7000-8000-00000000000d";

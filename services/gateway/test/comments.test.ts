@@ -8,6 +8,8 @@ import {
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { faults, summary, type ErrorBody } from "./error-body.ts";
+import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
 import {
   ACCOUNT_PATH,
   AT,
@@ -17,9 +19,7 @@ import {
   INSTANT,
   withoutScope,
   type RecordingServer,
-} from "./engagement-fixture.ts";
-import { faults, summary, type ErrorBody } from "./error-body.ts";
-import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
+} from "./recording-server.ts";
 
 const ACTION_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const ACTION = {

@@ -1,14 +1,14 @@
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { faults, summary } from "./error-body.ts";
+import { POST, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
 import {
   AT,
   createRecordingServer,
   INSTANT,
   withoutScope,
   type RecordingServer,
-} from "./engagement-fixture.ts";
-import { faults, summary } from "./error-body.ts";
-import { POST, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
+} from "./recording-server.ts";
 
 const URL = `/api/v1/posts/${POST_ID}/metrics/refresh`;
 const [TARGET] = POST.targets as [(typeof POST.targets)[0]];

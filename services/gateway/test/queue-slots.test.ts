@@ -1,9 +1,9 @@
-import { notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
-import type { FastifyInstance, InjectOptions } from "fastify";
+import { notFound, unprocessable } from "@postrider/shared/errors";
+import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
-import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
+import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
+import { createRecordingServer, type RecordingServer } from "./recording-server.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const PATH = `/api/v1/queue-slots/${RULE_ID}`;
@@ -20,14 +20,8 @@ const RULE = {
   updatedAt: { seconds: 1_795_000_001n, nanos: 0 },
 };
 const RECORD = {
-  id: RULE_ID,
-  name: "Mornings",
-  weekdays: ["mon", "fri"],
-  times: ["09:30", "18:00"],
-  timezone: "Europe/Berlin",
-  startsOn: "2026-11-01",
+  ...RULE,
   endsOn: null,
-  status: "active",
   nextSlots: ["2026-11-20T08:30:00.000Z"],
   createdAt: "2026-11-18T11:06:40.005Z",
   updatedAt: "2026-11-18T11:06:41.000Z",
@@ -39,67 +33,44 @@ const body = {
   timezone: "Europe/Berlin",
 };
 
-let app: FastifyInstance;
-let admission: AdmissionResult = admitted();
-/** The requests that reached the posts service, and the error with which it answers. */
-let seen: object[] = [];
-let refusal: ServiceError | undefined;
-
+let server: RecordingServer;
 beforeAll(async () => {
-  const answer = <T>(request: object, give: T): T => {
-    seen.push(request);
-    if (refusal !== undefined) throw refusal;
-    return give;
-  };
-  app = await createTestServer(
-    {
-      queueSlots: {
-        listQueueSlotRules: (request) => answer(request, { rules: [RULE] }),
-        createQueueSlotRule: (request) =>
-          answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
-        updateQueueSlotRule: (request) => answer(request, { rule: RULE }),
-        deleteQueueSlotRule: (request) => answer(request, {}),
-      },
-      quota: {
-        getQuota: (request) =>
-          answer(request, {
-            monthly: {
-              period: "2026-11",
-              limit: 1000n,
-              used: 12n,
-              reserved: 3n,
-              remaining: 985n,
-              resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
-            },
-            dailyLimits: [
-              {
-                platform: "instagram",
-                accountId: ACCOUNT_ID,
-                scope: "account",
-                limit: 50n,
-                used: 50n,
-                reserved: 0n,
-                remaining: 0n,
-                resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
-              },
-            ],
-          }),
-      },
+  server = await createRecordingServer((answer) => ({
+    queueSlots: {
+      listQueueSlotRules: (request) => answer(request, { rules: [RULE] }),
+      createQueueSlotRule: (request) =>
+        answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
+      updateQueueSlotRule: (request) => answer(request, { rule: RULE }),
+      deleteQueueSlotRule: (request) => answer(request, {}),
     },
-    () => admission,
-  );
+    quota: {
+      getQuota: (request) =>
+        answer(request, {
+          monthly: {
+            period: "2026-11",
+            limit: 1000n,
+            used: 12n,
+            reserved: 3n,
+            remaining: 985n,
+            resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
+          },
+          dailyLimits: [
+            {
+              platform: "instagram",
+              accountId: ACCOUNT_ID,
+              scope: "account",
+              limit: 50n,
+              used: 50n,
+              reserved: 0n,
+              remaining: 0n,
+              resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
+            },
+          ],
+        }),
+    },
+  }));
 });
-afterAll(() => app.close());
-
-async function ask(
-  request: InjectOptions,
-  options: { readonly refused?: ServiceError; readonly admission?: AdmissionResult } = {},
-) {
-  seen = [];
-  refusal = options.refused;
-  admission = options.admission ?? admitted();
-  return await app.inject(request);
-}
+afterAll(() => server[Symbol.asyncDispose]());
 
 const create = (payload: object = body, headers = {}): InjectOptions => ({
   method: "POST",
@@ -110,7 +81,7 @@ const create = (payload: object = body, headers = {}): InjectOptions => ({
 const patch = (payload: object): InjectOptions => ({ method: "PATCH", url: PATH, payload });
 
 test("GET /quota shows the monthly quota and each account's daily limit as numbers", async () => {
-  const answer = await ask({ url: "/api/v1/quota" });
+  const answer = await server.send({ url: "/api/v1/quota" });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
     monthly: {
@@ -134,21 +105,21 @@ test("GET /quota shows the monthly quota and each account's daily limit as numbe
       },
     ],
   });
-  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID }]);
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID }]);
 });
 
 test("GET /queue-slots lists queue slot rules with all their fields", async () => {
-  const answer = await ask({ url: "/api/v1/queue-slots" });
+  const answer = await server.send({ url: "/api/v1/queue-slots" });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ rules: [RECORD] });
 });
 
 test("POST /queue-slots answers 201 with the queue slot rule and no Location header, because no operation reads a single rule", async () => {
-  const answer = await ask(create());
+  const answer = await server.send(create());
   expect([answer.statusCode, answer.headers.location]).toEqual([201, undefined]);
   expect(answer.headers).not.toHaveProperty("idempotent-replayed");
   expect(answer.json()).toEqual(RECORD);
-  expect(seen).toEqual([
+  expect(server.seen()).toEqual([
     {
       $typeName: "postrider.posts.v1.CreateQueueSlotRuleRequest",
       workspaceId: WORKSPACE_ID,
@@ -161,16 +132,16 @@ test("POST /queue-slots answers 201 with the queue slot rule and no Location hea
 });
 
 test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields in the request body", async () => {
-  const first = await ask(create(body, { "idempotency-key": "k-1" }));
+  const first = await server.send(create(body, { "idempotency-key": "k-1" }));
   expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
-  const [before] = seen;
+  const [before] = server.seen();
   const reversed = Object.fromEntries(Object.entries(body).toReversed());
-  await ask(create(reversed, { "idempotency-key": "k-1" }));
-  expect(seen).toEqual([before]);
+  await server.send(create(reversed, { "idempotency-key": "k-1" }));
+  expect(server.seen()).toEqual([before]);
   expect(before).toMatchObject({
     idempotency: { key: "k-1", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
   });
-  const refused = await ask(create(body, { "idempotency-key": "k 1" }));
+  const refused = await server.send(create(body, { "idempotency-key": "k 1" }));
   expect(summary(refused)).toEqual([400, "invalid_request"]);
 });
 
@@ -183,9 +154,9 @@ test.each([
 ])(
   "POST /queue-slots accepts the first and last date %j of a queue slot rule",
   async (period, expected) => {
-    const answer = await ask(create({ ...body, ...period }));
+    const answer = await server.send(create({ ...body, ...period }));
     expect(answer.statusCode).toBe(201);
-    const { startsOn, endsOn } = seen[0] as { startsOn?: string; endsOn?: string };
+    const { startsOn, endsOn } = server.seen()[0] as { startsOn?: string; endsOn?: string };
     expect({ startsOn, endsOn }).toEqual({ startsOn: undefined, endsOn: undefined, ...expected });
   },
 );
@@ -220,16 +191,16 @@ test.each(faulty)(
   "the fields %j are refused when a queue slot rule is created and when it is changed",
   async (fault, expected) => {
     for (const request of [create({ ...body, ...fault }), patch(fault)]) {
-      const answer = await ask(request);
+      const answer = await server.send(request);
       expect(summary(answer)).toEqual([400, "invalid_request"]);
       expect(faults(answer)).toEqual(expected);
-      expect(seen).toEqual([]);
+      expect(server.seen()).toEqual([]);
     }
   },
 );
 
 test("a new queue slot rule requires name, weekdays, times and time zone, and must not contain a status", async () => {
-  const answer = await ask(create({ status: "paused" }));
+  const answer = await server.send(create({ status: "paused" }));
   expect(faults(answer)).toEqual([
     "additional_property /status",
     "required /name",
@@ -251,10 +222,10 @@ test.each([
   ],
   [{ endsOn: null }, { endsOn: "" }],
 ])("PATCH /queue-slots/{id} accepts the change %j", async (payload, expected) => {
-  const answer = await ask(patch(payload));
+  const answer = await server.send(patch(payload));
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual(RECORD);
-  expect(seen).toEqual([
+  expect(server.seen()).toEqual([
     {
       $typeName: "postrider.posts.v1.UpdateQueueSlotRuleRequest",
       workspaceId: WORKSPACE_ID,
@@ -271,32 +242,32 @@ test.each([
   [{ status: "revoked" }, ["not_allowed /status"]],
   [{ status: null }, ["type /status"]],
 ])("PATCH /queue-slots/{id} refuses the change %j", async (payload, expected) => {
-  const answer = await ask(patch(payload));
+  const answer = await server.send(patch(payload));
   expect(summary(answer)).toEqual([400, "invalid_request"]);
   expect(faults(answer)).toEqual(expected);
 });
 
 test("DELETE /queue-slots/{id} answers 204 without a body", async () => {
-  const answer = await ask({ method: "DELETE", url: PATH });
+  const answer = await server.send({ method: "DELETE", url: PATH });
   expect([answer.statusCode, answer.body]).toEqual([204, ""]);
-  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: RULE_ID }]);
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, id: RULE_ID }]);
 });
 
 test("an unknown queue slot rule is answered with 404", async () => {
   for (const method of ["PATCH", "DELETE"] as const) {
     const payload = method === "PATCH" ? { name: "N" } : undefined;
     const request = { method, ...(payload === undefined ? {} : { payload }) };
-    const unknown = await ask({ ...request, url: PATH }, { refused: notFound() });
+    const unknown = await server.send({ ...request, url: PATH }, { error: notFound() });
     expect(summary(unknown)).toEqual([404, "not_found"]);
-    const noId = await ask({ ...request, url: "/api/v1/queue-slots/x" });
+    const noId = await server.send({ ...request, url: "/api/v1/queue-slots/x" });
     expect(summary(noId)).toEqual([404, "not_found"]);
-    expect(seen).toEqual([]);
+    expect(server.seen()).toEqual([]);
   }
 });
 
 test("a request that would create one queue slot rule more than the maximum is refused", async () => {
-  const refused = unprocessable("validation_failed", [{ code: "too_many_rules", limit: 100 }]);
-  const answer = await ask(create(), { refused });
+  const error = unprocessable("validation_failed", [{ code: "too_many_rules", limit: 100 }]);
+  const answer = await server.send(create(), { error });
   expect(summary(answer)).toEqual([422, "validation_failed"]);
   expect(answer.json<ErrorBody>().error.details).toEqual([
     {
@@ -310,21 +281,15 @@ test("a request that would create one queue slot rule more than the maximum is r
 });
 
 test("reading queue slot rules requires the scope posts:read, and changing them posts:write and a verified workspace", async () => {
-  const reader = admitted({ scopes: new Set(["posts:read"]), verified: false });
-  for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
-    expect((await ask({ url }, { admission: reader })).statusCode).toBe(200);
-  const withoutScopes = admitted({ scopes: new Set() });
-  for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
-    expect(summary(await ask({ url }, { admission: withoutScopes }))).toEqual([
-      403,
-      "insufficient_scope",
-    ]);
+  const reader = { scopes: ["posts:read"], verified: false };
+  for (const url of ["/api/v1/queue-slots", "/api/v1/quota"]) {
+    expect((await server.send({ url }, reader)).statusCode).toBe(200);
+    const answer = await server.send({ url }, { scopes: [] });
+    expect(summary(answer)).toEqual([403, "insufficient_scope"]);
+  }
   for (const request of [create({}), patch({}), { method: "DELETE", url: PATH } as const]) {
-    expect(summary(await ask(request, { admission: reader }))).toEqual([403, "insufficient_scope"]);
-    const unverified = admitted({ verified: false });
-    expect(summary(await ask(request, { admission: unverified }))).toEqual([
-      403,
-      "verification_required",
-    ]);
+    expect(summary(await server.send(request, reader))).toEqual([403, "insufficient_scope"]);
+    const answer = await server.send(request, { verified: false });
+    expect(summary(answer)).toEqual([403, "verification_required"]);
   }
 });

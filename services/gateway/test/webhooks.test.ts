@@ -1,15 +1,18 @@
-import { conflict, notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
-import type { FastifyInstance, InjectOptions } from "fastify";
+import { conflict, notFound, unprocessable } from "@postrider/shared/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/admission/admission-result.ts";
-import { faults, type ErrorBody } from "./error-body.ts";
-import { admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
+import { faults, summary, type ErrorBody } from "./error-body.ts";
+import { WORKSPACE_ID } from "./fixture.ts";
+import {
+  AT,
+  createRecordingServer,
+  INSTANT,
+  withoutScope,
+  type RecordingServer,
+} from "./recording-server.ts";
 
 const WEBHOOK_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const DELIVERY_ID = "01936a5e-7d2b-7000-8000-00000000000d";
 const PATH = `/api/v1/webhooks/${WEBHOOK_ID}`;
-const AT = { seconds: 1_795_000_000n, nanos: 5_000_000 };
-const INSTANT = "2026-11-18T11:06:40.005Z";
 const WEBHOOK = {
   id: WEBHOOK_ID,
   url: "https://example.com/hook",
@@ -21,13 +24,8 @@ const WEBHOOK = {
   updatedAt: AT,
 };
 const RECORD = {
-  id: WEBHOOK_ID,
-  url: "https://example.com/hook",
-  description: "Mine",
-  events: ["post.*"],
-  status: "active",
+  ...WEBHOOK,
   disabledReason: null,
-  signing: "hmac-sha256",
   publicKey: null,
   maxPerSecond: null,
   createdAt: INSTANT,
@@ -54,13 +52,8 @@ const DELIVERY = {
   ],
 };
 const DELIVERY_RECORD = {
-  id: DELIVERY_ID,
-  eventId: DELIVERY_ID,
-  eventType: "post.published",
-  status: "failed",
-  attemptCount: 1,
+  ...DELIVERY,
   nextAttemptAt: null,
-  error: "backlog_full",
   createdAt: INSTANT,
   payload: { id: "a", data: { b: [1] } },
   attempts: [
@@ -78,78 +71,44 @@ const DELIVERY_RECORD = {
 };
 const BODY = { url: "https://example.com/hook", events: ["post.*"] };
 
-let app: FastifyInstance;
-let admission: AdmissionResult;
-/** The requests that reached the delivery service, and the error with which it answers. */
-let seen: object[] = [];
-let refusal: ServiceError | undefined;
-
+let server: RecordingServer;
 beforeAll(async () => {
-  const answer = <T>(request: object, give: T): T => {
-    seen.push(request);
-    if (refusal !== undefined) throw refusal;
-    return give;
-  };
-  app = await createTestServer(
-    {
-      webhooks: {
-        listWebhooks: (request) => answer(request, { webhooks: [WEBHOOK], nextCursor: "next" }),
-        createWebhook: (request) => answer(request, { webhook: WEBHOOK, secret: "whsec_a" }),
-        updateWebhook: (request) => answer(request, { webhook: WEBHOOK }),
-        revokeWebhook: (request) => answer(request, {}),
-        listWebhookDeliveries: (request) => answer(request, { deliveries: [DELIVERY] }),
-        retryWebhookDelivery: (request) => answer(request, { delivery: DELIVERY }),
-      },
+  server = await createRecordingServer((answer) => ({
+    webhooks: {
+      listWebhooks: (request) => answer(request, { webhooks: [WEBHOOK], nextCursor: "next" }),
+      createWebhook: (request) => answer(request, { webhook: WEBHOOK, secret: "whsec_a" }),
+      updateWebhook: (request) => answer(request, { webhook: WEBHOOK }),
+      revokeWebhook: (request) => answer(request, {}),
+      listWebhookDeliveries: (request) => answer(request, { deliveries: [DELIVERY] }),
+      retryWebhookDelivery: (request) => answer(request, { delivery: DELIVERY }),
     },
-    () => admission,
-  );
+  }));
 });
-afterAll(() => app.close());
-
-async function send(
-  options: InjectOptions,
-  {
-    error,
-    scopes = ["webhooks:read", "webhooks:write"],
-  }: {
-    readonly error?: ServiceError;
-    readonly scopes?: readonly string[];
-  } = {},
-) {
-  seen = [];
-  refusal = error;
-  admission = admitted({ scopes: new Set(scopes) });
-  const headers = { authorization: "Bearer a", ...options.headers };
-  return await app.inject({ ...options, headers });
-}
+afterAll(() => server[Symbol.asyncDispose]());
 
 test("a list of webhook subscriptions is returned as one page with the cursor of the next page, without secrets", async () => {
-  const { statusCode: status, body: text } = await send({
+  const answer = await server.send({
     method: "GET",
     url: "/api/v1/webhooks?limit=1",
   });
 
-  expect(status).toBe(200);
-  expect(JSON.parse(text)).toEqual({ webhooks: [RECORD], nextCursor: "next" });
-  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, limit: 1, cursor: "" }]);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ webhooks: [RECORD], nextCursor: "next" });
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, limit: 1, cursor: "" }]);
 });
 
 test("POST /webhooks answers 201 with the location and the secret of the subscription, and sends the defaults to the delivery service", async () => {
-  const {
-    statusCode: status,
-    headers,
-    body: text,
-  } = await send({
+  const answer = await server.send({
     method: "POST",
     url: "/api/v1/webhooks",
     headers: { "idempotency-key": "a key that is ignored" },
     payload: BODY,
   });
 
-  expect(status).toBe(201);
-  expect(headers.location).toBe(PATH);
-  expect(JSON.parse(text)).toEqual({ ...RECORD, secret: "whsec_a" });
-  expect(seen).toMatchObject([
+  expect(answer.statusCode).toBe(201);
+  expect(answer.headers.location).toBe(PATH);
+  expect(answer.json()).toEqual({ ...RECORD, secret: "whsec_a" });
+  expect(server.seen()).toMatchObject([
     { url: BODY.url, events: ["post.*"], description: "", signing: "hmac-sha256" },
   ]);
 });
@@ -165,55 +124,55 @@ test.each([
 ])(
   "a request to create a webhook subscription with the body %j is refused, and the error lists everything that is wrong",
   async (payload, expected) => {
-    const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload });
+    const answer = await server.send({ method: "POST", url: "/api/v1/webhooks", payload });
 
     expect(answer.statusCode).toBe(400);
     expect(faults(answer)).toEqual(expected);
-    expect(seen).toEqual([]);
+    expect(server.seen()).toEqual([]);
   },
 );
 
 test("a change of a webhook subscription sends only the fields that the client sent, and null removes the maximum rate", async () => {
-  const { statusCode: status, body: text } = await send({
+  const answer = await server.send({
     method: "PATCH",
     url: PATH,
     payload: { maxPerSecond: null, rotateSecret: { graceHours: 0 } },
   });
 
-  expect(status).toBe(200);
-  expect(JSON.parse(text)).toEqual(RECORD);
-  expect(seen).toMatchObject([
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual(RECORD);
+  expect(server.seen()).toMatchObject([
     { id: WEBHOOK_ID, maxPerSecond: 0, rotateSecret: { graceHours: 0 }, events: [] },
   ]);
-  expect(seen[0]).not.toHaveProperty("url");
+  expect(server.seen()[0]).not.toHaveProperty("url");
 });
 
 test("revoking a webhook subscription is answered with 204 and no body", async () => {
-  const { statusCode: status, body: text } = await send({ method: "DELETE", url: PATH });
+  const answer = await server.send({ method: "DELETE", url: PATH });
 
-  expect({ status, text }).toEqual({ status: 204, text: "" });
-  expect(seen).toMatchObject([{ id: WEBHOOK_ID }]);
+  expect([answer.statusCode, answer.body]).toEqual([204, ""]);
+  expect(server.seen()).toMatchObject([{ id: WEBHOOK_ID }]);
 });
 
 test("the history of a webhook subscription shows payloads as JSON, and null for the fields that an attempt does not have", async () => {
-  const { statusCode: status, body: text } = await send({
+  const answer = await server.send({
     method: "GET",
     url: `${PATH}/deliveries?status=failed&eventType=post.published`,
   });
 
-  expect(status).toBe(200);
-  expect(JSON.parse(text)).toEqual({ deliveries: [DELIVERY_RECORD], nextCursor: null });
-  expect(seen).toMatchObject([
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ deliveries: [DELIVERY_RECORD], nextCursor: null });
+  expect(server.seen()).toMatchObject([
     { webhookId: WEBHOOK_ID, status: "failed", eventType: "post.published" },
   ]);
 });
 
 test("a retry of a webhook delivery is answered with 202 and the delivery", async () => {
   const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
-  const { statusCode: status, body: text } = await send({ method: "POST", url });
+  const answer = await server.send({ method: "POST", url });
 
-  expect(status).toBe(202);
-  expect(JSON.parse(text)).toEqual(DELIVERY_RECORD);
+  expect(answer.statusCode).toBe(202);
+  expect(answer.json()).toEqual(DELIVERY_RECORD);
 });
 
 test.each([
@@ -225,10 +184,9 @@ test.each([
   "the gateway passes on the refusal %s of a retry of a webhook delivery",
   async (error, expected) => {
     const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
-    const { statusCode: status, body: text } = await send({ method: "POST", url }, { error });
+    const answer = await server.send({ method: "POST", url }, { error });
 
-    expect(status).toBe(expected);
-    expect((JSON.parse(text) as ErrorBody).error.code).toBe(error.reason);
+    expect(summary(answer)).toEqual([expected, error.reason]);
   },
 );
 
@@ -240,24 +198,20 @@ test.each([
   ["GET", `${PATH}/deliveries`, "webhooks:read"],
   ["POST", `${PATH}/deliveries/${DELIVERY_ID}/retry`, "webhooks:write"],
 ] as const)("%s %s needs the scope %s", async (method, url, scope) => {
-  const others = ["webhooks:read", "webhooks:write", "posts:write"].filter(
-    (each) => each !== scope,
-  );
-  const { statusCode: status, body: text } = await send({ method, url }, { scopes: others });
+  const answer = await server.send({ method, url }, { scopes: withoutScope(scope) });
 
-  expect(status).toBe(403);
-  expect((JSON.parse(text) as ErrorBody).error.code).toBe("insufficient_scope");
+  expect(summary(answer)).toEqual([403, "insufficient_scope"]);
 });
 
 test.each(["nonsense", "0", "01936A5E-7D2B-7000-8000-00000000000C"])(
   "the id %s of a webhook subscription or a webhook delivery is answered as not found",
   async (id) => {
     for (const url of [`/api/v1/webhooks/${id}/deliveries`])
-      expect((await send({ method: "GET", url })).statusCode).toBe(404);
+      expect((await server.send({ method: "GET", url })).statusCode).toBe(404);
 
     const retry = `${PATH}/deliveries/${id}/retry`;
-    expect((await send({ method: "POST", url: retry })).statusCode).toBe(404);
-    expect(seen).toEqual([]);
+    expect((await server.send({ method: "POST", url: retry })).statusCode).toBe(404);
+    expect(server.seen()).toEqual([]);
   },
 );
 
@@ -266,7 +220,7 @@ test("a subscription to localhost is refused with the reason, and with the ways 
     { code: "webhook_not_public", path: "/url" },
   ]);
   const payload = { ...BODY, url: "http://localhost:3000/hook" };
-  const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload }, { error });
+  const answer = await server.send({ method: "POST", url: "/api/v1/webhooks", payload }, { error });
   const body = answer.json<ErrorBody>();
 
   expect(body.error.code).toBe("address_not_allowed");

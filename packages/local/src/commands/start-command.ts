@@ -5,7 +5,6 @@ import { aborted, interruption } from "#src/processes/interruption.ts";
 import type { LocalStack } from "#src/stack/local-file.ts";
 import { startStack } from "#src/stack/stack.ts";
 
-/** The text that `npm start` prints when every process of the local stack is ready. */
 function banner(stack: LocalStack, readyMs: number): string {
   const body = JSON.stringify({
     content: "Hello from Postrider",

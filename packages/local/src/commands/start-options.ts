@@ -1,20 +1,14 @@
 import { parseArgs } from "node:util";
 
-/** Options of the command line of `npm start` and `npm run demo`. */
 export interface StartOptions {
-  /** Port on which the gateway listens; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Whether the data of earlier starts is deleted before this start. */
   readonly fresh: boolean;
-  /** Number of replicas of each service. */
   readonly replicas: number;
-  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart: boolean;
   readonly help: boolean;
 }
 
-/** The text that `npm start -- --help` prints. */
 export const usage = `npm start -- [--port N] [--kafka] [--fresh] [--replicas N] [--no-restart]
 
   --port N       the gateway listens on N (8080 by default)

@@ -1,10 +1,9 @@
-import { type Client, createClient } from "@postrider/client";
+import { createHash } from "node:crypto";
+import { type PostTarget, type Client, createClient } from "@postrider/client";
 import { parseStartOptions } from "#src/commands/start-options.ts";
 import { defaultDataDir, environment } from "#src/config.ts";
-import { type DemoPiece, demoPieces } from "#src/demo/demo-pieces.ts";
-import { resultTable, type VerifiedTarget } from "#src/demo/demo-view.ts";
-import { isVisible } from "#src/demo/demo-visible.ts";
-import { watchPost } from "#src/demo/demo-watch.ts";
+import { type DemoFile, type DemoPiece, demoPieces } from "#src/demo/demo-pieces.ts";
+import { watchPost, resultTable, type VerifiedTarget } from "#src/demo/demo-view.ts";
 import { probePort } from "#src/processes/free-port.ts";
 import { interruption } from "#src/processes/interruption.ts";
 import { findLauncher } from "#src/processes/leftovers.ts";
@@ -75,4 +74,33 @@ async function publishPiece(
       visible: await isVisible(stack, target, piece),
     })),
   );
+}
+
+interface Entry {
+  readonly id: string;
+  readonly text: string;
+  readonly media: readonly { readonly sha256: string }[];
+}
+
+/**
+ * Asks the simulated platform whether readers see the post, with its file byte for byte. TikTok assigns the id of a post
+ * later; until then the demo finds the post by its text.
+ */
+export async function isVisible(
+  stack: Pick<LocalStack, "simulatorUrl" | "accounts">,
+  target: PostTarget,
+  { content, file }: { readonly content: string; readonly file?: DemoFile },
+): Promise<boolean> {
+  const account = stack.accounts.find((each) => each.id === target.accountId);
+  const url = new URL("/_control/visible", stack.simulatorUrl);
+  url.searchParams.set("platform", target.platform);
+  url.searchParams.set("account", account?.externalId ?? "");
+  const seen = (await (await fetch(url)).json()) as readonly Entry[];
+  const entry = seen.find(({ id, text }) =>
+    target.externalId === null ? text === content : id === target.externalId,
+  );
+  if (file === undefined) return entry !== undefined;
+
+  const sha256 = createHash("sha256").update(file.data).digest("hex");
+  return entry?.media.some((media) => media.sha256 === sha256) ?? false;
 }

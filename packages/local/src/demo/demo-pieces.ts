@@ -1,20 +1,22 @@
 import type { PostOption } from "@postrider/client";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import type { DemoFile } from "#src/demo/demo-visible.ts";
 import { sampleJpeg, sampleMp4 } from "#src/demo/sample-media.ts";
 import type { LocalAccount } from "#src/stack/local-file.ts";
 
 type Kind = "text" | "image" | "video";
 
-/** One post of the demo, with the accounts whose platforms accept this kind of post. */
+export interface DemoFile {
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
 export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** The media file of the demo post; absent for a post with only a text. */
   readonly file?: DemoFile;
-  /** Platform-specific options of the post, for the platforms that require some. */
   readonly options: Readonly<Record<string, PostOption>>;
 }
 
@@ -40,7 +42,6 @@ function demandsOf(
   );
 }
 
-/** Returns the accounts whose platforms accept the given kind of post. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(

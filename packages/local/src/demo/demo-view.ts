@@ -1,4 +1,9 @@
-import type { PostTarget } from "@postrider/client";
+import {
+  type Client,
+  type PostDetail,
+  type PostTarget,
+  PostWaitTimeoutError,
+} from "@postrider/client";
 
 const signs: Readonly<Record<string, string>> = {
   pending: "·",
@@ -7,7 +12,6 @@ const signs: Readonly<Record<string, string>> = {
   failed: "✗",
 };
 
-/** Formats the progress line of one target in the demo. */
 export function progressLine(target: PostTarget, elapsedMs: number): string {
   const sign = signs[target.status] ?? "?";
   const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
@@ -15,15 +19,12 @@ export function progressLine(target: PostTarget, elapsedMs: number): string {
   return `  ${sign} ${target.platform.padEnd(10)} ${target.username.padEnd(28)} ${target.status.padEnd(11)} ${seconds.padStart(7)}${reason}`;
 }
 
-/** A target, and whether readers of the platform see its post. */
 export interface VerifiedTarget {
-  /** The kind of a demo post: a text, an image or a video. */
   readonly kind: string;
   readonly target: PostTarget;
   readonly visible: boolean;
 }
 
-/** Formats the result table that the demo prints at its end. */
 export function resultTable(rows: readonly VerifiedTarget[]): string {
   const cells = rows.map(({ kind, target, visible }) => [
     target.platform,
@@ -41,4 +42,55 @@ export function resultTable(rows: readonly VerifiedTarget[]): string {
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd();
   const rule = widths.map((width) => "─".repeat(width));
   return `${[head, rule, ...cells].map(line).join("\n")}\n`;
+}
+
+const openStatuses = new Set(["pending", "publishing"]);
+const timeoutMs = 120_000;
+const maxIntervalMs = 50;
+const { stdout } = process;
+
+/**
+ * Prints the progress of a post's targets until all of them have ended: in place on a terminal, otherwise
+ * one line for each change.
+ */
+export async function watchPost(
+  client: Client,
+  post: PostDetail,
+  signal: AbortSignal,
+): Promise<PostDetail> {
+  const began = performance.now();
+  const settledAt = new Map<string, number>();
+  const drawn = new Map<string, string>();
+  const draw = ({ targets }: PostDetail): void => {
+    const now = performance.now() - began;
+    for (const target of targets) drawTarget(target, elapsedOf(target, settledAt, now), drawn);
+  };
+  const onUpdate = (latest: PostDetail): void => {
+    if (stdout.isTTY) stdout.write(`\u001b[${latest.targets.length}A`);
+
+    draw(latest);
+  };
+  draw(post);
+  try {
+    return await client.waitForPost(post.id, { timeoutMs, maxIntervalMs, onUpdate, signal });
+  } catch (error) {
+    if (error instanceof PostWaitTimeoutError) return error.post;
+    throw error;
+  }
+}
+
+function elapsedOf(target: PostTarget, settledAt: Map<string, number>, now: number): number {
+  if (openStatuses.has(target.status)) return now;
+
+  const settled = settledAt.get(target.accountId) ?? now;
+  settledAt.set(target.accountId, settled);
+  return settled;
+}
+
+function drawTarget(target: PostTarget, elapsedMs: number, drawn: Map<string, string>): void {
+  if (stdout.isTTY) stdout.write(`\u001b[2K${progressLine(target, elapsedMs)}\n`);
+  else if (drawn.get(target.accountId) !== target.status) {
+    drawn.set(target.accountId, target.status);
+    stdout.write(`${progressLine(target, elapsedMs)}\n`);
+  }
 }

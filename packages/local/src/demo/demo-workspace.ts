@@ -9,7 +9,6 @@ import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { reasonOf } from "#src/stack/database.ts";
 import type { LocalAccount } from "#src/stack/local-file.ts";
 
-/** The demo workspace of a local stack, its API key and its accounts. */
 export interface DemoWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
@@ -27,7 +26,6 @@ const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
-  /** The identity of the operator's tool, with which the demo calls the services. */
   readonly identity: OwnIdentity;
   readonly known: { readonly workspaceId: string; readonly apiKey: string } | undefined;
 }): Promise<DemoWorkspace> {

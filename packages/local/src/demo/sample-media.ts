@@ -2,7 +2,6 @@ import { crc32, deflateSync } from "node:zlib";
 
 export { sampleMp4, type SampleVideo } from "./sample-mp4.ts";
 
-/** Size of a sample image in pixels. */
 export interface SampleSize {
   readonly width: number;
   readonly height: number;
@@ -33,7 +32,6 @@ export function samplePng({ width, height }: SampleSize = SIZE): Uint8Array<Arra
   ]);
 }
 
-/** Encodes one chunk of a PNG with its checksum. */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const chunk = Buffer.alloc(12 + data.length);
   chunk.writeUInt32BE(data.length, 0);
@@ -70,7 +68,6 @@ export function sampleJpeg({ width, height }: SampleSize = SIZE): Uint8Array<Arr
   ]);
 }
 
-/** Encodes a segment of a JPEG with its length. */
 export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);

@@ -1,4 +1,3 @@
-/** Properties of a sample video. */
 export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
@@ -16,9 +15,7 @@ export interface SampleVideo {
 
 /** Number of pictures per second of a sample video; each is shown for several frames, so that the file stays small. */
 const PICTURES_PER_SECOND = 10;
-/** Ticks per second of a sample video's timescale. */
 const TIMESCALE = 600;
-/** Width and height of an H.264 macroblock in pixels. */
 const SIDE = 16;
 /** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
 const SEQUENCE_HEAD = Buffer.from("67420028", "hex");
@@ -52,20 +49,17 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   );
 }
 
-/** Encodes a box of an ISO base media file, such as an MP4. */
 export function box(type: string, ...payload: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(payload);
   return Buffer.concat([u32(content.length + 8), ascii(type), content]);
 }
 
-/** Encodes each number as four bytes, big-endian. */
 export function u32(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, 4 * index));
   return bytes;
 }
 
-/** Encodes a text with one byte for each character. */
 export function ascii(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }

@@ -10,12 +10,10 @@ const folder = join(import.meta.dirname, "../../kafka");
 const pom = join(folder, "pom.xml");
 const lib = join(folder, "lib");
 
-/** The only environment variables that Java and Maven are given. */
 export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;
 
-/** The Java program: the one in `JAVA_HOME`, otherwise the one on PATH. */
 export function javaProgram(env: JavaEnvironment): string {
   return env.JAVA_HOME === undefined || env.JAVA_HOME === ""
     ? "java"

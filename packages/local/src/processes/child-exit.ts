@@ -11,14 +11,14 @@ export function childExit(child: ChildProcess): Promise<string> {
   });
 }
 
+/** A signal that ends a process, and how long to wait for the end before the next one. */
+export type StopStep = readonly [signal: NodeJS.Signals, waitMs: number];
+
 /**
  * Ends a child process: sends each signal in turn, with a wait after each. The last signal should be SIGKILL.
  * A stopped child (SIGSTOP) is continued first, because otherwise only SIGKILL would reach it.
  */
-export async function endChild(
-  child: ChildProcess,
-  steps: readonly (readonly [signal: NodeJS.Signals, waitMs: number])[],
-): Promise<void> {
+export async function endChild(child: ChildProcess, steps: readonly StopStep[]): Promise<void> {
   const exited = childExit(child);
   for (const [signal, waitMs] of steps) {
     child.kill(signal);

@@ -1,7 +1,11 @@
 import { randomInt } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { reservePort } from "#src/processes/port-reservation.ts";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { readHolder } from "#src/processes/hold.ts";
+import { writeJsonFile } from "#src/processes/json-file.ts";
+import { identifyProcess, stillRuns } from "#src/processes/process-identity.ts";
 
 /**
  * Checks whether a process can listen on a TCP port of an IPv4 address now.
@@ -53,4 +57,56 @@ function lowestEphemeralPort(): number {
   } catch {
     return 32_768;
   }
+}
+
+/** Folder with one file for each reserved port; the file identifies the process that reserved it. */
+const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
+const reserved = new Set<number>();
+
+/**
+ * Reserves a port until this process ends. Without a reservation, another launcher could take the port while no process
+ * listens on it: between the choice of the port and the start of its server, and while a process of the stack is down.
+ *
+ * @returns False when another running process has reserved the port.
+ */
+export function reservePort(port: number): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (reserved.size === 0) process.once("exit", releaseAll);
+  const file = join(folder, String(port));
+  const own = join(folder, `own-${process.pid}`);
+  writeJsonFile(own, identifyProcess(process.pid));
+  try {
+    if (!links(own, file)) {
+      if (reserved.has(port) || isHeld(file)) return false;
+      rmSync(file, { force: true });
+      if (!links(own, file)) return false;
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  reserved.add(port);
+  return true;
+}
+
+function releaseAll(): void {
+  for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
+}
+
+/**
+ * Creates a hard link and returns whether that succeeded. Creating a link is atomic: only one of two concurrent
+ * processes reserves the port.
+ */
+function links(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function isHeld(file: string): boolean {
+  const holder = readHolder(file);
+  return holder !== undefined && stillRuns(holder);
 }

@@ -29,7 +29,8 @@ export function holderIsGone(file: string): boolean {
   return true;
 }
 
-function readHolder(file: string): ProcessIdentity | undefined {
+/** Reads which process a hold file or a reservation names. */
+export function readHolder(file: string): ProcessIdentity | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;
@@ -39,7 +40,6 @@ function readHolder(file: string): ProcessIdentity | undefined {
   }
 }
 
-/** Whether a value that was read from a file identifies a process (pid, boot id and start time). */
 export function isIdentity(value: unknown): value is ProcessIdentity {
   return (
     typeof value === "object" &&

@@ -15,7 +15,6 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** Resolves when the given abort signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -10,7 +10,6 @@ export function writeJsonFile(path: string, value: unknown): void {
   renameSync(unfinished, path);
 }
 
-/** Reads what `writeJsonFile` wrote; undefined when the file does not exist. */
 export function readJsonFile(path: string): unknown {
   let text: string;
   try {

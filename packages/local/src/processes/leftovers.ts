@@ -11,7 +11,6 @@ import {
 } from "#src/processes/process-identity.ts";
 import type { Layout } from "#src/stack/layout.ts";
 
-/** Result code of SQLite when another connection has locked the database. */
 const SQLITE_BUSY = 5;
 
 /**
@@ -76,7 +75,6 @@ function release(layout: Layout, lock: Disposable): void {
   lock[Symbol.dispose]();
 }
 
-/** Returns the launcher that runs a local stack in a data folder; undefined when none runs. */
 export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   const launcher = readJsonFile(layout.launcherFile);
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
@@ -90,6 +88,11 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
+export function listProcesses(layout: Layout): ProcessIdentity[] {
+  const recorded = readJsonFile(layout.processesFile);
+  return Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
+}
+
 // Names no process if the launcher is just starting and has not written its launcher file yet.
 function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefined): string {
   const named = launcher === undefined ? "" : ` (process ${launcher.pid})`;
@@ -97,8 +100,7 @@ function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefin
 }
 
 async function endLeftovers(layout: Layout): Promise<void> {
-  const recorded = readJsonFile(layout.processesFile);
-  const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
+  const identities = listProcesses(layout);
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
   if (postmaster !== undefined)

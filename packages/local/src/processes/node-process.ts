@@ -1,17 +1,12 @@
-import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { endChild } from "#src/processes/child-exit.ts";
-import { guardChild } from "#src/processes/guardian.ts";
-import type { RunningPart } from "#src/processes/running-part.ts";
+import { once } from "node:events";
+import { startChild, toPart } from "#src/processes/start-child.ts";
+import type { RunningPart } from "#src/processes/supervised-part.ts";
 
-/** Options for the start of a Postrider process. */
 export interface NodeProcessOptions {
   readonly script: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File to which the output of the process is appended. */
   readonly logFile: string;
-  /** How long the process may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 
@@ -33,30 +28,13 @@ export const NODE_FLAGS: readonly string[] = [
  * Starts a service with the Node of this process, without a shell or wrapper, so that the pid belongs to the process
  * that listens on the port.
  */
-export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
-  const log = openSync(options.logFile, "a", 0o600);
-  const args = [...NODE_FLAGS, "--enable-source-maps", options.script];
-  const child = spawn(process.execPath, args, {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: ["ignore", log, log],
-  });
-  closeSync(log);
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("spawn", () => {
-      const exited = guardChild(child, "TERM");
-      resolve({
-        pid: child.pid ?? 0,
-        exited,
-        async [Symbol.asyncDispose]() {
-          await endChild(child, [
-            ["SIGTERM", options.graceMs],
-            ["SIGKILL", 1_000],
-          ]);
-          await exited;
-        },
-      });
-    });
-  });
+export async function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
+  const { script, graceMs, ...others } = options;
+  const started = startChild(
+    process.execPath,
+    [...NODE_FLAGS, "--enable-source-maps", script],
+    others,
+  );
+  await once(started.child, "spawn");
+  return toPart(started, ["SIGTERM", graceMs], ["SIGKILL", 1_000]);
 }

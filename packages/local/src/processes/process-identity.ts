@@ -40,12 +40,10 @@ export function parseProcStat(line: string): { state: string; startTicks: number
   return { state, startTicks };
 }
 
-/** The command line of a process, empty when it cannot be read. */
 export function commandLine(pid: number): string[] {
   return (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0").filter((part) => part !== "");
 }
 
-/** The path of the binary that a process runs; undefined when it cannot be read. */
 export function executablePath(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`);

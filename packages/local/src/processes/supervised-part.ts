@@ -2,16 +2,28 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderIsGone } from "#src/processes/hold.ts";
-import type { PartPlan, RunningPart } from "#src/processes/running-part.ts";
+import { recordProcesses } from "#src/processes/leftovers.ts";
+import type { Layout } from "#src/stack/layout.ts";
 
-/** Options for the supervision of one process of the local stack. */
+/** A running process of the local stack. Disposing of it ends the process. */
+export interface RunningPart extends AsyncDisposable {
+  readonly pid: number;
+  readonly exited: Promise<string>;
+}
+
+/** How a process of the local stack is started. Every start uses the same port. */
+export interface PartPlan {
+  /** Name of the process: `posts`, or `posts-2` for the second replica of the posts service. */
+  readonly name: string;
+  /** Name of the hold file that keeps the process down; the replicas of a service share one. */
+  readonly holdName: string;
+  readonly start: () => Promise<RunningPart>;
+}
+
 export interface SupervisionOptions {
   readonly holdDir: string;
-  /** Whether the process is started again when it ends; false = it stays down. */
   readonly restart: boolean;
-  /** Called each time the process has been started and has a new process id. */
   readonly onStarted: () => void;
-  /** Called with one line for each event of the process, such as its end or its restart. */
   readonly report: (line: string) => void;
 }
 
@@ -44,18 +56,15 @@ export class SupervisedPart implements AsyncDisposable {
     return this.#running?.pid ?? 0;
   }
 
-  /** Starts the process for the first time, and throws if that fails. */
   async start(): Promise<void> {
     this.#running = await this.plan.start();
     this.#options.onStarted();
   }
 
-  /** Resolves with the reason when the current process has ended. */
   async ended(): Promise<string> {
     return (await this.#running?.exited) ?? "by itself";
   }
 
-  /** Starts supervision: from now on the process is started again when it ends. */
   supervise(): void {
     this.#loop = this.#keepUp();
   }
@@ -82,7 +91,6 @@ export class SupervisedPart implements AsyncDisposable {
     }
   }
 
-  /** Waits for the end of the process and returns how it ended, or undefined when the stack is being stopped. */
   async #endOrStop(): Promise<string | undefined> {
     const { signal } = this.#stopping;
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
@@ -128,5 +136,53 @@ export class SupervisedPart implements AsyncDisposable {
 
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
+  }
+}
+
+/**
+ * The processes of one local stack. The registry writes their pids to a file, so that the next launcher can end them if
+ * the current launcher is killed.
+ */
+export class PartRegistry {
+  readonly #parts: SupervisedPart[] = [];
+  readonly #layout: Layout;
+  readonly #restart: boolean;
+  readonly #report: (line: string) => void;
+  #onChange: () => void = () => {};
+
+  constructor(layout: Layout, options: { restart: boolean; report: (line: string) => void }) {
+    this.#layout = layout;
+    this.#restart = options.restart;
+    this.#report = options.report;
+  }
+
+  add(plan: PartPlan): SupervisedPart {
+    const part = new SupervisedPart(plan, {
+      holdDir: this.#layout.hold,
+      restart: this.#restart,
+      report: this.#report,
+      onStarted: () => {
+        recordProcesses(
+          this.#layout,
+          this.#parts.map((each) => each.pid),
+        );
+        this.#onChange();
+      },
+    });
+    this.#parts.push(part);
+    return part;
+  }
+
+  /**
+   * Starts the supervision of all processes of the stack: a process that ends is started again, and `onChange` is
+   * called for each restart.
+   */
+  supervise(onChange: () => void): void {
+    this.#onChange = onChange;
+    for (const part of this.#parts) part.supervise();
+  }
+
+  release(): void {
+    this.#onChange = () => {};
   }
 }

@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The operating-system user as which a process is started. */
 export interface ProcessUser {
   readonly uid: number;
   readonly gid: number;

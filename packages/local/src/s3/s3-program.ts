@@ -17,7 +17,6 @@ const folder = join(root, "node_modules/.cache/postrider");
 /** Lowest Go 1.x that downloads by itself the newer Go version that a module requires. */
 const lowestMinor = 21;
 
-/** The environment in which Go runs. */
 export type GoEnvironment = Readonly<Record<string, string | undefined>>;
 
 const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];

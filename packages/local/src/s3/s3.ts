@@ -3,33 +3,25 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { environment } from "#src/config.ts";
 import { findStablePorts } from "#src/processes/free-port.ts";
-import type { RunningPart } from "#src/processes/running-part.ts";
 import { startServerProcess } from "#src/processes/server-process.ts";
+import type { RunningPart } from "#src/processes/supervised-part.ts";
 import { ensureS3Program, type GoEnvironment } from "#src/s3/s3-program.ts";
 
-/** A running S3 server with one bucket. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedS3 extends RunningPart {
-  /** Folder of the S3 server's data, with the objects in `buckets`. */
   readonly dataDir: string;
   readonly port: number;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Settings with which the media service uses the S3 server. */
   readonly settings: Readonly<Record<`S3_${string}`, string>>;
 }
 
-/** Options for the start of an S3 server. */
 export interface S3Options {
-  /** Folder of the S3 server's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the S3 server listens; default: a free one. */
   readonly port?: number;
   /** Access keys from an earlier start of the S3 server. Default: new keys are created. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
-  /** File for the messages of the S3 server; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Environment in which Go is found. */
   readonly env?: GoEnvironment;
 }
 

@@ -33,7 +33,6 @@ export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promi
   );
 }
 
-/** Removes the password from a connection string, so that it may be printed. */
 export function withoutPassword(url: string): string {
   const shown = new URL(url);
   shown.password = "";

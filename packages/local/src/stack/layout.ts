@@ -1,12 +1,10 @@
 import { join } from "node:path";
 
-/** Root folder of this git checkout. */
 export const root = join(import.meta.dirname, "../../../..");
 
 /** Folder of Node's compile cache for all Postrider processes, which halves the time to load a service. */
 export const compileCache: string = join(root, "node_modules/.postrider/compile-cache");
 
-/** Paths of everything in the data folder of a local stack. */
 export interface Layout {
   readonly dataDir: string;
   readonly secretsFile: string;
@@ -30,7 +28,6 @@ export interface Layout {
   readonly kafka: string;
   readonly simulator: string;
   readonly media: string;
-  /** Folder for media files while the media service checks them. */
   readonly mediaTemp: string;
 }
 

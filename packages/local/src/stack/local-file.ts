@@ -9,7 +9,6 @@ export interface LocalService {
   readonly metricsUrl: string;
 }
 
-/** A connected account of the demo workspace. */
 export interface LocalAccount {
   readonly id: string;
   readonly platform: string;
@@ -19,7 +18,6 @@ export interface LocalAccount {
 
 /** `.postrider/local.json`: the description of the running stack for tools and tests. */
 export interface LocalStack {
-  /** Address of the gateway, without `/api/v1`. */
   readonly baseUrl: string;
   readonly docsUrl: string;
   /** API key of the demo workspace, with every scope. */
@@ -30,7 +28,6 @@ export interface LocalStack {
   /** Connection URL of the database owner, who may read every schema. */
   readonly databaseUrl: string;
   readonly bus: "postgres" | "kafka";
-  /** Time settings that the services use, in seconds. */
   readonly time: TimeSettings;
   readonly services: Readonly<Record<ServiceName, readonly LocalService[]>>;
   /** The embedded Postgres; null when `DATABASE_URL` names a Postgres outside of the stack. */
@@ -39,14 +36,11 @@ export interface LocalStack {
     readonly dataDir: string;
     readonly port: number;
   } | null;
-  /** The embedded Kafka broker; null when the stack runs none. */
   readonly kafka: { readonly pid: number; readonly port: number } | null;
   readonly simulator: { readonly pid: number };
-  /** Folder of the log files, one per process. */
   readonly logs: string;
 }
 
-/** Reads the description of the running stack; undefined when none runs. */
 export function readLocalStack(file: string): LocalStack | undefined {
   // The content of `local.json` is not validated, because only the launcher writes the file.
   return readJsonFile(file) as LocalStack | undefined;

@@ -2,10 +2,8 @@ import { loadSecrets, operatorIdentity } from "#src/stack/secrets.ts";
 import type { Stack } from "#src/stack/stack.ts";
 import { runCommand } from "../../../cli/src/run.ts";
 
-/** The parts of a local stack that the operator's tool needs: its folder layout and its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
-/** Error for a failed command of the operator's tool. */
 export class OperatorError extends Error {
   override name = "OperatorError";
   /** What the tool printed on standard error; the last line is a JSON object with the error code. */
@@ -24,35 +22,18 @@ export class OperatorError extends Error {
  * @throws OperatorError when the command fails.
  */
 export async function operate(stack: OperatedStack, ...args: readonly string[]): Promise<unknown> {
-  return await operateNoting(stack, () => undefined, ...args);
+  return await operateWith(stack, args);
 }
 
 /**
- * Runs a command of the operator's tool that prints notes before it ends; otherwise like `operate`.
+ * Like `operate`, for a command that prints notes before it ends or reads a secret from standard input.
  *
- * @param onNote Called with each note while the command runs.
+ * @param io.onNote Called with each note while the command runs.
  */
-export async function operateNoting(
-  stack: OperatedStack,
-  onNote: (note: unknown) => void,
-  ...args: readonly string[]
-): Promise<unknown> {
-  return await run(stack, { onNote, input: "" }, args);
-}
-
-/** Runs a command of the operator's tool that reads a secret from standard input; otherwise like `operate`. */
 export async function operateWith(
   stack: OperatedStack,
-  input: string,
-  ...args: readonly string[]
-): Promise<unknown> {
-  return await run(stack, { onNote: () => undefined, input }, args);
-}
-
-async function run(
-  stack: OperatedStack,
-  { onNote, input }: { readonly onNote: (note: unknown) => void; readonly input: string },
   args: readonly string[],
+  { onNote, input = "" }: { onNote?: (note: unknown) => void; input?: string } = {},
 ): Promise<unknown> {
   const { services } = stack.describe();
   const settings = {
@@ -72,7 +53,7 @@ async function run(
     },
     printError: (text) => {
       errors.push(text);
-      onNote(JSON.parse(text));
+      onNote?.(JSON.parse(text));
     },
     readLine: () => Promise.resolve(input.trim()),
   });
@@ -87,17 +68,8 @@ export async function connectSimulated(
   count: number,
   workspaceId = stack.describe().workspaceId,
 ): Promise<readonly string[]> {
-  const made = await operate(
-    stack,
-    "account",
-    "connect",
-    platform,
-    "--workspace",
-    workspaceId,
-    "--simulated",
-    "--count",
-    String(count),
-  );
+  const where = ["--workspace", workspaceId, "--simulated", "--count", String(count)];
+  const made = await operateWith(stack, ["account", "connect", platform, ...where]);
   const { accounts = [] } = made as { accounts?: readonly { readonly id: string }[] };
   return accounts.map(({ id }) => id);
 }

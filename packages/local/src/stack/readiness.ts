@@ -1,8 +1,11 @@
-import { quoteLog } from "#src/processes/last-words.ts";
+import { readFileSync } from "node:fs";
+import { Agent, get } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { poll } from "#src/processes/poll.ts";
 import type { SupervisedPart } from "#src/processes/supervised-part.ts";
+import type { ReplicaPorts } from "#src/stack/stack-ports.ts";
 
-const timeoutMs = 60_000;
+const startTimeoutMs = 60_000;
 
 /**
  * Waits until a process of the local stack answers 200 at `url`.
@@ -31,11 +34,11 @@ export async function waitUntilReady(
       last = answer.said;
       return answer.ok ? true : undefined;
     },
-    { everyMs: 100, timeoutMs },
+    { everyMs: 100, timeoutMs: startTimeoutMs },
   );
   if (ready === undefined)
     throw new Error(
-      `${part.plan.name} was not ready within ${timeoutMs / 1000} s: ${last}; see ${logFile}`,
+      `${part.plan.name} was not ready within ${startTimeoutMs / 1000} s: ${last}; see ${logFile}`,
     );
 }
 
@@ -46,5 +49,85 @@ async function ask(url: string): Promise<{ ok: boolean; said: string }> {
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return { ok: false, said: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** Returns the last error in the log of a process in one line; empty when the log has no error. */
+export function lastWords(logText: string): string {
+  const lines = logText.split("\n");
+  const start = lines.findLastIndex((line) => /^\w*Error\b/.test(line));
+  if (start < 0) return "";
+
+  const stack = lines.findIndex((line, index) => index > start && /^\s+at /.test(line));
+  const message = lines.slice(start, stack < 0 ? undefined : stack);
+  return message
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("Node.js v"))
+    .join(" ")
+    .slice(0, 400);
+}
+
+function quoteLog(logFile: string): string {
+  const words = lastWords(readFileSync(logFile, "utf8"));
+  return words === "" ? `see ${logFile}` : `${words} (${logFile})`;
+}
+
+/** Tracks which replicas of a service are ready, as Kubernetes does. Disposing of it stops the polling. */
+export interface ReadinessWatch extends AsyncDisposable {
+  readonly isReady: (port: number) => boolean;
+}
+
+const everyMs = 400;
+/** Time limit of one readiness check. It is long, because on a loaded machine even a ready replica answers slowly. */
+const checkTimeoutMs = 2_000;
+
+/**
+ * Polls the readiness of each replica. A replica that is stopping reports that it is not ready while it still accepts
+ * requests, and gets no new requests from then on.
+ */
+export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
+  const unready = new Set<number>();
+  const stopping = new AbortController();
+  // A stack makes dozens of these checks per second for as long as it runs. `fetch` takes twice as much CPU time as a
+  // plain request on a connection that stays open.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const look = async ({ port, metricsPort }: ReplicaPorts): Promise<void> => {
+    const isOk = await isReadyNow(agent, metricsPort);
+    if (isOk) unready.delete(port);
+    else unready.add(port);
+  };
+  const looking = Promise.all(
+    replicas.map(async (replica) => {
+      while (!stopping.signal.aborted) {
+        await look(replica);
+        await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
+      }
+    }),
+  );
+  return {
+    isReady: (port) => !unready.has(port),
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      agent.destroy();
+      await looking;
+    },
+  };
+}
+
+/** Whether the replica answers that it is ready. Destroying the agent ends the check. */
+async function isReadyNow(agent: Agent, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const request = get({ agent, host: "127.0.0.1", port, path: "/readyz" }, (response) => {
+    response.resume();
+    response.once("end", () => resolve(response.statusCode === 200));
+    response.once("error", () => resolve(false));
+  });
+  const deadline = setTimeout(() => request.destroy(), checkTimeoutMs);
+  request.once("error", () => resolve(false));
+  request.once("close", () => resolve(false));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(deadline);
   }
 }

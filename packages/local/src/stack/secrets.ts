@@ -1,14 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { makeIdentityKeys, type IdentityKeyTexts } from "@postrider/shared/identity/identity-keys";
-import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
 import { readJsonFile, writeJsonFile } from "#src/processes/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/stack/services.ts";
 
-/** All secrets of a local stack. One file stores them. */
 export interface Secrets {
-  /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
   /** Passwords of the runtime roles, with which the services connect. */
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
@@ -23,9 +20,7 @@ export interface Secrets {
    * first.
    */
   readonly handleKeys: string;
-  /** Key that signs the URLs of media files. */
   readonly mediaKey: string;
-  /** Secret of the apps that are registered with the simulated platforms. */
   readonly platformAppSecret: string;
   /** The demo workspace and its API key; absent until they are created. */
   readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
@@ -36,20 +31,13 @@ function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-function makeSealingKey(): string {
-  return `k1:${randomBytes(32).toString("base64")}`;
-}
+const makeSealingKey = (): string => `k1:${randomBytes(32).toString("base64")}`;
 
 function makePasswords(): Record<DatabaseService, string> {
-  return {
-    accounts: randomSecret(),
-    posts: randomSecret(),
-    media: randomSecret(),
-    delivery: randomSecret(),
-  };
+  const entries = databaseServices.map((service) => [service, randomSecret()]);
+  return Object.fromEntries(entries) as Record<DatabaseService, string>;
 }
 
-/** Generates new secrets for a local stack. */
 export function makeSecrets(): Secrets {
   return {
     ownerPassword: randomSecret(),
@@ -63,9 +51,6 @@ export function makeSecrets(): Secrets {
   };
 }
 
-/**
- * Returns the identity with which the operator's tool calls the services of the stack.
- */
 export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
   const identity = toIdentity("operator", identityKeys.operator.split(","));
   if (identity === undefined)
@@ -84,34 +69,17 @@ export function loadSecrets(file: string): Secrets {
 
 /** Merges stored secrets with the newly generated secrets `made`. Every stored secret of the right type is kept. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
+  return { ...keepTexts(stored, made), ...demoOf(isRecord(stored) ? stored.demo : undefined) };
+}
+
+function keepTexts<T extends object>(stored: unknown, made: T): T {
   const kept = isRecord(stored) ? stored : {};
-  const text = (value: unknown, otherwise: string): string =>
-    typeof value === "string" && value !== "" ? value : otherwise;
-  return {
-    ownerPassword: text(kept.ownerPassword, made.ownerPassword),
-    rolePasswords: mergePasswords(kept.rolePasswords, made.rolePasswords),
-    migrationPasswords: mergePasswords(kept.migrationPasswords, made.migrationPasswords),
-    identityKeys: mergeIdentityKeys(kept.identityKeys, made.identityKeys),
-    credentialKeys: text(kept.credentialKeys, made.credentialKeys),
-    handleKeys: text(kept.handleKeys, made.handleKeys),
-    mediaKey: text(kept.mediaKey, made.mediaKey),
-    platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
-    ...demoOf(kept.demo),
-  };
-}
-
-function mergePasswords(stored: unknown, made: Secrets["rolePasswords"]): Secrets["rolePasswords"] {
-  if (!isRecord(stored)) return made;
-  const known = databaseServices.filter(
-    (service) => typeof stored[service] === "string" && stored[service] !== "",
-  );
-  return { ...made, ...Object.fromEntries(known.map((service) => [service, stored[service]])) };
-}
-
-function mergeIdentityKeys(stored: unknown, made: IdentityKeyTexts): IdentityKeyTexts {
-  if (!isRecord(stored)) return made;
-  const known = IDENTITY_NAMES.filter((name) => typeof stored[name] === "string");
-  return { ...made, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
+  const entries = Object.entries(made).map(([name, value]: [string, unknown]) => {
+    const old = kept[name];
+    if (isRecord(value)) return [name, keepTexts(old, value)];
+    return [name, typeof old === "string" && old !== "" ? old : value];
+  });
+  return Object.fromEntries(entries) as T;
 }
 
 function demoOf(value: unknown): Pick<Secrets, "demo"> {
@@ -123,7 +91,6 @@ function demoOf(value: unknown): Pick<Secrets, "demo"> {
     : {};
 }
 
-/** Stores the id of the demo workspace and its API key. */
 export function saveDemo(
   file: string,
   secrets: Secrets,

@@ -6,10 +6,8 @@ import type { Secrets } from "#src/stack/secrets.ts";
 import { databaseServices, type ServiceName } from "#src/stack/services.ts";
 import { type TimeSettings, timeEnvironment } from "#src/stack/time-settings.ts";
 
-/** Names and values of environment variables; undefined means that the variable is not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that all services of a stack share. */
 export interface StackPlan {
   /**
    * Settings from the caller of the stack. They override the stack's defaults, but not its ports, addresses and
@@ -18,11 +16,9 @@ export interface StackPlan {
   readonly settings: Environment;
   readonly secrets: Secrets;
   readonly time: TimeSettings;
-  /** Connection URL of the database owner, from which each service's own URL is derived. */
   readonly databaseUrl: string;
   /** Addresses of the Kafka brokers; empty = the event bus is in Postgres. */
   readonly kafkaBrokers: readonly string[];
-  /** The address at which clients and other services reach each service. */
   readonly urls: Readonly<Record<ServiceName, string>>;
   readonly simulatorUrl: string;
   readonly mediaDir: string;
@@ -136,7 +132,6 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 
-/** Returns the environment variables of the launcher that a service it starts inherits. */
 export function passedOn(settings: Environment): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
 }

@@ -3,7 +3,7 @@ import { javaEnvironment, startKafka } from "#src/kafka/kafka.ts";
 import { startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
 import { bundle } from "#src/processes/bundle.ts";
 import { startNodeProcess } from "#src/processes/node-process.ts";
-import type { PartPlan } from "#src/processes/running-part.ts";
+import type { PartPlan } from "#src/processes/supervised-part.ts";
 import { compileCache, type Layout, root } from "#src/stack/layout.ts";
 import type { Secrets } from "#src/stack/secrets.ts";
 import {
@@ -25,12 +25,10 @@ const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
   simulator: 5_000,
 };
 
-/** Returns the path of the log file of a process of the local stack. */
 export function logFileOf(layout: Layout, name: string): string {
   return join(layout.logs, `${name}.log`);
 }
 
-/** Returns how the embedded Postgres is started. */
 export function postgresPlan(layout: Layout, secrets: Secrets, port: number): PartPlan {
   return {
     name: "postgres",
@@ -45,7 +43,6 @@ export function postgresPlan(layout: Layout, secrets: Secrets, port: number): Pa
   };
 }
 
-/** Returns how the embedded Kafka broker is started. */
 export function kafkaPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return {
     name: "kafka",
@@ -60,7 +57,6 @@ export function kafkaPlan(layout: Layout, settings: Environment, port: number): 
   };
 }
 
-/** Returns how the simulator of the platforms is started. */
 export function simulatorPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return nodePlan(layout, "simulator", "simulator", join(root, "packages/simulator"), {
     ...passedOn(settings),
@@ -70,15 +66,12 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
   });
 }
 
-/** How one replica of a service differs from the other replicas. */
 export interface ReplicaOptions {
-  /** Settings of the replica, which override those of the stack. */
   readonly env?: Environment;
   /** Root folder of another git checkout, from which this replica is started; its packages must be installed. */
   readonly checkout?: string;
 }
 
-/** Returns how one replica of a service is started. */
 export function servicePlan(
   layout: Layout,
   service: ServiceName,

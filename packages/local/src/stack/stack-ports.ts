@@ -1,7 +1,6 @@
 import { findStablePorts, probePort } from "#src/processes/free-port.ts";
 import { perService, type ServiceName, serviceNames } from "#src/stack/services.ts";
 
-/** Ports of one replica of a service. */
 export interface ReplicaPorts {
   readonly port: number;
   readonly metricsPort: number;

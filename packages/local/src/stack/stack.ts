@@ -1,35 +1,37 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
+import { type DemoWorkspace, ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { claimFolder } from "#src/processes/leftovers.ts";
-import { PartRegistry } from "#src/processes/part-registry.ts";
-import { forgetData, rotateLogs } from "#src/stack/data-folder.ts";
+import { type SupervisedPart, PartRegistry } from "#src/processes/supervised-part.ts";
 import { type Layout, layoutOf } from "#src/stack/layout.ts";
 import type { LocalStack } from "#src/stack/local-file.ts";
-import { loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
-import type { Environment, StackPlan } from "#src/stack/service-environment.ts";
-import type { ServiceName } from "#src/stack/services.ts";
-import { allSteps, type StackContext } from "#src/stack/stack-context.ts";
-import { describeStack, type StackFacts } from "#src/stack/stack-description.ts";
-import { startBroker, startDatabase, startSimulator } from "#src/stack/stack-infrastructure.ts";
+import { forgetDemo, loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
+import type { StackPlan, Environment } from "#src/stack/service-environment.ts";
+import { perService, type ServiceName } from "#src/stack/services.ts";
+import {
+  type StackBroker,
+  type StackDatabase,
+  type Replica,
+  allSteps,
+  type StackContext,
+  startBroker,
+  startDatabase,
+  startSimulator,
+  entryUrls,
+  startServices,
+} from "#src/stack/stack-parts.ts";
 import type { ReplicaOptions } from "#src/stack/stack-plan.ts";
-import { chooseStackPorts } from "#src/stack/stack-ports.ts";
-import { entryUrls, startServices } from "#src/stack/stack-services.ts";
+import { type StackPorts, chooseStackPorts } from "#src/stack/stack-ports.ts";
 import { readTimeSettings } from "#src/stack/time-settings.ts";
 
-/** Options for the start of a local stack. */
 export interface StackOptions {
-  /** Folder of the stack's data, secrets and logs, which is created unless it exists. */
   readonly dataDir: string;
   /** Port on which the gateway listens; 0 = any free port. Default 8080. */
   readonly port?: number;
-  /** Whether the stack uses an embedded Kafka broker as the event bus. */
   readonly kafka?: boolean;
-  /** Whether the data of earlier starts is deleted first. */
   readonly fresh?: boolean;
-  /** Number of replicas of each service. Default 1. */
   readonly replicas?: number;
-  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart?: boolean;
   /**
    * Settings that are passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, the stack starts no Postgres
@@ -38,7 +40,6 @@ export interface StackOptions {
   readonly env?: Environment;
   /** Returns how one replica of a service differs from the others; called once for each replica. */
   readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
-  /** Called with one line for each event of a process of the stack, such as its end or its restart. */
   readonly report?: (line: string) => void;
   /** Abort signal that cancels the start of the stack. Processes that were started are then stopped. */
   readonly signal?: AbortSignal;
@@ -47,7 +48,6 @@ export interface StackOptions {
 /** A running local stack. Disposing of it stops every process, frees every port and keeps the data. */
 export interface Stack extends AsyncDisposable {
   readonly layout: Layout;
-  /** Returns the current content of `local.json`. */
   describe(): LocalStack;
 }
 
@@ -134,4 +134,78 @@ async function startEverything(
   });
   saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });
   return { ...plan, layout, ports, database, broker, simulator, replicas, demo };
+}
+
+export interface StackFacts extends StackPlan {
+  readonly layout: Layout;
+  readonly ports: StackPorts;
+  readonly database: StackDatabase;
+  readonly broker: StackBroker;
+  readonly simulator: SupervisedPart;
+  readonly replicas: readonly Replica[];
+  readonly demo: DemoWorkspace;
+}
+
+export function describeStack(facts: StackFacts): LocalStack {
+  const { layout, ports, database, broker, demo } = facts;
+  const baseUrl = facts.urls.gateway;
+  return {
+    baseUrl,
+    docsUrl: `${baseUrl}/docs`,
+    apiKey: demo.apiKey,
+    workspaceId: demo.workspaceId,
+    accounts: demo.accounts,
+    simulatorUrl: facts.simulatorUrl,
+    databaseUrl: facts.databaseUrl,
+    bus: facts.kafkaBrokers.length === 0 ? "postgres" : "kafka",
+    time: facts.time,
+    services: perService((service) =>
+      facts.replicas.filter((replica) => replica.service === service).map(describeReplica),
+    ),
+    postgres:
+      database.part === undefined
+        ? null
+        : { pid: database.part.pid, dataDir: layout.postgres, port: ports.postgres },
+    kafka: broker.part === undefined ? null : { pid: broker.part.pid, port: ports.kafka },
+    simulator: { pid: facts.simulator.pid },
+    logs: layout.logs,
+  };
+}
+
+function describeReplica({ part, port, metricsPort }: Replica): {
+  pid: number;
+  url: string;
+  metricsUrl: string;
+} {
+  return {
+    pid: part.pid,
+    url: `http://127.0.0.1:${port}`,
+    metricsUrl: `http://127.0.0.1:${metricsPort}`,
+  };
+}
+
+/**
+ * Deletes the data of earlier starts of the local stack. Passwords and keys stay, because an external database may
+ * still need them.
+ */
+export function forgetData(layout: Layout): void {
+  for (const folder of [
+    layout.postgres,
+    layout.kafka,
+    layout.simulator,
+    layout.media,
+    layout.mediaTemp,
+  ])
+    rmSync(folder, { recursive: true, force: true });
+
+  forgetDemo(layout.secretsFile);
+}
+
+export function rotateLogs(layout: Layout): void {
+  const previous = `${layout.logs}.previous`;
+  if (existsSync(layout.logs)) {
+    rmSync(previous, { recursive: true, force: true });
+    renameSync(layout.logs, previous);
+  }
+  mkdirSync(layout.logs, { recursive: true });
 }

@@ -23,7 +23,6 @@ const defaults = {
   COMMENT_POLL_SECONDS: 2,
 } satisfies Record<string, number | readonly number[]>;
 
-/** The time settings in use, in seconds, keyed by the name of the environment variable. */
 export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
 
 /**
@@ -44,7 +43,6 @@ export function readTimeSettings(env: Readonly<Record<string, string | undefined
   );
 }
 
-/** Returns the time settings as environment variables. */
 export function timeEnvironment(settings: TimeSettings): Record<string, string> {
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
 }

@@ -1,6 +1,6 @@
 import type {
-  ConnectResult,
   Connection,
+  ConnectResult,
   ExchangeResult,
   Refused,
   Unavailable,
@@ -28,10 +28,10 @@ export function toConnectResult(
     externalId,
     username,
     displayName: displayName ?? username,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
+    avatarUrl,
     tokens,
     attributes,
-    ...(traits === undefined ? {} : { traits }),
+    traits,
   };
   return { kind: "connected", connection };
 }

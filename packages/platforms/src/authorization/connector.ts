@@ -16,7 +16,7 @@ export interface Connection {
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
-  readonly avatarUrl?: string;
+  readonly avatarUrl?: string | undefined;
   readonly tokens: Tokens;
   /** What the publishing connector needs besides the access token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface Connection {
    * What the platform says about the account that changes the limits of its posts, for example
    * `verified_type` of X.
    */
-  readonly traits?: Readonly<Record<string, string>>;
+  readonly traits?: Readonly<Record<string, string>> | undefined;
 }
 
 export type EnteredCredentials = Readonly<Record<string, string | number>>;

@@ -1,15 +1,15 @@
-import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { INCOMPLETE, unavailable } from "./call.ts";
 import { toExchangeResult } from "./connection.ts";
 import type {
   AuthorizationConnector,
+  AuthorizeRequest,
   CodeGrant,
   ConnectResult,
   EnteredCredentials,
   ExchangeResult,
   RefreshResult,
   Refused,
-  AuthorizeRequest,
   RevokedTokens,
   RevokeResult,
   Tokens,
@@ -18,14 +18,25 @@ import type {
 import {
   listMissingEssentials,
   listPermissions,
-  splitPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
+  splitPermissions,
 } from "./permissions.ts";
 
-export function readScopes(json: unknown): Pick<Tokens, "scopes"> {
+/** `kept` = the refresh token that stays in use when the answer contains no new one. */
+export function readTokens(json: unknown, kept?: string): Tokens | undefined {
+  const accessToken = text(json, "access_token");
+  const refreshToken = text(json, "refresh_token") ?? kept;
+  const seconds = number(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
+    return undefined;
+  const tokens = { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
   const scope = text(json, "scope");
-  return scope === undefined ? {} : { scopes: splitPermissions(scope) };
+  return scope === undefined ? tokens : { ...tokens, scopes: splitPermissions(scope) };
+}
+
+export function isInvalidGrant({ status, json }: PlatformAnswer): boolean {
+  return status < 500 && text(json, "error") === "invalid_grant";
 }
 
 export interface OAuthPlatform {

@@ -12,9 +12,9 @@ import type {
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody } from "#src/http/platform-request.ts";
 import {
+  type BlueskyDirectory,
   findOwnRepository,
   ownPdsUrlOf,
-  type BlueskyDirectory,
   type OwnRepository,
 } from "./find-repository.ts";
 

@@ -1,5 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
-import { readPlace, type PlatformEnvironment } from "#src/environment.ts";
+import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { bluesky } from "./facts.ts";
 import type { BlueskyDirectory } from "./find-repository.ts";
 import type { BlueskySettings } from "./publishing/connector.ts";

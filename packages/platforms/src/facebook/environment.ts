@@ -1,7 +1,7 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { Unconfigured } from "#src/authorization/configure.ts";
-import { readClient, readPlace, type PlatformEnvironment } from "#src/environment.ts";
-import { readGraphVersion } from "#src/graph-api/read-graph-version.ts";
+import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
+import { readGraphVersion } from "#src/graph-api/graph-request.ts";
 import type { GraphApp } from "#src/graph-api/token-owner.ts";
 import { facebook } from "./facts.ts";
 import type { FacebookSettings } from "./publishing/connector.ts";

@@ -1,6 +1,8 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { SETTINGS } from "./settings.ts";
+import { imageFit } from "#src/settings/field.ts";
+
+const SETTINGS = { imageFit };
 
 /**
  * The rules of Facebook Pages.

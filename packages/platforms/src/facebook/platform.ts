@@ -1,7 +1,9 @@
+import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
+import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { header, text } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
 import { authorization } from "./authorization.ts";
 import { createFacebookCommentsConnector } from "./comments/connector.ts";
-import { createFacebookAccountChecks } from "./diagnosis.ts";
 import { environment } from "./environment.ts";
 import { facebook as facts } from "./facts.ts";
 import { createFacebookMetricsConnector } from "./metrics/connector.ts";
@@ -10,6 +12,30 @@ import {
   createFacebookPublishingConnector,
   type FacebookSettings,
 } from "./publishing/connector.ts";
+
+function usageOf(answer: Parameters<typeof header>[0]): string {
+  const usage = header(answer, "x-business-use-case-usage") ?? header(answer, "x-app-usage");
+  const used = [...(usage ?? "").matchAll(/"call_count":(\d+)/g)].map(([, count]) => Number(count));
+  return used.length === 0
+    ? "Facebook says nothing of rate limits"
+    : `${Math.max(...used)} % of the rate limit is used`;
+}
+
+function createFacebookAccountChecks(api: GraphApi): AccountChecks {
+  return (account) => [
+    {
+      name: "token at Facebook",
+      remedy: CONNECT_AGAIN,
+      run: async (signal) => {
+        const path = encodeURIComponent(account.externalId);
+        const call = { method: "GET", path, query: { fields: "id,name" } } as const;
+        const answer = await readAccount("Facebook", toGraphRequest(api, account, call), signal);
+        const found = `Facebook accepts the token of the Page ${text(answer.json, "name") ?? ""}; ${usageOf(answer)}`;
+        return { status: "ok", found };
+      },
+    },
+  ];
+}
 
 export const facebook = {
   ...facts,

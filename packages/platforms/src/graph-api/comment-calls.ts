@@ -2,12 +2,10 @@ import type { Missing } from "#src/comments/connector.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
-import type { Failure, Outcome, Unknown } from "#src/publishing/outcome.ts";
+import { type Failure, type Outcome, toUnanswered, type Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { callGraph } from "./call-graph.ts";
 import { type GraphMeanings, isMissing, toVisibleFailure } from "./failures.ts";
-import { toGraphRequest, type GraphApi } from "./graph-request.ts";
+import { callGraph, type GraphApi, toGraphRequest } from "./graph-request.ts";
 
 /**
  * A missing comment is a definite refusal, because the Graph API looks up the comment before it

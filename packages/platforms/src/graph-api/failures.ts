@@ -1,5 +1,13 @@
+import type { Missing } from "#src/comments/connector.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  describeStatus,
+  header,
+  object,
+  type PlatformAnswer,
+  shorten,
+  text,
+} from "#src/http/platform-answer.ts";
 import {
   type Failure,
   limitReached,
@@ -7,8 +15,47 @@ import {
   type TargetErrorCode,
   type Unknown,
 } from "#src/publishing/outcome.ts";
-import { readGraphError, type GraphError } from "./graph-error.ts";
-import { limitedForMs } from "./rate-limit.ts";
+
+const MINUTE_MS = 60_000;
+/** Limits per hour or per day recover gradually, so a retry may succeed early. */
+const DEFAULT_WAIT_MS = 5 * MINUTE_MS;
+
+function parse(json: string | undefined): unknown {
+  try {
+    return JSON.parse(json ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+function minutesOf(entry: unknown): number {
+  const minutes = (entry as { estimated_time_to_regain_access?: unknown } | null)
+    ?.estimated_time_to_regain_access;
+  return typeof minutes === "number" ? minutes : 0;
+}
+
+function limitedForMs(answer: PlatformAnswer): number {
+  const usage = parse(header(answer, "x-business-use-case-usage"));
+  const entries = typeof usage === "object" && usage !== null ? Object.values(usage).flat() : [];
+  const minutes = Math.max(0, ...entries.map(minutesOf));
+  return minutes > 0 ? Math.max(1000, minutes * MINUTE_MS) : DEFAULT_WAIT_MS;
+}
+
+interface GraphError {
+  readonly code: number;
+  readonly subcode: number;
+  readonly message: string;
+  readonly isTransient: boolean;
+}
+
+export function readGraphError(answer: PlatformAnswer): GraphError | undefined {
+  const error = object(answer.json, "error");
+  const code = error?.code;
+  if (error === undefined || typeof code !== "number") return undefined;
+  const subcode = typeof error.error_subcode === "number" ? error.error_subcode : 0;
+  const message = text(error, "error_user_msg") ?? text(error, "message");
+  return { code, subcode, message: shorten(message), isTransient: error.is_transient === true };
+}
 
 /**
  * What a Graph API error means for a post: a target error code (for example `content_rejected`) =
@@ -97,4 +144,17 @@ export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Fa
   return answer.status === 429
     ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
     : { kind: "unknown", message };
+}
+
+/**
+ * The Graph API gives the same answer for an object that does not exist and for one of another
+ * account.
+ */
+export function toReadFailure(
+  answer: PlatformAnswer | NoAnswer,
+  own: GraphMeanings,
+): Missing | Failure {
+  return answer.kind === "answer" && isMissing(answer)
+    ? { kind: "missing" }
+    : toStepFailure(answer, own);
 }

@@ -7,8 +7,7 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./call-graph.ts";
-import { type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
+import { callGraph, type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 export interface GraphList {
   readonly kind: "list";
@@ -29,11 +28,10 @@ export async function readGraphList(
   { path, query, limit, after }: ListCall,
   signal: AbortSignal,
 ): Promise<GraphList | PlatformAnswer | NoAnswer> {
-  const page = after === undefined ? {} : { after };
   const call = {
     method: "GET",
     path,
-    query: { ...query, limit: String(limit), ...page },
+    query: { ...query, limit: String(limit), after },
     maxAnswerBytes: maxListBytes(limit, MAX_COMMENT_LENGTH),
   } as const;
   const answer = await callGraph(api, account, call, signal);

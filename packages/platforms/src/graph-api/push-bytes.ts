@@ -1,10 +1,10 @@
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
-import type { GraphApi } from "./graph-request.ts";
 
 export type UploadResult =
   | { readonly kind: "uploaded" }

@@ -1,13 +1,13 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
-import type {
-  CallBudget,
-  MetricsFailure,
-  MetricsReading,
-  OnFurtherCall,
-  PostMetrics,
+import {
+  type CallBudget,
+  type MetricsFailure,
+  type MetricsReading,
+  type OnFurtherCall,
+  type PostMetrics,
+  toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { GraphMeanings } from "./failures.ts";

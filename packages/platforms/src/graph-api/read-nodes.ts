@@ -1,11 +1,10 @@
 import type { Missing } from "#src/comments/connector.ts";
+import { type GraphMeanings, isMissing, toStepFailure } from "#src/graph-api/failures.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./call-graph.ts";
-import { type GraphMeanings, isMissing, toStepFailure } from "./failures.ts";
-import type { GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { sendPrivateReply, type CommentState } from "./send-private-reply.ts";
+import { type CommentState, sendPrivateReply } from "#src/graph-api/send-private-reply.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
 const guard = { mayStillSend: () => true, timeoutMs: 5000 };

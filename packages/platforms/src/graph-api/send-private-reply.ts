@@ -1,14 +1,17 @@
-import { readGraphError } from "#src/graph-api/graph-error.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PrivateReplyRequest } from "#src/private-replies/connector.ts";
-import type { Failure, Outcome, TargetErrorCode } from "#src/publishing/outcome.ts";
+import {
+  type Failure,
+  type Outcome,
+  type TargetErrorCode,
+  toUnanswered,
+} from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { forComments } from "./comment-calls.ts";
-import { type GraphMeanings, toVisibleFailure } from "./failures.ts";
-import { toGraphRequest, type GraphApi } from "./graph-request.ts";
+import { type GraphMeanings, readGraphError, toVisibleFailure } from "./failures.ts";
+import { type GraphApi, toGraphRequest } from "./graph-request.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { listComments as listFacebookComments } from "#src/facebook/comments/read-comments.ts";
-import { listMedia as listFacebookMedia } from "#src/facebook/private-replies/media.ts";
-import { listComments as listInstagramComments } from "#src/instagram/comments/list-comments.ts";
-import { listMedia as listInstagramMedia } from "#src/instagram/private-replies/media.ts";
-import type { GraphApi } from "./graph-request.ts";
+import { listComments as listFacebookComments } from "#src/facebook/comments/connector.ts";
+import { listMedia as listFacebookMedia } from "#src/facebook/private-replies/connector.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { listComments as listInstagramComments } from "#src/instagram/comments/connector.ts";
+import { listMedia as listInstagramMedia } from "#src/instagram/private-replies/connector.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
 const query = { mediaId: "1_2", limit: 50, after: undefined };

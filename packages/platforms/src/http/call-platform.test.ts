@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {
-  createServer as createTcpServer,
   type AddressInfo,
+  createServer as createTcpServer,
   type Server,
   type Socket,
 } from "node:net";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ByteSource, RequestBody } from "./platform-request.ts";
+import type { ByteSource, RequestBody } from "#src/http/platform-request.ts";
 
 export type FormPart =
   | { readonly name: string; readonly value: string }

@@ -1,7 +1,7 @@
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shorten, toAnswer } from "./platform-answer.ts";
+import { shorten, toAnswer } from "#src/http/platform-answer.ts";
 
 /**
  * Matches what Postgres refuses in a text or in JSON: a NUL character or half of a surrogate pair.

@@ -27,6 +27,16 @@ export function bearer(token: string): { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
+/** A field that is undefined is left out. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export function toSearch(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
 export function toHeaders(call: PlatformRequest, outgoing: OutgoingBody): Record<string, string> {
   return {
     accept: "application/json",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readMembers } from "./read-members.ts";
+import { readMembers } from "#src/http/read-members.ts";
 
 const LIMITS = { maxBytes: 1_000_000, maxMemberBytes: 100_000, maxMembers: 1_000 };
 

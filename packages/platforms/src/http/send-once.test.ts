@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { jsonBody } from "./platform-request.ts";
-import { createSendGuard, sendOnce } from "./send-once.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
+import { createSendGuard, sendOnce } from "#src/http/send-once.ts";
 
 let server: Server | undefined;
 afterEach(() => {

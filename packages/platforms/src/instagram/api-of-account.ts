@@ -1,6 +1,9 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { usesInstagramLogin } from "./login.ts";
+
+export function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
+  return attributes.login === "instagram";
+}
 
 export interface InstagramSettings extends GraphApi {
   /** Accounts that were connected with Instagram Login; their tokens work only there. */

@@ -20,9 +20,9 @@ import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-o
 import { object, text } from "#src/http/platform-answer.ts";
 import {
   createInstagramLogin,
-  refreshInstagramToken,
   type InstagramLoginUrls,
   PERMISSIONS as INSTAGRAM_LOGIN,
+  refreshInstagramToken,
 } from "./instagram-login.ts";
 
 export interface InstagramApp extends GraphApp {

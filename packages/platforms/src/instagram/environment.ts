@@ -1,7 +1,7 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { Unconfigured } from "#src/authorization/configure.ts";
-import { readClient, readPlace, type PlatformEnvironment } from "#src/environment.ts";
-import { readGraphVersion } from "#src/graph-api/read-graph-version.ts";
+import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
+import { readGraphVersion } from "#src/graph-api/graph-request.ts";
 import type { InstagramSettings } from "./api-of-account.ts";
 import type { InstagramApp } from "./authorization.ts";
 import { instagram } from "./facts.ts";

@@ -1,6 +1,11 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { SETTINGS } from "./settings.ts";
+import { flag, imageFit } from "#src/settings/field.ts";
+
+export const SETTINGS = {
+  imageFit,
+  shareToFeed: flag(true, "Whether reels also appear in the feed of the profile."),
+};
 
 /**
  * The rules of Instagram, an image-sharing network. Every post needs media.

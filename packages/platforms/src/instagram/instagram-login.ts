@@ -21,9 +21,9 @@ import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
 import {
   listMissingEssentials,
   listPermissions,
-  splitPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
+  splitPermissions,
 } from "#src/authorization/permissions.ts";
 import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";

@@ -1,5 +1,7 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { number } from "#src/http/platform-answer.ts";
 import type { PlatformId } from "#src/platform-id.ts";
-import type { TargetErrorCode } from "#src/publishing/outcome.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export interface PostMetrics {
@@ -56,4 +58,42 @@ export interface MetricsConnector {
     signal: AbortSignal,
     onFurtherCall?: OnFurtherCall,
   ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure>;
+}
+
+export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {
+  return {
+    views: null,
+    impressions: null,
+    reach: null,
+    likes: null,
+    comments: null,
+    shares: null,
+    saves: null,
+    ...counters,
+  };
+}
+
+export function sumOf(counters: unknown, ...names: readonly string[]): number | null {
+  const found = names
+    .map((name) => number(counters, name))
+    .filter((counter) => counter !== undefined);
+  return found.length === 0 ? null : found.reduce((sum, counter) => sum + counter, 0);
+}
+
+const DEFAULT_WAIT_MS = 5 * 60_000;
+
+export function toMetricsFailure(failure: Failure | NoAnswer): MetricsFailure {
+  const { kind, message } = failure;
+  switch (kind) {
+    case "no_answer":
+      return { kind: failure.isTimeout === true ? "no_answer" : "failed", message };
+    case "token_refused":
+      return { kind, message };
+    case "refused":
+      return { kind, code: failure.code, message };
+    case "retryable":
+      return failure.isLimit === true
+        ? { kind: "limited", message, retryAfterMs: failure.retryAfterMs ?? DEFAULT_WAIT_MS }
+        : { kind: "failed", message };
+  }
 }

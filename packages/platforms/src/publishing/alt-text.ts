@@ -1,7 +1,6 @@
-import type { Failure } from "#src/publishing/outcome.ts";
-import type { PublicationMedia } from "#src/publishing/publication.ts";
-import type { PlatformRules } from "#src/rules.ts";
-import { altTextLimit } from "#src/text/alt-text-limit.ts";
+import { altTextLimit, type PlatformRules } from "#src/rules.ts";
+import type { Failure } from "./outcome.ts";
+import type { PublicationMedia } from "./publication.ts";
 
 /** The description may have been changed after the post was accepted; it is never shortened. */
 export function refuseLongAltText(

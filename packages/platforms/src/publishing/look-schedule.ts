@@ -1,4 +1,21 @@
-import type { UnknownCall, Verdict } from "./verdict.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { runAgain, type StepWait } from "#src/publishing/steps.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+
+/** After it the attempt fails; the next attempt checks the same upload again. */
+export const MAX_PROCESSING_MS = 30 * 60_000;
+const MIN_CHECK_MS = 1000;
+const MAX_CHECK_MS = 30_000;
+
+export const STILL_PROCESSING: Failure = platformUnavailable("the media is still being processed");
+
+export function waitForProcessing(waitingSince: number, handles: Handles): StepWait | Failure {
+  const elapsedMs = Date.now() - waitingSince;
+  if (elapsedMs > MAX_PROCESSING_MS) return STILL_PROCESSING;
+  const afterMs = Math.min(Math.max(Math.round(elapsedMs / 4), MIN_CHECK_MS), MAX_CHECK_MS);
+  return runAgain(handles, afterMs);
+}
 
 type LookAgain = Extract<Verdict, { kind: "look_again" }>;
 

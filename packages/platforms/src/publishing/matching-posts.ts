@@ -1,6 +1,6 @@
-import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
-import type { Publication } from "./publication.ts";
-import type { UnknownCall, Verdict } from "./verdict.ts";
+import { LOOKS_AFTER_MS, nextLook } from "#src/publishing/look-schedule.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 
 /**
  * Between a platform's clock and ours (those of the database and of the processes). If our clock

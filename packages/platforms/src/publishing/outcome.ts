@@ -1,5 +1,5 @@
-import type { JsonObject } from "#src/http/platform-answer.ts";
-import type { NotSent } from "#src/http/send-once.ts";
+import type { JsonObject, PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { NotSent, SendResult } from "#src/http/send-once.ts";
 import type { Handles } from "./handles.ts";
 
 export type TargetErrorCode =
@@ -21,7 +21,7 @@ export type TargetErrorCode =
   | "internal_error";
 
 /** Stored by the accounts service, so that it does not cost another post. */
-export interface AccountFacts {
+interface AccountFacts {
   readonly externalId?: string;
   /** As the platform's `AvailableReader` returns them. */
   readonly available?: JsonObject;
@@ -117,7 +117,7 @@ export interface Pending {
 
 export type Outcome = Published | Failure | NotSent | Unknown | Pending;
 
-export type Deleted = { readonly kind: "deleted" };
+type Deleted = { readonly kind: "deleted" };
 
 /** After `unknown` the deletion is repeated. */
 export type DeletionOutcome = Deleted | Failure | Unknown;
@@ -140,4 +140,18 @@ export function appLimitReached(
   retryAfterMs: number,
 ): Extract<Failure, { kind: "retryable" }> {
   return { ...limitReached(code, message, retryAfterMs), isOfApp: true };
+}
+
+/** For platforms whose protocol gives no further information. */
+export function toUnanswered(
+  sent: Exclude<SendResult, PlatformAnswer>,
+): NotSent | Failure | Unknown {
+  switch (sent.kind) {
+    case "not_sent":
+      return sent;
+    case "not_connected":
+      return platformUnavailable(sent.message);
+    case "no_answer":
+      return { kind: "unknown", message: sent.message };
+  }
 }

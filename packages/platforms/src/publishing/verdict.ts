@@ -1,5 +1,5 @@
-import type { Handles } from "./handles.ts";
-import type { Caveat, TargetErrorCode } from "./outcome.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Caveat, TargetErrorCode } from "#src/publishing/outcome.ts";
 
 export type Verdict =
   | {

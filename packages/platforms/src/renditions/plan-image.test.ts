@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
 import { PLATFORM_FACTS } from "#src/registry.ts";
 import type { ImageRules } from "#src/rules.ts";
-import type { ImageFacts, ImageFit, Rendition } from "./image-plan.ts";
-import { isSizeTaken } from "./image-size.ts";
+import { type ImageFacts, type ImageFit, isSizeTaken, type Rendition } from "./image-plan.ts";
 import { planImage } from "./plan-image.ts";
 
 const rulesOf = (platform: PlatformId): ImageRules => PLATFORM_FACTS[platform].rules.image;

@@ -1,6 +1,15 @@
 import type { AnimationRules, ImageRules } from "#src/rules.ts";
-import type { ImageFacts, ImageFault, ImageFit, ImagePlan, Rendition, Size } from "./image-plan.ts";
-import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
+import {
+  type ImageFacts,
+  type ImageFault,
+  type ImageFit,
+  type ImagePlan,
+  isSizeTaken,
+  ratioFault,
+  type Rendition,
+  renditionSize,
+  type Size,
+} from "./image-plan.ts";
 
 const JPEG = "image/jpeg";
 const PNG = "image/png";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PlatformId } from "#src/platform-id.ts";
 import { PLATFORM_FACTS } from "#src/registry.ts";
-import { planVideo, type VideoEncoding } from "./plan-video.ts";
+import { planVideo, type VideoEncoding } from "#src/renditions/plan-video.ts";
 
 const PLAIN: VideoEncoding = {
   codec: "h264",

@@ -1,7 +1,6 @@
 import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { ValueFault } from "./check-value.ts";
-import type { SettingValues } from "./patch.ts";
+import type { SettingValues, ValueFault } from "#src/settings/read-settings.ts";
 
 /** Such as TikTok's privacy levels; or why they are not known. */
 export type AvailableReading =

@@ -1,11 +1,17 @@
-export interface ChoiceField<V extends string> {
+export const imageFit = choice(
+  ["refuse", "pad", "crop"],
+  "refuse",
+  "What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.",
+);
+
+interface ChoiceField<V extends string> {
   readonly kind: "choice";
   readonly values: readonly V[];
   readonly default: V;
   readonly description: string;
 }
 
-export interface FlagField {
+interface FlagField {
   readonly kind: "flag";
   readonly default: boolean;
   readonly description: string;

@@ -1,4 +1,4 @@
-import type { ListField, SettingField, SettingFields } from "./field.ts";
+import type { ListField, SettingField, SettingFields } from "#src/settings/field.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

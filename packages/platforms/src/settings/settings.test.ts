@@ -1,11 +1,9 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
 import { PLATFORM_FACTS } from "#src/registry.ts";
-import { findValueFault } from "./check-value.ts";
 import type { SettingFields, SettingsOf } from "./field.ts";
 import { patchSchema, settingsSchemaOf } from "./json-schema.ts";
-import { applyPatch, checkPatch } from "./patch.ts";
-import { readSettings } from "./read-settings.ts";
+import { applyPatch, checkPatch, findValueFault, readSettings } from "./read-settings.ts";
 
 test("an account without stored settings has the safe defaults of its platform", () => {
   const defaults = Object.fromEntries(

@@ -9,6 +9,7 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
+import { toSearch } from "#src/http/platform-request.ts";
 import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 import type { TelegramBot } from "./environment.ts";
 
@@ -37,7 +38,7 @@ type Ask = (
 
 function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   return async (method, query = {}) => {
-    const url = `${baseUrl}/bot${botToken}/${method}?${new URLSearchParams(query).toString()}`;
+    const url = `${baseUrl}/bot${botToken}/${method}${toSearch(query)}`;
     const answer = await askPlatform({ method: "GET", url, secrets: [botToken] }, signal);
     if (answer.kind !== "answer") return answer;
     const result = object(answer.json, "result");

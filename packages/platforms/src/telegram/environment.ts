@@ -1,5 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
-import { readPlace, type PlatformEnvironment } from "#src/environment.ts";
+import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
 import { telegram } from "./facts.ts";
 import type { TelegramSettings } from "./publishing/connector.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countCashtags } from "./cashtags.ts";
+import { countCashtags } from "#src/text/text.ts";
 
 test.each([
   ["$AAPL and $TSLA up", 2],

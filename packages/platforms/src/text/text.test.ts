@@ -3,8 +3,8 @@ import fc from "fast-check";
 import twitter from "twitter-text";
 import { describe, expect, test } from "vitest";
 import { PLATFORM_FACTS } from "#src/registry.ts";
-import { countText, createTextCounter, effectiveLimits } from "./text.ts";
-import { findUrls } from "./urls.ts";
+import { countText, createTextCounter, effectiveLimits } from "#src/text/text.ts";
+import { findUrls } from "#src/text/urls.ts";
 
 const weighted = (text: string) => countText(text, "weighted");
 const urlsOf = (text: string) => findUrls(text).map(({ start, end }) => text.slice(start, end));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LATIN_ACCENTS } from "./domains.ts";
-import { endOfTail } from "./url-tail.ts";
+import { LATIN_ACCENTS } from "#src/text/domains.ts";
+import { endOfTail } from "#src/text/urls.ts";
 
 // The grammar of twitter-text 3.1 as one regular expression, which needs quadratic time for some
 // texts. It is correct for short texts, so the scanner is compared with it.

@@ -1,4 +1,4 @@
-import { isTopLevelDomain, type TextRange } from "./domains.ts";
+import { isTopLevelDomain, type TextRange } from "#src/text/domains.ts";
 
 export interface WebLink extends TextRange {
   readonly uri: string;

@@ -1,6 +1,6 @@
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
-import { composeText } from "./normalize-text.ts";
-import { MAX_URL_LENGTH, urlsIn } from "./urls.ts";
+import { composeText } from "#src/text/normalize-text.ts";
+import { MAX_URL_LENGTH, urlsIn } from "#src/text/urls.ts";
 
 /** Ranges of code points that count 1 in a text's length on X; every other character counts 2. */
 const LIGHT_RANGES = [

@@ -1,24 +1,75 @@
-import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
   AuthorizeRequest,
   ConnectResult,
+  RevokedTokens,
+  RevokeResult,
   Tokens,
+  Unavailable,
 } from "#src/authorization/connector.ts";
-import { createOAuthConnector, toAuthorizeUrl } from "#src/authorization/oauth.ts";
-import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
-import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import {
-  askForTokens,
-  isGrantRefused,
-  REFRESH_TOKEN_MS,
-  revokeTokens,
-  toTokens,
-  type TiktokApp,
-} from "./token-endpoint.ts";
+  createOAuthConnector,
+  isInvalidGrant,
+  readTokens,
+  toAuthorizeUrl,
+} from "#src/authorization/oauth.ts";
+import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
+import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+
+export interface TiktokApp {
+  readonly baseUrl: string;
+  readonly authorizeUrl: string;
+  readonly clientKey: string;
+  readonly clientSecret: string;
+}
+
+/** When the answer does not state it (TikTok's page of November 2026). */
+const REFRESH_TOKEN_MS = 180 * 86_400_000;
+
+function toTokens(json: unknown): Tokens | undefined {
+  const tokens = readTokens(json);
+  const seconds = number(json, "refresh_expires_in");
+  const refreshLifetimeMs = seconds === undefined ? REFRESH_TOKEN_MS : seconds * 1000;
+  return tokens && { ...tokens, refreshLifetimeMs };
+}
+
+async function ask(
+  { baseUrl, clientKey, clientSecret }: TiktokApp,
+  path: "token" | "revoke",
+  fields: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  const all = { ...fields, client_key: clientKey, client_secret: clientSecret };
+  return await askPlatform(postToTokenEndpoint(`${baseUrl}/v2/oauth/${path}/`, all), signal);
+}
+
+/**
+ * TikTok's refresh tokens work once, so the answer must be stored before the new access token is
+ * used.
+ */
+function askForTokens(
+  app: TiktokApp,
+  grant: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  return ask(app, "token", grant, signal);
+}
+
+async function revokeTokens(
+  app: TiktokApp,
+  { accessToken }: RevokedTokens,
+  signal: AbortSignal,
+): Promise<RevokeResult> {
+  const answer = await ask(app, "revoke", { token: accessToken }, signal);
+  if (answer.kind !== "answer") return answer;
+  const error = text(answer.json, "error");
+  if (answer.status === 200 && error === undefined) return { kind: "confirmed" };
+  return unavailable(`the revocation endpoint answered ${answer.status} ${error ?? ""}`.trim());
+}
 
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["user.info.basic", "user.info.profile", "video.publish", "video.list"],
@@ -73,7 +124,7 @@ export function createTiktokAuthorizationConnector(app: TiktokApp): Authorizatio
     toTokens,
     permissions: PERMISSIONS,
     features: [],
-    isGrantRefused,
+    isGrantRefused: isInvalidGrant,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -1,10 +1,10 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { Unconfigured } from "#src/authorization/configure.ts";
-import { readPlace, type PlatformEnvironment } from "#src/environment.ts";
+import { type PlatformEnvironment, readPlace } from "#src/environment.ts";
+import type { TiktokApp } from "./authorization.ts";
 import { tiktok } from "./facts.ts";
 import { CHUNK_SIZES } from "./publishing/chunk-plan.ts";
 import type { TiktokSettings } from "./publishing/connector.ts";
-import type { TiktokApp } from "./token-endpoint.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, tiktok.rules, "https://open.tiktokapis.com");
 

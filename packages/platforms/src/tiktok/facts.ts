@@ -1,7 +1,65 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { offer } from "./offer.ts";
-import { SETTINGS } from "./settings.ts";
+import type { OfferRules } from "#src/settings/available-reader.ts";
+import { choice, flag } from "#src/settings/field.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
+
+/**
+ * The settings of a TikTok account. Interactions are off by default, because TikTok's audit
+ * requires that the creator turns them on. Source: content sharing guidelines, 2026-09-11.
+ */
+export const SETTINGS = {
+  allowComment: flag(false, "Whether people may comment on posts."),
+  allowDuet: flag(false, "Whether people may make duets with videos."),
+  allowStitch: flag(false, "Whether people may use parts of videos in theirs."),
+  disclosure: choice(
+    ["none", "own_brand", "paid"],
+    "none",
+    "What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).",
+  ),
+  autoAddMusic: flag(false, "Whether TikTok adds music that it recommends to photo posts."),
+  unlistedAs: choice(
+    ["friends", "followers", "only_me"],
+    "only_me",
+    "Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.",
+  ),
+};
+
+const FLAGS = ["allowComment", "allowDuet", "allowStitch"];
+
+function toAudiences({ audiences }: Readonly<Record<string, unknown>>): readonly string[] {
+  return Array.isArray(audiences) ? audiences.map(String) : [];
+}
+
+const offer: OfferRules = {
+  read: (available, settings) => {
+    if (available === undefined) return {};
+    const { maxVideoSeconds } = available;
+    const audiences = toAudiences(available);
+    const { unlistedAs } = readSettings(SETTINGS, settings);
+    const privacies = audiences.flatMap((audience) => [
+      audience === "only_me" ? "private" : audience,
+      ...(audience === unlistedAs ? ["unlisted"] : []),
+    ]);
+    return {
+      ...(privacies.length === 0 ? {} : { privacies }),
+      ...(typeof maxVideoSeconds === "number" ? { maxVideoSeconds } : {}),
+    };
+  },
+  findUnoffered: (patch, available) => {
+    if (available === null) return [];
+    const audiences = toAudiences(available);
+    const { unlistedAs } = patch;
+    const isUnoffered = typeof unlistedAs === "string" && !audiences.includes(unlistedAs);
+    const allowed = audiences.filter((audience) => audience !== "public");
+    return [
+      ...(isUnoffered ? [{ code: "not_allowed", path: "/unlistedAs", allowed } as const] : []),
+      ...FLAGS.filter((name) => patch[name] === true && available[name] === false).map(
+        (name) => ({ code: "not_allowed", path: `/${name}`, allowed: ["false"] }) as const,
+      ),
+    ];
+  },
+};
 
 /**
  * The rules of TikTok, a short-video network. A post must state its privacy, because TikTok has no

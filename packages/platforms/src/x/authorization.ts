@@ -1,26 +1,90 @@
-import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
   ConnectResult,
+  RevokedTokens,
+  RevokeResult,
   Tokens,
+  Unavailable,
 } from "#src/authorization/connector.ts";
-import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
+import {
+  createOAuthConnector,
+  readTokens,
+  toAuthorizeUrl,
+  toPkceQuery,
+} from "#src/authorization/oauth.ts";
 import {
   listPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
 } from "#src/authorization/permissions.ts";
-import { object, text } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import {
-  askForTokens,
-  isGrantRefused,
-  revokeTokens,
-  toTokens,
-  type XApp,
-} from "./token-endpoint.ts";
+
+export interface XApp {
+  readonly baseUrl: string;
+  readonly authorizeUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/**
+ * X answers `invalid_request` with this text where OAuth specifies `invalid_grant`. Other errors,
+ * such as `invalid_client`, concern our app.
+ */
+const INVALID_GRANT_TEXT = /(token|code) was invalid/i;
+
+function isGrantRefused({ status, json }: PlatformAnswer): boolean {
+  if (status !== 400 && status !== 401) return false;
+  const error = text(json, "error");
+  const description = text(json, "error_description") ?? "";
+  if (error === "invalid_grant") return true;
+  return error === "invalid_request" && INVALID_GRANT_TEXT.test(description);
+}
+
+async function ask(
+  { baseUrl, clientId, clientSecret }: XApp,
+  path: "token" | "revoke",
+  fields: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
+  const call = postToTokenEndpoint(`${baseUrl}/2/oauth2/${path}`, fields);
+  const secrets = [...(call.secrets ?? []), clientSecret];
+  const headers = { authorization: `Basic ${basic}` };
+  return await askPlatform({ ...call, headers, secrets }, signal);
+}
+
+/**
+ * X's refresh tokens work once, so the answer must be stored before the new access token is used.
+ */
+function askForTokens(
+  app: XApp,
+  grant: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  return ask(app, "token", grant, signal);
+}
+
+async function revokeTokens(
+  app: XApp,
+  { accessToken, refreshToken }: RevokedTokens,
+  signal: AbortSignal,
+): Promise<RevokeResult> {
+  const revoke = async (token: string, hint: string): Promise<RevokeResult> => {
+    const answer = await ask(app, "revoke", { token, token_type_hint: hint }, signal);
+    if (answer.kind !== "answer") return answer;
+    return answer.status === 200
+      ? { kind: "confirmed" }
+      : unavailable(`the revocation endpoint answered ${answer.status}`);
+  };
+  const first =
+    refreshToken === undefined ? undefined : await revoke(refreshToken, "refresh_token");
+  const second = await revoke(accessToken, "access_token");
+  return first === undefined || first.kind === "confirmed" ? second : first;
+}
 
 /**
  * `offline.access` grants the refresh token; `tweet.write` covers replies, and
@@ -64,7 +128,7 @@ export function createXAuthorizationConnector(
         toPkceQuery(request, { clientId: app.clientId, permissions }),
       ),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
-    toTokens,
+    toTokens: (json) => readTokens(json),
     permissions: PERMISSIONS,
     features,
     isGrantRefused,

@@ -1,9 +1,9 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { Unconfigured } from "#src/authorization/configure.ts";
-import { readClient, readPlace, type PlatformEnvironment } from "#src/environment.ts";
+import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
+import type { XApp } from "./authorization.ts";
 import { x } from "./facts.ts";
 import type { XSettings } from "./publishing/connector.ts";
-import type { XApp } from "./token-endpoint.ts";
 
 const readHosts = (read: EnvReader) => readPlace(read, x.rules, "https://api.x.com");
 

@@ -1,6 +1,14 @@
 import type { PlatformFacts } from "#src/platform.ts";
 import type { PlatformRules } from "#src/rules.ts";
-import { SETTINGS } from "./settings.ts";
+import { choice } from "#src/settings/field.ts";
+
+export const SETTINGS = {
+  replySettings: choice(
+    ["everyone", "following", "mentioned"],
+    "everyone",
+    "Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).",
+  ),
+};
 
 /**
  * The rules of X, a short-text network. The text is measured in weighted characters.

@@ -1,6 +1,6 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
+import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
 
 /**
  * Parameter with the requested fields of posts. X's OpenAPI document 2.167 (2026-08-07) calls it
@@ -24,11 +24,11 @@ export interface PostsQuery {
   readonly baseUrl: string;
   readonly accessToken: string;
   readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Query;
   readonly maxAnswerBytes?: number;
 }
 
-function toNewNames(query: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function toNewNames(query: Query): Query {
   const { [OLD_PARAMETER]: fields = "", expansions = "", ...others } = query;
   const names = fields.split(",").map((name) => NEW_NAMES[name] ?? name);
   const expanded = names.filter((name) => NOW_EXPANSIONS.has(name));
@@ -37,7 +37,7 @@ function toNewNames(query: Readonly<Record<string, string>>): Readonly<Record<st
   return {
     ...others,
     "post.fields": kept === "" ? "id" : kept,
-    ...(all.length === 0 ? {} : { expansions: all.join(",") }),
+    expansions: all.length === 0 ? undefined : all.join(","),
   };
 }
 
@@ -57,8 +57,8 @@ export async function readPosts(
   { baseUrl, accessToken, path, query, ...limits }: PostsQuery,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | NoAnswer> {
-  const read = async (given: Readonly<Record<string, string>>) => {
-    const url = `${baseUrl}/2/${path}?${new URLSearchParams(given).toString()}`;
+  const read = async (given: Query) => {
+    const url = `${baseUrl}/2/${path}${toSearch(given)}`;
     const headers = bearer(accessToken);
     return await callPlatform({ method: "GET", url, headers, ...limits }, signal);
   };

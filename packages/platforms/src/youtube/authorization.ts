@@ -1,23 +1,65 @@
-import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
-import { toConnectResult, type Profile } from "#src/authorization/connection.ts";
+import { type Profile, toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
   ConnectResult,
+  RevokedTokens,
+  RevokeResult,
   Tokens,
+  Unavailable,
 } from "#src/authorization/connector.ts";
-import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
+import {
+  createOAuthConnector,
+  isInvalidGrant,
+  readTokens,
+  toAuthorizeUrl,
+  toPkceQuery,
+} from "#src/authorization/oauth.ts";
 import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import {
-  askForTokens,
-  isGrantRefused,
-  revokeTokens,
-  toTokens,
-  UNUSED_REFRESH_TOKEN_MS,
-  type YoutubeApp,
-} from "./token-endpoint.ts";
+
+export interface YoutubeApp {
+  readonly baseUrl: string;
+  readonly oauthBaseUrl: string;
+  readonly authorizeUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Of a refresh token that is not used: six months. */
+const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
+
+function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
+  const tokens = readTokens(json, kept);
+  return tokens && { ...tokens, refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS };
+}
+
+/** Google's refresh tokens stay the same. */
+async function askForTokens(
+  { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
+  grant: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  const fields = { ...grant, client_id: clientId, client_secret: clientSecret };
+  return await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/token`, fields), signal);
+}
+
+/** Either token can be used for the call. A token that is already invalid counts as revoked. */
+async function revokeTokens(
+  { oauthBaseUrl }: YoutubeApp,
+  { accessToken, refreshToken }: RevokedTokens,
+  signal: AbortSignal,
+): Promise<RevokeResult> {
+  const fields = { token: refreshToken ?? accessToken };
+  const answer = await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/revoke`, fields), signal);
+  if (answer.kind !== "answer") return answer;
+  if (answer.status === 200) return { kind: "confirmed" };
+  if (answer.status === 400 && text(answer.json, "error") === "invalid_token")
+    return { kind: "refused", message: "the token was already invalid" };
+  return unavailable(`the revocation endpoint answered ${answer.status}`);
+}
 
 const SCOPE = "https://www.googleapis.com/auth";
 /**
@@ -88,7 +130,7 @@ export function createYoutubeAuthorizationConnector(app: YoutubeApp): Authorizat
     toTokens,
     permissions: PERMISSIONS,
     features: [],
-    isGrantRefused,
+    isGrantRefused: isInvalidGrant,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -1,9 +1,9 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { Unconfigured } from "#src/authorization/configure.ts";
-import { readClient, readPlace, type PlatformEnvironment } from "#src/environment.ts";
+import { type PlatformEnvironment, readClient, readPlace } from "#src/environment.ts";
+import type { YoutubeApp } from "./authorization.ts";
 import { youtube } from "./facts.ts";
 import type { YoutubeSettings } from "./publishing/connector.ts";
-import type { YoutubeApp } from "./token-endpoint.ts";
 
 /** YouTube serves the API and the uploads on one host. */
 const readHosts = (read: EnvReader) => readPlace(read, youtube.rules, "https://www.googleapis.com");

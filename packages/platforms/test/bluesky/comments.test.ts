@@ -1,7 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
-import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
-import { identifyReply } from "#src/bluesky/comments/reply.ts";
+import { createBlueskyCommentsConnector, identifyReply } from "#src/bluesky/comments/connector.ts";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
 import type { ReplyRequest } from "#src/comments/connector.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
-import { createTid } from "#src/bluesky/publishing/tid.ts";
+import { createTid } from "#src/bluesky/publishing/put-post.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";

@@ -4,7 +4,7 @@ import { createConnectors, type PublishingSettings } from "#src/platforms.ts";
 import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { type MediaServer, jpegMedia } from "../media-server.ts";
+import { jpegMedia, type MediaServer } from "../media-server.ts";
 import type { TestMedia } from "../test-media.ts";
 import type { TestPlatform } from "../test-platform.ts";
 

@@ -1,5 +1,5 @@
 import { judgeTypes, type TypeCase } from "./judge-types.ts";
-import { describeRequest, FILE, fieldsOf, type RecordedRequest } from "./recorded-request.ts";
+import { describeRequest, fieldsOf, FILE, type RecordedRequest } from "./recorded-request.ts";
 
 const DECLARATIONS = [
   'import type { ApiMethods } from "grammy/types";',

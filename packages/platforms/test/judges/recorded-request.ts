@@ -1,4 +1,4 @@
-import { contentType, type Call } from "@postrider/simulator/http/call";
+import { type Call, contentType } from "@postrider/simulator/http/call";
 import { formParts } from "@postrider/simulator/http/multipart";
 
 /**

@@ -1,4 +1,4 @@
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
 

@@ -1,5 +1,5 @@
 import type { Connection } from "@postrider/platforms/authorization/connector";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 interface AccountCount {

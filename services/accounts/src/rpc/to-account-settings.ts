@@ -2,8 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AccountSettingsSchema } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
-import { readSettings } from "@postrider/platforms/settings/read-settings";
+import { readSettings, type SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 

@@ -2,9 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
 import {
-  describePermissions,
   type AccountPermissions,
-} from "@postrider/platforms/authorization/account-permissions";
+  describePermissions,
+} from "@postrider/platforms/authorization/permissions";
 import { AUTHORIZATIONS } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";

@@ -5,10 +5,14 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import type { ValueFault } from "@postrider/platforms/settings/check-value";
 import type { SettingValue } from "@postrider/platforms/settings/field";
-import { applyPatch, checkPatch, type SettingValues } from "@postrider/platforms/settings/patch";
-import { readSettings } from "@postrider/platforms/settings/read-settings";
+import {
+  applyPatch,
+  checkPatch,
+  readSettings,
+  type SettingValues,
+  type ValueFault,
+} from "@postrider/platforms/settings/read-settings";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";

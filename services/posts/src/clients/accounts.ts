@@ -4,14 +4,14 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import { newId } from "@postrider/shared/ids";
 import { Batcher } from "@postrider/shared/process/batcher";
 import {
   findContext,
+  type RequestContext,
   runInContext,
   shareContext,
-  type RequestContext,
 } from "@postrider/shared/telemetry/request-context";
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";

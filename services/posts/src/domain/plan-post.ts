@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import { effectiveContent } from "./effective-content.ts";
 import type { QueueSlot } from "./next-slots.ts";

@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { VideoEncoding } from "@postrider/platforms/renditions/plan-video";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { UnitName } from "@postrider/platforms/text/unit-names";
 
 /** An absent field is not overridden. */

@@ -1,8 +1,7 @@
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import { planVideo } from "@postrider/platforms/renditions/plan-video";
-import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
-import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
+import { altTextLimit, type PlatformRules, type VideoRules } from "@postrider/platforms/rules";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 

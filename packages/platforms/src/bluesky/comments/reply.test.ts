@@ -1,7 +1,7 @@
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
-import { timeOfTid } from "../publishing/tid.ts";
-import { identifyReply } from "./reply.ts";
+import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
+import { identifyReply } from "./connector.ts";
 
 test("the record key and the time of a Bluesky reply depend only on the id of its request and contain the time of this id", () => {
   const requestId = newId();

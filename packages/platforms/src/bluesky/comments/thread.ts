@@ -1,10 +1,10 @@
+import { COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
+import { queryBluesky } from "#src/bluesky/xrpc-result.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
 import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { COLLECTION } from "../publishing/xrpc.ts";
-import { queryBluesky } from "../xrpc-result.ts";
 
 export interface StrongRef {
   readonly uri: string;

@@ -1,18 +1,19 @@
+import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
+import { COLLECTION, hostOf, isForeign, lookForRecord } from "#src/bluesky/publishing/xrpc.ts";
+import { toResult } from "#src/bluesky/xrpc-result.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type {
-  MetricsConnector,
-  MetricsFailure,
-  MetricsReading,
-  OnFurtherCall,
+import {
+  type MetricsConnector,
+  type MetricsFailure,
+  type MetricsReading,
+  type OnFurtherCall,
+  sumOf,
+  toMetrics,
+  toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import { sumOf, toMetrics } from "#src/metrics/counters.ts";
-import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { timeOfTid } from "../publishing/tid.ts";
-import { COLLECTION, hostOf, isForeign, lookForRecord } from "../publishing/xrpc.ts";
-import { toResult } from "../xrpc-result.ts";
 
 /** Bluesky's limit (`getPosts`). */
 const MAX_POSTS = 25;

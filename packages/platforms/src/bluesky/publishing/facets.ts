@@ -1,13 +1,18 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { text } from "#src/http/platform-answer.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 import { countText } from "#src/text/text.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
+import { hostOf, isForeign } from "./xrpc.ts";
 
 /** Offsets count UTF-8 bytes; the end is exclusive. */
-export interface Facet {
+interface Facet {
   readonly index: { readonly byteStart: number; readonly byteEnd: number };
   readonly features: readonly Readonly<Record<string, string>>[];
 }
 
-export interface Mention {
+interface Mention {
   readonly handle: string;
   readonly start: number;
   readonly end: number;
@@ -104,4 +109,25 @@ function toFacets(text: string, ranges: readonly Range[]): Facet[] {
     index: { byteStart: bytes.get(start) ?? 0, byteEnd: bytes.get(end) ?? 0 },
     features: [feature],
   }));
+}
+
+export async function resolveMentions(
+  baseUrl: string,
+  account: AccountAccess,
+  content: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | Failure> {
+  const dids = new Map<string, string>();
+  for (const { handle } of findMentions(content)) {
+    const host = hostOf(baseUrl, account);
+    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
+    const answer = await callPlatform(
+      { method: "GET", url, isForeign: isForeign(account) },
+      signal,
+    );
+    if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+    const did = text(answer.json, "did");
+    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
+  }
+  return dids;
 }

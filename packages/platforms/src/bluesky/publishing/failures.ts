@@ -6,7 +6,7 @@ import {
   shorten,
   text,
 } from "#src/http/platform-answer.ts";
-import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
+import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
 const TOKEN_ERRORS = new Set([

@@ -1,11 +1,12 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
+import { toSearch } from "#src/http/platform-request.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { createTid } from "./tid.ts";
+import { createTid } from "./put-post.ts";
 import { COLLECTION, hostOf, isForeign, toPermalink } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
@@ -33,13 +34,13 @@ async function listPosts(
   const found: Entry[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = new URLSearchParams({
+    const query = toSearch({
       repo: account.externalId,
       collection: COLLECTION,
       limit: String(PAGE_SIZE),
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
-    const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.listRecords?${query.toString()}`;
+    const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.listRecords${query}`;
     const answer = await callPlatform(
       { method: "GET", url, isForeign: isForeign(account) },
       signal,

@@ -1,12 +1,12 @@
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { EnvReader } from "@postrider/shared/config";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isOwnersHost, lookForRecord, toRequest } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { sendOnce } from "#src/http/send-once.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { isOwnersHost, lookForRecord, toRequest } from "./xrpc.ts";
 
 /** A server at a private address, which the Bluesky connector must not reach for an account. */
 let privateServer: Server;

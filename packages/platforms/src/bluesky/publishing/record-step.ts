@@ -1,19 +1,87 @@
-import { bluesky } from "#src/bluesky/facts.ts";
-import type { JsonObject } from "#src/http/platform-answer.ts";
+import { bluesky, SETTINGS } from "#src/bluesky/facts.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { isObject, type JsonObject, object } from "#src/http/platform-answer.ts";
+import { bearer, bytesBody } from "#src/http/platform-request.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
-import { readBlob } from "./blob-state.ts";
-import { createCard, hasStaleThumb, withoutThumb } from "./card-embed.ts";
-import { createFacets } from "./facets.ts";
-import type { PageReader } from "./link-card.ts";
-import { resolveMentions } from "./mentions.ts";
-import { createTid } from "./tid.ts";
-import { COLLECTION } from "./xrpc.ts";
+import { createFacets, findFirstLink, resolveMentions } from "./facets.ts";
+import { fetchCard, fetchCardImage, type PageReader } from "./link-card.ts";
+import { createTid } from "./put-post.ts";
+import { isFresh, readBlob, toBlobHandle } from "./video-calls.ts";
+import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
+
+interface CardEmbed {
+  readonly embed: JsonObject;
+  readonly handles: Handles;
+}
+
+const NONE: CardEmbed = { embed: {}, handles: {} };
+
+/** Only if the page can be read; with its picture only if Bluesky accepts the picture unchanged. */
+async function createCard(
+  { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
+  publication: Publication,
+  signal: AbortSignal,
+): Promise<CardEmbed> {
+  const uri = findFirstLink(publication.text);
+  if (uri === undefined || publication.media.length > 0) return NONE;
+  const card = await fetchCard(pages, uri, signal);
+  if (card === undefined) return NONE;
+  const { imageUrl, ...external } = card;
+  const thumb =
+    imageUrl === undefined
+      ? undefined
+      : await uploadThumb({ baseUrl, pages }, publication, imageUrl, signal);
+  if (thumb === undefined) return { embed: toCardEmbed(external), handles: {} };
+  const handles = toBlobHandle("card", thumb, Date.now());
+  return { embed: toCardEmbed({ ...external, thumb }), handles };
+}
+
+function toCardEmbed(external: JsonObject): JsonObject {
+  return { embed: { $type: "app.bsky.embed.external", external } };
+}
+
+async function uploadThumb(
+  { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
+  publication: Publication,
+  imageUrl: string,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const image = await fetchCardImage(pages, imageUrl, signal);
+  if (image === undefined) return undefined;
+  const url = `${hostOf(baseUrl, publication)}/xrpc/com.atproto.repo.uploadBlob`;
+  const { contentType, bytes } = image;
+  const body = bytesBody(contentType, {
+    bytes: bytes.length,
+    read: () => ReadableStream.from([bytes]),
+  });
+  const headers = bearer(publication.accessToken);
+  const call = { method: "POST", url, headers, body, isForeign: isForeign(publication) } as const;
+  const answer = await callPlatform(call, signal);
+  return answer.kind === "answer" && answer.status === 200
+    ? object(answer.json, "blob")
+    : undefined;
+}
+
+function thumbOf(record: JsonObject): unknown {
+  return object(object(record, "embed"), "external")?.thumb;
+}
+
+function hasStaleThumb(record: JsonObject, handles: Handles): boolean {
+  return thumbOf(record) !== undefined && !isFresh(handles, "card", Date.now());
+}
+
+function withoutThumb(record: JsonObject): JsonObject {
+  const { embed } = record;
+  const external = object(embed, "external");
+  if (!isObject(embed) || external === undefined) return record;
+  const { thumb: _thumb, ...rest } = external;
+  return { ...record, embed: { ...embed, external: rest } };
+}
 
 interface RecordOptions {
   readonly baseUrl: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTid, timeOfTid } from "./tid.ts";
+import { createTid, timeOfTid } from "./put-post.ts";
 
 test("a TID (Bluesky record key) has the form of a record key and sorts by time", () => {
   const first = createTid(new Date("2026-11-21T12:00:00.000Z"), 0.5);

@@ -1,23 +1,24 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
-import { waitForProcessing } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
   runAgain,
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { isFresh, toBlobHandle } from "./blob-state.ts";
 import { toUploadFailure } from "./failures.ts";
 import {
   askJob,
   askServiceToken,
+  type BlueskyUrls,
+  isFresh,
+  type Job,
   readJob,
   sendVideo,
-  type BlueskyUrls,
-  type Job,
+  toBlobHandle,
   type VideoContext,
 } from "./video-calls.ts";
 

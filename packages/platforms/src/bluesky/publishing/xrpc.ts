@@ -1,4 +1,4 @@
-import { isBlueskysHost } from "#src/bluesky/hosts.ts";
+import { isBlueskysHost } from "#src/bluesky/find-repository.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";

@@ -1,9 +1,9 @@
+import type { LeastVisible } from "#src/diagnosis/live/least-visible.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall } from "#src/publishing/verdict.ts";
-import type { LeastVisible } from "./least-visible.ts";
 
 /**
  * How one step of a live check ended: `ok` = the platform behaved as Postrider assumes · `warning`
@@ -72,4 +72,38 @@ export interface LiveCall {
   readonly calledAt: Date;
   readonly callUntil: Date;
   readonly isPending: boolean;
+}
+
+type Journal = Pick<LiveCheckContext, "journal">;
+
+export async function recordStep<T extends { readonly finding: StepFinding }>(
+  { journal }: Journal,
+  name: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  const result = await run();
+  const tookMs = Math.round(performance.now() - startedAt);
+  await journal.addStep({ name, ...result.finding, tookMs });
+  return result;
+}
+
+export async function recordFinding(
+  context: Journal,
+  name: string,
+  run: () => Promise<StepFinding> | StepFinding,
+): Promise<StepFinding> {
+  return (await recordStep(context, name, async () => ({ finding: await run() }))).finding;
+}
+
+/**
+ * Before the end of the step is recorded, so that a crash between the two does not lose the post.
+ */
+export async function keepingPost<T extends { readonly post?: LivePost }>(
+  { journal }: Journal,
+  step: Promise<T>,
+): Promise<T> {
+  const result = await step;
+  if (result.post !== undefined) await journal.keepPost(result.post);
+  return result;
 }

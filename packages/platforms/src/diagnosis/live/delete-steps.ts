@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
-import { isNotThere, lookUntil } from "./look.ts";
+import { isNotThere, lookUntil } from "./read-steps.ts";
 
 export const DELETE_STEP = "delete it";
 const DELETE_MS = 30_000;

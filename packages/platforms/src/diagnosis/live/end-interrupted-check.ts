@@ -1,14 +1,16 @@
-import type {
-  LiveCheckContext,
-  LiveCheckEnd,
-  LiveCheckStep,
-  LivePost,
-  StepFinding,
+import {
+  keepingPost,
+  type LiveCheckContext,
+  type LiveCheckEnd,
+  type LiveCheckStep,
+  type LivePost,
+  recordFinding,
+  recordStep,
+  type StepFinding,
 } from "./check-context.ts";
 import { DELETE_STEP, deletePost, nameRest } from "./delete-steps.ts";
 import type { LeastVisible } from "./least-visible.ts";
-import { lookUntil } from "./look.ts";
-import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
+import { lookUntil } from "./read-steps.ts";
 
 export interface InterruptedCheck {
   readonly steps: readonly LiveCheckStep[];

@@ -1,21 +1,63 @@
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { isMissing, toVisibleFailure } from "#src/graph-api/failures.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
+import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import { deletePost } from "./delete-post.ts";
-import { findMatchingPost } from "./find-matching-post.ts";
-import { kindOf, type FacebookKind } from "./post-kind.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
+import { type FacebookKind, kindOf } from "./post-kind.ts";
 import { createPhotoStep, createPostStep } from "./post-steps.ts";
-import { publishDirectly } from "./publish-directly.ts";
-import { publishPrepared } from "./publish-prepared.ts";
-import { publishUploaded } from "./publish-uploaded.ts";
-import { reconcileDirect } from "./reconcile-direct.ts";
-import { reconcilePrepared } from "./reconcile-prepared.ts";
+import { publishDirectly, publishPrepared, publishUploaded } from "./publish-post.ts";
+import { reconcileDirect, reconcilePrepared } from "./reconcile.ts";
 import { createReelStep } from "./reel-step.ts";
 import { createVideoStep, uploadedVideo } from "./video-step.ts";
+
+/**
+ * Facebook gives the same answer when the post no longer exists and when the token has no access to
+ * it.
+ */
+async function deletePost(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const path = encodeURIComponent(id);
+  const answer = await callGraph(api, account, { method: "DELETE", path }, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status === 200 && answer.json?.success === true) return { kind: "deleted" };
+  if (!isMissing(answer)) return toVisibleFailure(answer, MEANINGS);
+  const query = { fields: "id" };
+  const look = await callGraph(api, account, { method: "GET", path, query }, signal);
+  const isGone = look.kind === "answer" && isMissing(look);
+  return isGone
+    ? { kind: "deleted" }
+    : { kind: "unknown", message: "Facebook does not say whether the post exists" };
+}
+
+/**
+ * By the ids of its photos, its video or the prepared post, as far as they are known, else by its
+ * text and its number of files.
+ */
+async function findMatchingPost(
+  api: GraphApi,
+  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const read = await readPagePosts(api, publication, call, signal);
+  if ("verdict" in read) return read.verdict;
+  return await judgeMatchingPosts(
+    listMatchingPosts(publication, handles, read.posts),
+    publication,
+    call,
+  );
+}
 
 export interface FacebookSettings extends GraphApi {
   readonly videoBaseUrl?: string;

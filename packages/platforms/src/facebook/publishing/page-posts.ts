@@ -1,20 +1,41 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
+import { pagePath } from "#src/facebook/publishing/calls.ts";
+import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
+import { kindOf, preparedId } from "#src/facebook/publishing/post-kind.ts";
+import { photoIds } from "#src/facebook/publishing/post-steps.ts";
 import { toGraphFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { type MatchingPost, searchStart } from "#src/publishing/matching-posts.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { pagePath } from "./calls.ts";
-import { MEANINGS } from "./error-meanings.ts";
-import { toPermalink } from "./permalink.ts";
-import { kindOf } from "./post-kind.ts";
-import { photoIds } from "./post-steps.ts";
-import { preparedId } from "./publish-prepared.ts";
+
+const READ_TIMEOUT_MS = 5000;
+const SITE = "https://www.facebook.com";
+
+function derivePermalink(id: string): string {
+  return id.includes("_") ? `${SITE}/${id}` : `${SITE}/reel/${id}`;
+}
+
+export function toPermalink(id: string, permalinkUrl: string | undefined): string {
+  if (permalinkUrl === undefined) return derivePermalink(id);
+  return permalinkUrl.startsWith("/") ? `${SITE}${permalinkUrl}` : permalinkUrl;
+}
+
+export async function readPermalink(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+): Promise<string> {
+  const query = { fields: "permalink_url" };
+  const call = { method: "GET", path: encodeURIComponent(id), query } as const;
+  const answer = await callGraph(api, account, call, AbortSignal.timeout(READ_TIMEOUT_MS));
+  const isRead = answer.kind === "answer" && answer.status === 200;
+  return toPermalink(id, isRead ? text(answer.json, "permalink_url") : undefined);
+}
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 32;

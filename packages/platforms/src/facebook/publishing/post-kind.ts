@@ -1,6 +1,9 @@
+import { facebook } from "#src/facebook/facts.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { isReel } from "#src/renditions/is-reel.ts";
-import { facebook } from "../facts.ts";
+import { isReel } from "#src/renditions/plan-video.ts";
+import { reelId } from "./reel-step.ts";
+import { uploadedVideo } from "./video-step.ts";
 
 export type FacebookKind = "post" | "video" | "reel";
 
@@ -17,4 +20,15 @@ export function mayStayDraft({ media: [video] }: Publication): boolean {
 export function kindOf({ media: [first] }: Publication): FacebookKind {
   if (first?.kind !== "video") return "post";
   return isReel(first, facebook.rules.video) ? "reel" : "video";
+}
+
+export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
+  switch (kind) {
+    case "post":
+      return handles.postId;
+    case "video":
+      return uploadedVideo(handles)?.id;
+    case "reel":
+      return reelId(handles);
+  }
 }

@@ -1,7 +1,5 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
-import { toStepFailure } from "#src/graph-api/failures.ts";
-import { readGraphError } from "#src/graph-api/graph-error.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import type { Handles } from "#src/publishing/handles.ts";
@@ -10,9 +8,14 @@ import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
-import { idIn, pagePath, type FacebookContext } from "./calls.ts";
-import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
-import { isLinkRefused, mayBeLink, WITHOUT_LINK } from "./link-refusals.ts";
+import { type FacebookContext, idIn, pagePath } from "./calls.ts";
+import {
+  isLinkRefused,
+  mayBeLink,
+  MEANINGS,
+  PHOTOS_TAKEN,
+  WITHOUT_LINK,
+} from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 const RESTART_WAIT_MS = 1500;

@@ -1,18 +1,17 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
-import { waitForProcessing } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
   runAgain,
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { videoOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { type FacebookContext, idIn, pagePath, videoOf } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 

@@ -1,11 +1,10 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
+import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { MEANINGS } from "./error-meanings.ts";
 
 export interface VideoStatus {
   readonly bytes: number;

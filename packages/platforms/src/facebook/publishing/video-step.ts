@@ -1,14 +1,12 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
-import { toStepFailure } from "#src/graph-api/failures.ts";
-import { readGraphError } from "#src/graph-api/graph-error.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { multipartBody, type FormPart } from "#src/http/multipart.ts";
+import { type FormPart, multipartBody } from "#src/http/multipart.ts";
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody, type RequestBody } from "#src/http/platform-request.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import { waitForProcessing } from "#src/publishing/processing-wait.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
@@ -16,7 +14,7 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { videoOf, idIn, pagePath, videoTexts, type FacebookContext } from "./calls.ts";
+import { type FacebookContext, idIn, pagePath, videoOf, videoTexts } from "./calls.ts";
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
 import { readVideo, refuseMedia } from "./video-status.ts";
 

@@ -1,13 +1,65 @@
-import type { CommentsConnector } from "#src/comments/connector.ts";
+import type {
+  CommentPage,
+  CommentQuery,
+  CommentsConnector,
+  Missing,
+  PlatformComment,
+} from "#src/comments/connector.ts";
 import { changeComment, sendReply } from "#src/graph-api/comment-calls.ts";
+import { toReadFailure } from "#src/graph-api/failures.ts";
 import { findOwnReply, type ReplyList } from "#src/graph-api/find-own-replies.ts";
+import { readGraphList } from "#src/graph-api/graph-list.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { readNodes } from "#src/graph-api/read-nodes.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { listComments, readComments } from "./list-comments.ts";
-import { isOwnComment, readComment } from "./read-comments.ts";
+import {
+  FIELDS,
+  isOwnComment,
+  isTopLevelOn,
+  readComment,
+  SINGLE_FIELDS,
+  toComment,
+} from "./read-comments.ts";
+
+/**
+ * Instagram refuses media of other accounts, and leaves hidden comments out; `readComments` still
+ * returns them.
+ */
+export async function listComments(
+  api: GraphApi,
+  account: AccountAccess,
+  { mediaId, limit, after }: CommentQuery,
+  signal: AbortSignal,
+): Promise<CommentPage | Missing | Failure> {
+  const path = `${encodeURIComponent(mediaId)}/comments`;
+  const call = { path, query: { fields: FIELDS }, limit, after };
+  const read = await readGraphList(api, account, call, signal);
+  if (read.kind !== "list") return toReadFailure(read, MEANINGS);
+  const comments = read.entries.flatMap((entry) => toComment(entry, account) ?? []);
+  return { kind: "page", comments, next: read.next };
+}
+
+async function readComments(
+  api: GraphApi,
+  account: AccountAccess,
+  { mediaId, commentIds }: { readonly mediaId: string; readonly commentIds: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ readonly kind: "comments"; readonly comments: readonly PlatformComment[] } | Failure> {
+  const query = { ids: commentIds, fields: SINGLE_FIELDS, own: MEANINGS };
+  const read = await readNodes(api, account, query, signal);
+  if (read.kind === "no_answer") return platformUnavailable(read.message);
+  if (read.kind !== "nodes") return read;
+  const comments = [...read.nodes.values()].flatMap((reading) => {
+    if (reading.kind !== "node" || !isTopLevelOn(reading.node, mediaId)) return [];
+    const comment = toComment(reading.node, account);
+    return comment === undefined ? [] : [comment];
+  });
+  return { kind: "comments", comments };
+}
 
 /**
  * Instagram answers with success when an account hides its own comment, and shows the comment all

@@ -1,7 +1,6 @@
 import type { CommentRef, Missing, PlatformComment } from "#src/comments/connector.ts";
-import { callGraph } from "#src/graph-api/call-graph.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { toReadFailure } from "#src/graph-api/read-failure.ts";
+import { toReadFailure } from "#src/graph-api/failures.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";

@@ -1,21 +1,70 @@
-import { callGraph } from "#src/graph-api/call-graph.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphList } from "#src/graph-api/graph-list.ts";
+import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
+import { readNodes } from "#src/graph-api/read-nodes.ts";
 import {
+  type CommentState,
   PRIVATE_REPLY_MAX_BYTES,
   PRIVATE_REPLY_WINDOW_MS,
   sendPrivateReply,
-  type CommentState,
 } from "#src/graph-api/send-private-reply.ts";
-import { text } from "#src/http/platform-answer.ts";
-import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
-import { usesInstagramLogin } from "#src/instagram/login.ts";
+import { number, text } from "#src/http/platform-answer.ts";
+import {
+  apiOfAccount,
+  type InstagramSettings,
+  usesInstagramLogin,
+} from "#src/instagram/api-of-account.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
-import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
+import type {
+  OwnedMedia,
+  OwnedMediaPage,
+  PrivateRepliesConnector,
+} from "#src/private-replies/connector.ts";
 import { elapsedMs } from "#src/publishing/look-schedule.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { listMedia, readMedia } from "./media.ts";
+
+const FIELDS = "id,timestamp,comments_count";
+
+function toMedia(entry: unknown): OwnedMedia | undefined {
+  const id = text(entry, "id");
+  const publishedAt = new Date(text(entry, "timestamp") ?? "");
+  return id === undefined || Number.isNaN(publishedAt.getTime())
+    ? undefined
+    : { id, publishedAt, commentCount: number(entry, "comments_count") ?? null };
+}
+
+function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
+  return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
+}
+
+export async function listMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const path = `${encodeURIComponent(account.externalId)}/media`;
+  const call = { path, query: { fields: FIELDS }, limit, after };
+  const read = await readGraphList(api, account, call, signal);
+  return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
+}
+
+async function readMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  mediaIds: readonly string[],
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const query = { ids: mediaIds, fields: FIELDS, own: MEANINGS };
+  const read = await readNodes(api, account, query, signal);
+  if (read.kind === "no_answer") return platformUnavailable(read.message);
+  if (read.kind !== "nodes") return read;
+  const nodes = [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? each.node : []));
+  return toPage(nodes, undefined);
+}
 
 /**
  * With Facebook Login the Page sends the messages, and Meta refuses the id of the Instagram

@@ -1,5 +1,5 @@
 import { isMissing } from "#src/graph-api/failures.ts";
-import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
@@ -39,7 +39,7 @@ export async function listAccountMedia(
     const query = {
       fields: "id,caption,timestamp,permalink,media_type",
       limit: String(PAGE_SIZE),
-      ...(after === undefined ? {} : { after }),
+      after,
     };
     const path = `${encodeURIComponent(account.externalId)}/media`;
     const call = toGraphRequest(api, account, { method: "GET", path, query });

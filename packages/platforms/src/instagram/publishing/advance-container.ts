@@ -1,26 +1,29 @@
-import { isMissing, type GraphMeaning } from "#src/graph-api/failures.ts";
-import { readGraphError } from "#src/graph-api/graph-error.ts";
+import { type GraphMeaning, isMissing, readGraphError } from "#src/graph-api/failures.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { instagram } from "#src/instagram/facts.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
 import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
-import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
 import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
 import { createContainer, isUploaded, readState } from "./container-calls.ts";
-import { describeContainer, fileAt, NO_FILE, type ContainerContext } from "./container-context.ts";
 import {
+  type Container,
+  type ContainerContext,
+  describeContainer,
+  fileAt,
+  isReadyUnread,
   isUsable,
   listChildren,
   listPlaces,
+  NO_FILE,
   readContainer,
   toHandle,
-  type Container,
+  toUnread,
 } from "./container-state.ts";
 import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
-import { isReadyUnread, toUnread } from "./unread-container.ts";
 
 const MAX_CHECK_MS = 60_000;
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];

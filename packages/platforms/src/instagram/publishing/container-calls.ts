@@ -1,11 +1,11 @@
-import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
-import { usesInstagramLogin } from "#src/instagram/login.ts";
+import { usesInstagramLogin } from "#src/instagram/api-of-account.ts";
+import { SETTINGS } from "#src/instagram/facts.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
 
 type Fields = Readonly<Record<string, string>>;
 

@@ -1,4 +1,7 @@
-import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { describeCarousel, describeFile } from "#src/instagram/publishing/container-calls.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 /** The index of the file that the container has, or `carousel` for the container of all files. */
 export type ContainerPlace = number | "carousel";
@@ -72,7 +75,7 @@ export function listChildren(handles: Handles, files: number): readonly string[]
   );
 }
 
-export function hasUnread(handles: Handles, files: number): boolean {
+function hasUnread(handles: Handles, files: number): boolean {
   return listPlaces(files).some((place) => readContainer(handles, place)?.isUnread === true);
 }
 
@@ -90,4 +93,63 @@ export function dropContainers(handles: Handles): Handles {
       ([name]) => name !== SENT && name !== "carousel" && !name.startsWith("container"),
     ),
   );
+}
+
+export const NO_FILE = "the post has no file for this container";
+
+export interface ContainerContext {
+  readonly api: GraphApi;
+  readonly publication: Publication;
+  readonly place: ContainerPlace;
+  readonly handles: Handles;
+  readonly signal: AbortSignal;
+}
+
+export function fileAt(
+  { media }: Publication,
+  place: ContainerPlace,
+): PublicationMedia | undefined {
+  return place === "carousel" ? undefined : media[place];
+}
+
+export function describeContainer({
+  publication,
+  place,
+  handles,
+}: ContainerContext): Readonly<Record<string, string>> {
+  if (place === "carousel")
+    return describeCarousel(publication, listChildren(handles, publication.media.length));
+  const media = fileAt(publication, place);
+  if (media === undefined) throw new Error(NO_FILE);
+  return describeFile(publication, media);
+}
+
+/**
+ * Since 2026-05-23, Instagram refuses some Page tokens the status of single containers and posts
+ * (error 100/33), while creating, publishing and listing work. Source:
+ * github.com/gitroomhq/postiz-app/issues/1562.
+ *
+ * So a container counts as ready after some refused reads. That is safe: Instagram publishes a
+ * container once, and refuses one that is not ready.
+ */
+const IMAGE_MISSES = 3;
+/**
+ * Number of refused reads of a container's status after which Instagram has usually processed a
+ * video. The reads take about two minutes together.
+ */
+const VIDEO_MISSES = 7;
+
+export function isReadyUnread(
+  { media }: Publication,
+  place: ContainerPlace,
+  handles: Handles,
+  misses: number,
+): boolean {
+  const isVideo = place !== "carousel" && media[place]?.kind === "video";
+  if (isVideo) return misses >= VIDEO_MISSES;
+  return misses >= IMAGE_MISSES || (misses > 0 && hasUnread(handles, media.length));
+}
+
+export function toUnread(container: Container, misses: number): Container {
+  return { ...container, stage: "ready", misses, isUnread: true };
 }

@@ -1,5 +1,9 @@
-import { type GraphMeaning, type GraphMeanings, toStepFailure } from "#src/graph-api/failures.ts";
-import { readGraphError } from "#src/graph-api/graph-error.ts";
+import {
+  type GraphMeaning,
+  type GraphMeanings,
+  readGraphError,
+  toStepFailure,
+} from "#src/graph-api/failures.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached } from "#src/publishing/outcome.ts";

@@ -1,15 +1,14 @@
-import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
-import { readGraphError } from "#src/graph-api/graph-error.ts";
+import { isMissing, readGraphError, toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { listAccountMedia, listMatchingMedia, type AccountMedia } from "./account-media.ts";
-import { readState, type ContainerState } from "./container-calls.ts";
+import { type AccountMedia, listAccountMedia, listMatchingMedia } from "./account-media.ts";
+import { type ContainerState, readState } from "./container-calls.ts";
 import { dropContainers, findFinal, keepSent } from "./container-state.ts";
 import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 

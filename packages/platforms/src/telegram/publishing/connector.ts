@@ -1,22 +1,95 @@
+import { callPlatform } from "#src/http/call-platform.ts";
 import {
   describeStatus,
   type JsonObject,
   list,
   object,
   type PlatformAnswer,
+  shorten,
   text,
 } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { type DeletionOutcome, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { deletePost } from "./delete-post.ts";
-import { toFailure } from "./failures.ts";
-import { toExternalId } from "./message-ids.ts";
+import { migratedChatId, toFailure } from "./failures.ts";
 import { toMessageRequest } from "./message-request.ts";
+
+/**
+ * The ids of all messages of an album, separated by commas: every id is needed to delete it, and
+ * they need not be consecutive.
+ */
+function toExternalId(messageIds: readonly number[]): string {
+  return messageIds.join(",");
+}
+
+function toMessageIds(externalId: string): readonly number[] {
+  return externalId.split(",").map(Number);
+}
+
+const GONE = /message to delete not found/i;
+const NOT_DELETABLE = /message can't be deleted/i;
+
+function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
+  if (answer.json?.ok === true && answer.json.result === true) return { kind: "deleted" };
+  if (answer.json?.ok !== false || answer.status >= 500)
+    return { kind: "unknown", message: describeStatus(answer) };
+  const message = shorten(text(answer.json, "description"));
+  if (GONE.test(message)) return { kind: "deleted" };
+  if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
+  return toFailure(answer);
+}
+
+/** Other permalinks name the username of the chat, which can change. */
+const CHAT_ID = /^https:\/\/t\.me\/c\/(-?\d+)\//;
+
+function toChatId(permalink: string | null): string | undefined {
+  const [, id] = CHAT_ID.exec(permalink ?? "") ?? [];
+  return id === undefined || id.startsWith("-") ? id : `-100${id}`;
+}
+
+/**
+ * The refusal of a deletion in a group that has become a supergroup, where the same ids name other
+ * messages.
+ */
+const SENT_BEFORE: DeletionOutcome = {
+  kind: "refused",
+  code: "permission_missing",
+  message: "the message was sent before the group became a supergroup: delete it in Telegram",
+};
+
+/**
+ * `deleteMessages` skips messages that no longer exist. A supergroup counts message ids anew: the
+ * messages are deleted in the chat of the permalink, never in the supergroup that this chat has
+ * become.
+ */
+async function deletePost(
+  baseUrl: string,
+  account: AccountAccess,
+  { externalId, permalink }: { readonly externalId: string; readonly permalink: string | null },
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const ids = toMessageIds(externalId);
+  const isAlbum = ids.length > 1;
+  const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
+  const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
+  const send = (chatId: string) => {
+    const body = jsonBody({ chat_id: chatId, ...which });
+    return callPlatform({ method: "POST", url, body, secrets: [account.accessToken] }, signal);
+  };
+  const sentTo = toChatId(permalink);
+  const first = await send(sentTo ?? parseChatAddress(account.externalId).chatId);
+  const chatId = first.kind === "answer" ? migratedChatId(first) : undefined;
+  // Only supergroups have usernames: a post whose permalink has one was sent in the supergroup.
+  if (chatId !== undefined && (permalink === null || sentTo !== undefined)) return SENT_BEFORE;
+  const answer = chatId === undefined ? first : await send(chatId);
+  return answer.kind === "answer"
+    ? toDeletionOutcome(answer)
+    : { kind: "unknown", message: answer.message };
+}
 
 export interface TelegramSettings {
   readonly baseUrl: string;

@@ -1,10 +1,10 @@
-import { multipartBody, type FormPart } from "#src/http/multipart.ts";
+import { type FormPart, multipartBody } from "#src/http/multipart.ts";
 import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { toChatFields } from "#src/telegram/chat-address.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "#src/telegram/facts.ts";
 
 export interface MessageRequest {
   readonly method: string;

@@ -1,10 +1,15 @@
 import { list, text } from "#src/http/platform-answer.ts";
-import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
-import { sumOf, toMetrics } from "#src/metrics/counters.ts";
-import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import {
+  type MetricsConnector,
+  type MetricsFailure,
+  type MetricsReading,
+  sumOf,
+  toMetrics,
+  toMetricsFailure,
+} from "#src/metrics/connector.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { ask, dataOf } from "../publishing/calls.ts";
-import { toStepFailure } from "../publishing/failures.ts";
+import { ask, dataOf } from "#src/tiktok/publishing/calls.ts";
+import { toStepFailure } from "#src/tiktok/publishing/failures.ts";
 
 /** TikTok's limit (`video/query`). */
 const MAX_POSTS = 20;

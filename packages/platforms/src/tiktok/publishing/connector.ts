@@ -1,18 +1,132 @@
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
+import { type Outcome, platformUnavailable, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { dataOf, type TiktokAccess, toRequest } from "./calls.ts";
 import { CHUNK_SIZES, type ChunkSizes } from "./chunk-plan.ts";
+import {
+  askForCreatorInfo,
+  type CreatorInfo,
+  privacyLevelOf,
+  readCreatorInfo,
+  toPhotoFlags,
+} from "./creator-info.ts";
+import { toFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
-import { kindOf, toPermalink } from "./post-links.ts";
-import { createCreatorStep, publishPhotos } from "./publish-photos.ts";
-import { fetchStatus } from "./publish-status.ts";
-import { findLastChunk, publishVideo } from "./publish-video.ts";
+import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
 import { reconcileByStatus } from "./reconcile.ts";
 import { retryPauseStep } from "./retry-pause.ts";
-import { readUpload } from "./upload-state.ts";
-import { createUploadStep } from "./upload-step.ts";
+import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
+import { createUploadStep, toChunkRequest } from "./upload-step.ts";
+
+const FIRST_LOOK_MS = 1000;
+
+function toBody(publication: Publication, creator: CreatorInfo) {
+  const { title, text: description, media } = publication;
+  return {
+    media_type: "PHOTO",
+    post_mode: "DIRECT_POST",
+    post_info: {
+      title,
+      description,
+      privacy_level: privacyLevelOf(publication),
+      ...toPhotoFlags(publication, creator),
+    },
+    source_info: {
+      source: "PULL_FROM_URL",
+      photo_images: media.map(({ url }) => url),
+      photo_cover_index: 0,
+    },
+  };
+}
+
+function toPhotosOutcome(answer: PlatformAnswer): Outcome {
+  const publishId = text(dataOf(answer), "publish_id");
+  if (publishId !== undefined)
+    return { kind: "pending", afterMs: FIRST_LOOK_MS, handles: { publishId } };
+  return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
+}
+
+async function publishPhotos(
+  access: TiktokAccess,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const creator = readCreatorInfo(handles);
+  if (creator === undefined)
+    return {
+      kind: "retryable",
+      code: "internal_error",
+      message: "the creator info was not read",
+    };
+  const request = toRequest(access, "post/publish/content/init/", toBody(publication, creator));
+  const secrets = publication.media.map(({ url }) => url);
+  const sent = await sendOnce(
+    { ...request, secrets: [...secrets, access.account.accessToken] },
+    guard,
+  );
+  return sent.kind === "answer" ? toPhotosOutcome(sent) : toUnanswered(sent);
+}
+
+function createCreatorStep(baseUrl: string): PrepareStep {
+  return {
+    name: "creator",
+    isDone: (handles) => readCreatorInfo(handles) !== undefined,
+    run: async (publication, _handles, signal) =>
+      await askForCreatorInfo({ baseUrl, account: publication }, publication, signal),
+  };
+}
+
+/** TikTok's answer to an upload does not say how long to wait. */
+const LIMIT_WAIT_MS = 60_000;
+
+function findLastChunk(
+  { media: [media] }: Publication,
+  handles: Handles,
+): { readonly upload: Upload; readonly part: MediaPart } | undefined {
+  const upload = readUpload(handles);
+  if (media === undefined || upload === undefined || !isReady(upload)) return undefined;
+  return { upload, part: chunkOf(upload, media, upload.chunkCount - 1) };
+}
+
+function toVideoOutcome(status: number): Outcome {
+  const message = `HTTP ${status}`;
+  switch (status) {
+    case 201:
+      return { kind: "pending", afterMs: FIRST_LOOK_MS };
+    case 400:
+    case 413:
+    case 415:
+      return { kind: "refused", code: "media_rejected", message };
+    case 429:
+      return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
+    default:
+      // TikTok may or may not publish the video. The status check later asks TikTok how many bytes
+      // of the video it has.
+      return { kind: "unknown", message };
+  }
+}
+
+async function publishVideo(
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const last = findLastChunk(publication, handles);
+  if (last === undefined)
+    return { kind: "retryable", code: "internal_error", message: "the video is not uploaded" };
+  const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
+  if (sent.kind === "answer") return toVideoOutcome(sent.status);
+  // TikTok posts only complete videos, so a video whose last byte was not sent is not posted.
+  if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
+  return toUnanswered(sent);
+}
 
 export interface TiktokSettings {
   readonly baseUrl: string;

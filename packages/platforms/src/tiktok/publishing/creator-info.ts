@@ -3,7 +3,7 @@ import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/hand
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
+import { SETTINGS } from "#src/tiktok/facts.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
@@ -112,4 +112,31 @@ export async function askForCreatorInfo(
   const creator = await fetchCreatorInfo(access, signal);
   if ("kind" in creator) return creator;
   return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
+}
+
+/**
+ * An interaction is off if the settings do not allow it, or if the creator has turned it off on
+ * TikTok.
+ */
+function toCommonFlags({ settings }: Publication, { isCommentDisabled }: CreatorInfo) {
+  const { allowComment, disclosure } = readSettings(SETTINGS, settings);
+  return {
+    disable_comment: isCommentDisabled || !allowComment,
+    brand_content_toggle: disclosure === "paid",
+    brand_organic_toggle: disclosure === "own_brand",
+  };
+}
+
+export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
+  const { allowDuet, allowStitch } = readSettings(SETTINGS, publication.settings);
+  return {
+    ...toCommonFlags(publication, creator),
+    disable_duet: creator.isDuetDisabled || !allowDuet,
+    disable_stitch: creator.isStitchDisabled || !allowStitch,
+  };
+}
+
+export function toPhotoFlags(publication: Publication, creator: CreatorInfo) {
+  const { autoAddMusic } = readSettings(SETTINGS, publication.settings);
+  return { ...toCommonFlags(publication, creator), auto_add_music: autoAddMusic };
 }

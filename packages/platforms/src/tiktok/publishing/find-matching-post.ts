@@ -4,9 +4,9 @@ import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
-import { isPublic } from "./creator-info.ts";
-import { kindOf, toPermalink } from "./post-links.ts";
+import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
+import { isPublic } from "#src/tiktok/publishing/creator-info.ts";
+import { kindOf, toPermalink } from "#src/tiktok/publishing/publish-status.ts";
 
 const MINUTE_MS = 60_000;
 /** TikTok's list of posts is delayed. */
@@ -49,7 +49,7 @@ async function listSince(
   const entries: Entry[] = [];
   let cursor: number | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const body = { max_count: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+    const body = { max_count: PAGE_SIZE, cursor };
     const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
     if (data === undefined) return undefined;
     const found = list(data, "videos").map(toEntry);

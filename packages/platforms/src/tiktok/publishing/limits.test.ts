@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { readJsonHandle } from "#src/publishing/handles.ts";
-import { toEnding, toFailure } from "./failures.ts";
-import { restartAfterPause } from "./retry-pause.ts";
+import { toEnding, toFailure } from "#src/tiktok/publishing/failures.ts";
+import { restartAfterPause } from "#src/tiktok/publishing/retry-pause.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-28T12:00:00Z");

@@ -1,6 +1,22 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
+
+type TiktokPostKind = "video" | "photo";
+
+export function kindOf({ media }: Publication): TiktokPostKind {
+  return media.some(({ kind }) => kind === "video") ? "video" : "photo";
+}
+
+export function toPermalink({ username }: AccountAccess, kind: string, postId: string): string {
+  return `https://www.tiktok.com/@${username}/${kind}/${postId}`;
+}
+
+export function toDetailHandles(publishId: string, kind: TiktokPostKind): Handles {
+  return { publishId, kind };
+}
 
 export interface PublishStatus {
   readonly kind: "status";

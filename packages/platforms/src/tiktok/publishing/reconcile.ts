@@ -5,8 +5,14 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { codeOf, type TiktokAccess } from "./calls.ts";
 import { isPublic } from "./creator-info.ts";
 import { toEnding, toFailure } from "./failures.ts";
-import { kindOf, toPermalink, toDetailHandles } from "./post-links.ts";
-import { fetchStatus, type NoStatus, type PublishStatus } from "./publish-status.ts";
+import {
+  fetchStatus,
+  kindOf,
+  type NoStatus,
+  type PublishStatus,
+  toDetailHandles,
+  toPermalink,
+} from "./publish-status.ts";
 import { restartAfterPause } from "./retry-pause.ts";
 import { chunksIn, isUsable, readUpload, toHandle, type Upload } from "./upload-state.ts";
 

@@ -1,4 +1,4 @@
-import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
 interface Endings {

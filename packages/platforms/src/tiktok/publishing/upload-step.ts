@@ -8,21 +8,21 @@ import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/p
 import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import {
+  type ChunkPlan,
+  type ChunkSizes,
   countRefusedPlans,
   isSizeRefused,
   planChunks,
   toRefusedPlans,
-  type ChunkPlan,
-  type ChunkSizes,
 } from "./chunk-plan.ts";
 import {
   askForCreatorInfo,
+  type CreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
-  type CreatorInfo,
+  toVideoFlags,
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
-import { toVideoFlags } from "./post-flags.ts";
 import { fetchStatus } from "./publish-status.ts";
 import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
@@ -65,7 +65,7 @@ function toPostInfo(publication: Publication, creator: CreatorInfo) {
     title: publication.text,
     privacy_level: privacyLevelOf(publication),
     ...toVideoFlags(publication, creator),
-    ...(coverMs === null || coverMs === undefined ? {} : { video_cover_timestamp_ms: coverMs }),
+    video_cover_timestamp_ms: coverMs ?? undefined,
   };
 }
 

@@ -7,10 +7,11 @@ import {
   object,
   text,
 } from "#src/http/platform-answer.ts";
+import type { Query } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toRepeatableFailure } from "../publishing/failures.ts";
-import { noteOf, readPosts } from "../read-posts.ts";
+import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { noteOf, readPosts } from "#src/x/read-posts.ts";
 
 const MAX_LIST_BYTES = maxListBytes(50, 25_000);
 const ID = /^\d{1,19}$/;
@@ -28,7 +29,7 @@ export function isTweetId(id: string): boolean {
 export async function readTweets(
   baseUrl: string,
   { accessToken }: AccountAccess,
-  { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
+  { path, query }: { readonly path: string; readonly query: Query },
   signal: AbortSignal,
 ): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
   const read = { baseUrl, accessToken, path: `tweets${path}`, query };

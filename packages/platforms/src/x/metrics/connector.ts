@@ -1,10 +1,15 @@
 import { list, object, shorten, text } from "#src/http/platform-answer.ts";
-import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
-import { sumOf, toMetrics } from "#src/metrics/counters.ts";
-import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import {
+  type MetricsConnector,
+  type MetricsFailure,
+  type MetricsReading,
+  sumOf,
+  toMetrics,
+  toMetricsFailure,
+} from "#src/metrics/connector.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toRepeatableFailure } from "../publishing/failures.ts";
-import { readPosts } from "../read-posts.ts";
+import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { readPosts } from "#src/x/read-posts.ts";
 
 const MAX_POSTS = 100;
 

@@ -1,22 +1,143 @@
-import type { JsonObject } from "#src/http/platform-answer.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import {
+  type JsonObject,
+  list,
+  object,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
+import { bearer, jsonBody } from "#src/http/platform-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
-import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
-import type { PrepareStep } from "#src/publishing/steps.ts";
+import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
+import {
+  type DeletionOutcome,
+  type Outcome,
+  platformUnavailable,
+} from "#src/publishing/outcome.ts";
+import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import type { SettingsOf } from "#src/settings/field.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
-import { createAltTextStep, isDescribed } from "./alt-text-step.ts";
-import { createPost } from "./create-post.ts";
-import { deletePost } from "./delete-post.ts";
-import { findMatchingPost } from "./find-matching-post.ts";
-import { reconcile } from "./reconcile.ts";
-import { compareSent } from "./timeline-text.ts";
-import type { SentPost } from "./timeline.ts";
-import { readUpload, type Upload } from "./upload-state.ts";
+import { SETTINGS, x } from "#src/x/facts.ts";
+import { createPost, toPermalink } from "./create-post.ts";
+import { toFailure, toLimit, toUploadFailure } from "./failures.ts";
+import {
+  hasMediaOf,
+  isPublication,
+  readTimeline,
+  reconcile,
+  type SentPost,
+  type TimelineEntry,
+} from "./reconcile.ts";
+import { compareSent, linksToMedia } from "./timeline-text.ts";
+import { categoryOf, readUpload, type Upload } from "./upload-calls.ts";
 import { createUploadStep } from "./upload-step.ts";
+
+/** With a 404, or among the errors of a 200. */
+function isGone(answer: PlatformAnswer): boolean {
+  if (answer.json === undefined) return false;
+  if (answer.status === 404 || object(answer.json, "data")?.deleted === true) return true;
+  return list(answer.json, "errors").some((error) =>
+    (text(error, "type") ?? "").endsWith("/resource-not-found"),
+  );
+}
+
+/** X does not document the answer for a post that no longer exists. */
+async function deletePost(
+  baseUrl: string,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const headers = bearer(account.accessToken);
+  const url = `${baseUrl}/2/tweets/${encodeURIComponent(id)}`;
+  const answer = await callPlatform({ method: "DELETE", url, headers }, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status < 500 && isGone(answer)) return { kind: "deleted" };
+  const message = `HTTP ${answer.status}`;
+  if (answer.status === 429) return toLimit(answer, message);
+  const failure = answer.json === undefined ? undefined : toFailure(answer);
+  return failure ?? { kind: "unknown", message };
+}
+
+function matches({ publication }: SentPost, { mediaKeys, shown }: TimelineEntry): boolean {
+  const { text, media } = publication;
+  // X may list media on X to which the text links as the media of the post, so the number of files
+  // may differ.
+  const hasItsMedia = mediaKeys.length === media.length || linksToMedia(text);
+  return hasItsMedia && shown.skeleton === compareSent(text).skeleton;
+}
+
+/** When it is not known whether the post was sent and which uploads it used. */
+async function findMatchingPost(
+  baseUrl: string,
+  sent: SentPost,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { publication } = sent;
+  const timeline = await readTimeline(baseUrl, publication, call, signal);
+  if ("verdict" in timeline) return timeline.verdict;
+  const posts = timeline.entries
+    .filter(isPublication)
+    .map((entry) => ({ entry, isProven: hasMediaOf(sent, entry) }))
+    .filter(({ entry, isProven }) => isProven || matches(sent, entry))
+    .map(({ entry: { id }, isProven }) => ({
+      id,
+      permalink: toPermalink(publication, id),
+      isProven,
+    }));
+  return await judgeMatchingPosts(posts, publication, call);
+}
+
+function nameOf(index: number): string {
+  return `altText${index}`;
+}
+
+/**
+ * Whether X shows a description of the file. Source: POST media/metadata/create, "currently only
+ * supported for images and GIFs".
+ */
+function isDescribed(media: PublicationMedia): boolean {
+  return media.altText !== null && categoryOf(media) !== "tweet_video";
+}
+
+async function describe(
+  baseUrl: string,
+  publication: Publication,
+  index: number,
+  handles: Handles,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const media = publication.media[index];
+  const upload = readUpload(handles, index);
+  if (media === undefined || upload === undefined)
+    throw new Error(`the post has no uploaded file at index ${index}`);
+  const refusal = refuseLongAltText(x.rules, media);
+  if (refusal !== undefined) return refusal;
+  const url = `${baseUrl}/2/media/metadata`;
+  const headers = bearer(publication.accessToken);
+  const body = jsonBody({ id: upload.id, metadata: { alt_text: { text: media.altText } } });
+  const answer = await callPlatform({ method: "POST", url, headers, body }, signal);
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  const isDone = answer.status >= 200 && answer.status < 300;
+  return isDone ? { [nameOf(index)]: upload.id } : toUploadFailure(answer);
+}
+
+function createAltTextStep(baseUrl: string, index: number): PrepareStep {
+  return {
+    name: `description ${index + 1}`,
+    isDone: (handles) => {
+      const describedId = handles[nameOf(index)];
+      return describedId !== undefined && describedId === readUpload(handles, index)?.id;
+    },
+    run: (publication, handles, signal) => describe(baseUrl, publication, index, handles, signal),
+  };
+}
 
 export interface XSettings {
   readonly baseUrl: string;

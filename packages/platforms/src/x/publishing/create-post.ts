@@ -1,9 +1,8 @@
 import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody } from "#src/http/platform-request.ts";
-import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { limitedForMs, toDailyLimit, toFailure } from "./failures.ts";
 
 export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {

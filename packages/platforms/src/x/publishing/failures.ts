@@ -1,9 +1,9 @@
 import { header, list, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import {
   appLimitReached,
+  type Failure,
   limitReached,
   platformUnavailable,
-  type Failure,
 } from "#src/publishing/outcome.ts";
 
 const WINDOW_MS = 15 * 60_000;

@@ -1,15 +1,99 @@
-import { nextLook } from "#src/publishing/look-schedule.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
+import { searchStart } from "#src/publishing/matching-posts.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { noteOf, readPosts, referencedPosts } from "#src/x/read-posts.ts";
 import { toPermalink } from "./create-post.ts";
-import { compareSent, linksToMedia } from "./timeline-text.ts";
 import {
-  hasMediaOf,
-  isPublication,
-  readTimeline,
-  type SentPost,
-  type TimelineEntry,
-} from "./timeline.ts";
+  type ComparableText,
+  compareSent,
+  compareShown,
+  linksToMedia,
+  type ShortLink,
+} from "./timeline-text.ts";
+
+const PAGE_SIZE = 100;
+/**
+ * Maximum number of pages that are read of a timeline: X shows at most 3,200 posts of a timeline.
+ */
+const MAX_PAGES = 32;
+
+export interface SentPost {
+  readonly publication: Publication;
+  readonly mediaKeys: readonly string[];
+}
+
+export interface TimelineEntry {
+  readonly id: string;
+  readonly mediaKeys: readonly unknown[];
+  readonly shown: ComparableText;
+  readonly repliesTo: string | undefined;
+}
+
+function toShortLinks(entities: unknown): readonly ShortLink[] {
+  return list(entities, "urls").map((url) => ({
+    url: text(url, "url") ?? "",
+    // In a link of a post on X, `expanded_url` is the URL as it was posted, and `unwound_url` the
+    // target of its redirects; different posted URLs may have the same target.
+    expandedUrl: text(url, "expanded_url") ?? text(url, "unwound_url") ?? "",
+    isMedia: text(url, "media_key") !== undefined,
+  }));
+}
+
+export function findParentId(tweet: unknown): string | undefined {
+  const parent = referencedPosts(tweet).find((one) => text(one, "type") === "replied_to");
+  return text(parent, "id");
+}
+
+function toEntry(tweet: unknown): TimelineEntry {
+  const source = noteOf(tweet) ?? tweet;
+  return {
+    id: text(tweet, "id") ?? "",
+    mediaKeys: list(object(tweet, "attachments"), "media_keys"),
+    shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
+    repliesTo: findParentId(tweet),
+  };
+}
+
+export function isPublication({ repliesTo }: TimelineEntry): boolean {
+  return repliesTo === undefined;
+}
+
+export function hasMediaOf({ mediaKeys }: SentPost, entry: TimelineEntry): boolean {
+  return mediaKeys.some((key) => entry.mediaKeys.includes(key));
+}
+
+type Timeline = { readonly entries: readonly TimelineEntry[] } | { readonly verdict: Verdict };
+
+export async function readTimeline(
+  baseUrl: string,
+  { externalId, accessToken }: AccountAccess,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Timeline> {
+  const entries: TimelineEntry[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = {
+      start_time: searchStart(call).toISOString(),
+      max_results: String(PAGE_SIZE),
+      "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
+      pagination_token: token,
+    };
+    const path = `users/${encodeURIComponent(externalId)}/tweets`;
+    const answer = await readPosts({ baseUrl, accessToken, path, query }, signal);
+    if (answer.kind === "no_answer") return { verdict: repeatLook(call) };
+    if (answer.status === 401 || answer.status === 403)
+      return { verdict: { kind: "cannot_tell", message: "X refuses to show the timeline" } };
+    const meta = object(answer.json, "meta");
+    if (answer.status !== 200 || meta === undefined) return { verdict: repeatLook(call) };
+    entries.push(...list(answer.json, "data").map(toEntry));
+    token = text(meta, "next_token");
+    if (token === undefined) return { entries };
+  }
+  return { verdict: repeatLook(call) };
+}
 
 interface Entries {
   readonly all: readonly TimelineEntry[];

@@ -2,8 +2,40 @@ import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
+
+export interface Upload {
+  readonly id: string;
+  /** With it X's timeline lists the file, so that the post can be recognized by it. */
+  readonly key: string;
+  /** `lost` = X no longer knows the upload. */
+  readonly stage: "appending" | "processing" | "ready" | "lost";
+  readonly expiresAt: number;
+  readonly sent: number;
+  readonly patientUntil: number;
+  readonly restarts: number;
+}
+
+/** Of media that a new post may reference. */
+const EXPIRY_MARGIN_MS = 10 * 60_000;
+
+function nameOf(index: number): string {
+  return `media${index}`;
+}
+
+export function readUpload(handles: Handles, index: number): Upload | undefined {
+  return readJsonHandle(handles, nameOf(index)) as Upload | undefined;
+}
+
+export function toHandle(index: number, upload: Upload): Handles {
+  return toJsonHandle(nameOf(index), upload);
+}
+
+export function isAlive(upload: Upload, now: number): boolean {
+  return upload.stage !== "lost" && upload.expiresAt - now > EXPIRY_MARGIN_MS;
+}
 
 /** X accepts 1 to 5 MB. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;

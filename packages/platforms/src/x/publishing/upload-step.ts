@@ -1,7 +1,7 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
   runAgain,
@@ -14,12 +14,15 @@ import {
   categoryOf,
   finalize,
   initialize,
+  isAlive,
   readStatus,
+  readUpload,
   SEGMENT_BYTES,
   sendImage,
+  toHandle,
+  type Upload,
   type UploadContext,
 } from "./upload-calls.ts";
-import { isAlive, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 /** When X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;

@@ -1,9 +1,186 @@
-import type { CommentsConnector } from "#src/comments/connector.ts";
-import { listComments } from "./list-comments.ts";
-import { readComment } from "./read-comment.ts";
-import { reconcileReply } from "./reconcile-reply.ts";
-import { reply } from "./reply.ts";
-import { setHidden } from "./set-hidden.ts";
+import type {
+  CommentPage,
+  CommentQuery,
+  CommentRef,
+  CommentsConnector,
+  Missing,
+  PlatformComment,
+} from "#src/comments/connector.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { Failure, Unknown } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
+import { reconcileReply, reply } from "./reply.ts";
+import {
+  CommentFeed,
+  type FeedSource,
+  type PageToken,
+  readYoutube,
+  type Status,
+  toThreadComment,
+  toVideoComment,
+  type VideoComment,
+} from "./threads.ts";
+
+/**
+ * A position in the merged lists of YouTube comments: the pages to continue with, and the last
+ * comment that was returned. YouTube states times in seconds, so the ids of all returned comments
+ * of that second are kept too. A comment that was written meanwhile and moves the pages then
+ * neither hides nor repeats another comment.
+ */
+interface FeedCursor {
+  readonly tokens: Readonly<Partial<Record<Status, string | null>>>;
+  readonly time: number;
+  readonly ids: readonly string[];
+}
+
+const FIRST_PAGE: FeedCursor = {
+  tokens: { published: null, heldForReview: null },
+  time: Number.MAX_SAFE_INTEGER,
+  ids: [],
+};
+
+function parseCursor(after: string | undefined): FeedCursor {
+  return after === undefined ? FIRST_PAGE : (JSON.parse(after) as FeedCursor);
+}
+
+function wasReturned({ time, ids }: FeedCursor, comment: PlatformComment): boolean {
+  const at = comment.createdAt.getTime();
+  return at > time || (at === time && ids.includes(comment.id));
+}
+
+function toCursor(
+  before: FeedCursor,
+  page: readonly PlatformComment[],
+  positions: Readonly<Record<Status, PageToken>>,
+): string | undefined {
+  const tokens = Object.fromEntries(
+    Object.entries(positions).filter(([, token]) => token !== undefined),
+  );
+  const last = page.at(-1);
+  if (Object.keys(tokens).length === 0 || last === undefined) return undefined;
+  const time = last.createdAt.getTime();
+  const sameSecond = page.filter(({ createdAt }) => createdAt.getTime() === time);
+  const ids = [...(before.time === time ? before.ids : []), ...sameSecond.map(({ id }) => id)];
+  return JSON.stringify({ tokens, time, ids } satisfies FeedCursor);
+}
+
+/** YouTube shows comments on every public video. */
+async function checkOwner(
+  { baseUrl, account, videoId }: FeedSource,
+  signal: AbortSignal,
+): Promise<{ readonly kind: "owned" } | Missing | Failure> {
+  const query = { part: "snippet", id: videoId };
+  const answer = await readYoutube(baseUrl, account, { path: "videos", query }, signal);
+  if (answer.kind === "failed") return answer.failure;
+  const [video] = list(answer.json, "items");
+  const channelId = text(object(video, "snippet"), "channelId");
+  return channelId === account.externalId ? { kind: "owned" } : { kind: "missing" };
+}
+
+function findNewest(feeds: readonly CommentFeed[]): CommentFeed | undefined {
+  const time = ({ head }: CommentFeed) => head?.createdAt.getTime() ?? -1;
+  const [newest] = feeds.toSorted((one, other) => time(other) - time(one));
+  return newest?.head === undefined ? undefined : newest;
+}
+
+async function takeComments(
+  feeds: readonly CommentFeed[],
+  limit: number,
+): Promise<readonly PlatformComment[] | Failure | "comments_disabled"> {
+  const comments: PlatformComment[] = [];
+  while (comments.length < limit) {
+    for (const feed of feeds) {
+      const failure = await feed.fill();
+      if (failure !== undefined) return failure;
+    }
+    const newest = findNewest(feeds);
+    if (newest?.head === undefined) break;
+    comments.push(newest.head);
+    newest.take();
+  }
+  return comments;
+}
+
+/**
+ * YouTube's lists of published and of hidden comments are merged by time. A video whose comments
+ * are turned off has none.
+ */
+async function listComments(
+  source: FeedSource,
+  { limit, after }: CommentQuery,
+  signal: AbortSignal,
+): Promise<CommentPage | Missing | Failure> {
+  const owner = await checkOwner(source, signal);
+  if (owner.kind !== "owned") return owner;
+  const cursor = parseCursor(after);
+  const isSeen = (comment: PlatformComment) => wasReturned(cursor, comment);
+  const { published: shown, heldForReview: held } = cursor.tokens;
+  const published = new CommentFeed(source, { status: "published", token: shown }, isSeen, signal);
+  const hidden = new CommentFeed(source, { status: "heldForReview", token: held }, isSeen, signal);
+  const comments = await takeComments([published, hidden], limit);
+  if (comments === "comments_disabled") return { kind: "page", comments: [], next: undefined };
+  if ("kind" in comments) return comments;
+  const positions = { published: published.position, heldForReview: hidden.position };
+  return { kind: "page", comments, next: toCursor(cursor, comments, positions) };
+}
+
+const NOT_FOUND: ReadonlySet<string> = new Set(["commentThreadNotFound", "commentNotFound"]);
+
+/** Only a thread states the number of replies. */
+const RESOURCES = [
+  { path: "commentThreads", parse: toThreadComment },
+  // YouTube does not document whether the thread of a hidden comment can be read by its id, so the
+  // comment itself is read when its thread is not found. The comment names the channel, but not
+  // always the video.
+  { path: "comments", parse: (resource: unknown) => toVideoComment(resource, null) },
+] as const;
+
+/** YouTube states the channel of the video, which must be the account's. */
+async function readComment(
+  baseUrl: string,
+  account: AccountAccess,
+  { mediaId, commentId }: CommentRef,
+  signal: AbortSignal,
+): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure> {
+  const query = { part: "snippet", id: commentId, textFormat: "plainText" };
+  for (const { path, parse } of RESOURCES) {
+    const answer = await readYoutube(baseUrl, account, { path, query }, signal);
+    if (answer.kind === "failed") {
+      if (NOT_FOUND.has(answer.reason)) continue;
+      return answer.failure;
+    }
+    const found: VideoComment | undefined = parse(list(answer.json, "items")[0]);
+    if (found?.comment.id !== commentId) continue;
+    const isOwned =
+      found.channelId === account.externalId && (found.videoId ?? mediaId) === mediaId;
+    return isOwned ? { kind: "comment", comment: found.comment } : { kind: "missing" };
+  }
+  return { kind: "missing" };
+}
+
+/** `heldForReview` hides a comment, because `rejected` cannot be undone. */
+async function setHidden(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  { commentId, hidden }: CommentRef & { readonly hidden: boolean },
+  signal: AbortSignal,
+): Promise<{ readonly kind: "done" } | Missing | Failure | Unknown> {
+  const moderationStatus = hidden ? "heldForReview" : "published";
+  const query = new URLSearchParams({ id: commentId, moderationStatus });
+  const url = `${baseUrl}/youtube/v3/comments/setModerationStatus?${query.toString()}`;
+  const headers = bearer(accessToken);
+  const answer = await callPlatform({ method: "POST", url, headers }, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status === 204) return { kind: "done" };
+  if (reasonOf(answer) === "commentNotFound") return { kind: "missing" };
+  const failure = toStepFailure(answer);
+  return failure.kind === "retryable" && failure.isLimit !== true
+    ? { kind: "unknown", message: failure.message }
+    : failure;
+}
 
 /**
  * Reading a page of comments costs three units of the daily quota, a reply or a change of the

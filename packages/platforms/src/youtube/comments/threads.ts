@@ -1,5 +1,43 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
-import { number, object, text } from "#src/http/platform-answer.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import {
+  type JsonObject,
+  list,
+  maxListBytes,
+  number,
+  object,
+  text,
+} from "#src/http/platform-answer.ts";
+import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
+
+type YoutubeRead =
+  | { readonly kind: "result"; readonly json: JsonObject }
+  | { readonly kind: "failed"; readonly reason: string; readonly failure: Failure };
+
+export const PAGE_SIZE = 50;
+/** YouTube repeats the text of a comment in two fields, and accepts 10,000 characters. */
+const MAX_LIST_BYTES = maxListBytes(PAGE_SIZE, 2 * 10_000);
+
+export async function readYoutube(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  { path, query }: { readonly path: string; readonly query: Query },
+  signal: AbortSignal,
+): Promise<YoutubeRead> {
+  const url = `${baseUrl}/youtube/v3/${path}${toSearch(query)}`;
+  const answer = await callPlatform(
+    { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
+    signal,
+  );
+  if (answer.kind === "no_answer")
+    return { kind: "failed", reason: "", failure: platformUnavailable(answer.message) };
+  if (answer.status === 200 && answer.json !== undefined)
+    return { kind: "result", json: answer.json };
+  return { kind: "failed", reason: reasonOf(answer), failure: toStepFailure(answer) };
+}
 
 export interface VideoComment {
   readonly videoId: string | undefined;
@@ -57,4 +95,89 @@ export function toThreadComment(thread: unknown): VideoComment | undefined {
   const { comment } = found;
   const isOwn = channelId !== undefined && comment.authorId === channelId;
   return { videoId, channelId, comment: { ...comment, isOwn } };
+}
+
+const STATUSES = ["published", "heldForReview"] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** Null for the first page, undefined after the last page. */
+export type PageToken = string | null | undefined;
+
+export class CommentFeed {
+  readonly #status: Status;
+  readonly #read: (query: Readonly<Record<string, string>>) => ReturnType<typeof readYoutube>;
+  readonly #isSeen: (comment: PlatformComment) => boolean;
+  #comments: readonly PlatformComment[] = [];
+  #token: PageToken;
+  #nextToken: PageToken;
+
+  /** `isSeen` = on an earlier page that Postrider returned. */
+  constructor(
+    { baseUrl, account, videoId }: FeedSource,
+    { status, token }: { readonly status: Status; readonly token: PageToken },
+    isSeen: (comment: PlatformComment) => boolean,
+    signal: AbortSignal,
+  ) {
+    this.#status = status;
+    this.#nextToken = token;
+    this.#isSeen = isSeen;
+    this.#read = async (query) =>
+      await readYoutube(
+        baseUrl,
+        account,
+        { path: "commentThreads", query: { ...query, videoId } },
+        signal,
+      );
+  }
+
+  async fill(): Promise<Failure | "comments_disabled" | undefined> {
+    while (this.#comments.length === 0 && this.#nextToken !== undefined) {
+      const token = this.#nextToken;
+      const answer = await this.#read({
+        part: "snippet",
+        order: "time",
+        moderationStatus: this.#status,
+        textFormat: "plainText",
+        maxResults: String(PAGE_SIZE),
+        ...(token === null ? {} : { pageToken: token }),
+      });
+      if (answer.kind === "failed")
+        return answer.reason === "commentsDisabled" ? "comments_disabled" : answer.failure;
+      this.#token = token;
+      this.#nextToken = text(answer.json, "nextPageToken");
+      this.#comments = this.#toComments(list(answer.json, "items"));
+    }
+    return undefined;
+  }
+
+  /**
+   * A thread is also in the list of hidden comments when only a reply to its published comment is
+   * hidden; such a thread is left out, because the list of published comments contains it.
+   */
+  #toComments(items: readonly unknown[]): readonly PlatformComment[] {
+    const isHidden = this.#status === "heldForReview";
+    return items
+      .flatMap((item) => toThreadComment(item)?.comment ?? [])
+      .map((comment) => ({ ...comment, hidden: comment.hidden ?? isHidden }))
+      .filter((comment) => comment.hidden === isHidden)
+      .filter((comment) => !this.#isSeen(comment));
+  }
+
+  get head(): PlatformComment | undefined {
+    return this.#comments[0];
+  }
+
+  take(): void {
+    this.#comments = this.#comments.slice(1);
+  }
+
+  get position(): PageToken {
+    return this.#comments.length > 0 ? this.#token : this.#nextToken;
+  }
+}
+
+export interface FeedSource {
+  readonly baseUrl: string;
+  readonly account: AccountAccess;
+  readonly videoId: string;
 }

@@ -1,11 +1,15 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
-import { toMetrics } from "#src/metrics/counters.ts";
-import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import {
+  type MetricsConnector,
+  type MetricsFailure,
+  type MetricsReading,
+  toMetrics,
+  toMetricsFailure,
+} from "#src/metrics/connector.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toStepFailure } from "../publishing/failures.ts";
+import { toStepFailure } from "#src/youtube/publishing/failures.ts";
 
 /** YouTube's limit (`videos.list`). */
 const MAX_POSTS = 50;

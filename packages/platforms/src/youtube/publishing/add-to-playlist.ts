@@ -4,7 +4,7 @@ import { bearer, jsonBody } from "#src/http/platform-request.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { reasonOf, toFailure } from "./failures.ts";
+import { reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
 
 interface Place {
   readonly videoId: string;

@@ -1,19 +1,81 @@
+import { callPlatform } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce, type SendResult } from "#src/http/send-once.ts";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { FindPublication, PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Outcome, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/matching-posts.ts";
+import {
+  type DeletionOutcome,
+  type Outcome,
+  platformUnavailable,
+  toUnanswered,
+} from "#src/publishing/outcome.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { addToPlaylist } from "./add-to-playlist.ts";
-import { deletePost } from "./delete-post.ts";
-import { limitedForMs, toFailure } from "./failures.ts";
-import { createFindMatchingPost } from "./find-matching-post.ts";
-import { createReconcile } from "./reconcile.ts";
-import { toPut, toSessionState } from "./upload-calls.ts";
-import { readUpload, restOf } from "./upload-state.ts";
+import { limitedForMs, reasonOf, toFailure } from "./failures.ts";
+import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
+import { readUpload, restOf, toPut, toSessionState } from "./upload-calls.ts";
 import { createUploadStep } from "./upload-step.ts";
 import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
+
+async function deletePost(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const url = `${baseUrl}/youtube/v3/videos?id=${encodeURIComponent(id)}`;
+  const headers = bearer(accessToken);
+  const answer = await callPlatform({ method: "DELETE", url, headers }, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status === 204 || reasonOf(answer) === "videoNotFound") return { kind: "deleted" };
+  return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
+}
+
+/**
+ * After a restore, the restored upload session or a later one that the restored data lacks may have
+ * completed the video.
+ */
+function createFindMatchingPost(baseUrl: string): FindPublication {
+  return async (publication, handles, call, signal) => {
+    const upload = readUpload(handles);
+    const state = upload === undefined ? undefined : await readSession(publication, upload, signal);
+    if (state?.kind === "complete") return toVerdict(publication, state.video);
+    const since = searchStart(call).getTime();
+    return await searchUploads(baseUrl, publication, since, call, signal);
+  };
+}
+
+/**
+ * A session that has ended may have created a video, so the channel's uploads are then searched.
+ */
+function createReconcile(baseUrl: string): FindPublication {
+  return async (publication, handles, call, signal) => {
+    const upload = readUpload(handles);
+    if (upload === undefined) return { kind: "absent" };
+    const state = await readSession(publication, upload, signal);
+    switch (state?.kind) {
+      case "complete":
+        return toVerdict(publication, state.video);
+      case "incomplete":
+        return { kind: "absent" };
+      case "gone": {
+        if (!upload.isOffered) return { kind: "absent" };
+        const since = upload.startedAt - CLOCK_TOLERANCE_MS;
+        const found = await searchUploads(baseUrl, publication, since, call, signal);
+        // YouTube may list an uploaded video late. A list without the video therefore leaves the
+        // outcome unknown.
+        return found.kind === "absent"
+          ? { kind: "cannot_tell", message: "the upload session has ended and no video was found" }
+          : found;
+      }
+      case undefined:
+        return repeatLook(call);
+    }
+  };
+}
 
 const CHUNK_BYTES = 8 * 1024 * 1024;
 

@@ -1,11 +1,37 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { header, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
-import { SETTINGS } from "../settings.ts";
-import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
+import { SETTINGS } from "#src/youtube/facts.ts";
+import { toUploadedVideo, type UploadedVideo } from "#src/youtube/publishing/uploaded-video.ts";
+
+export interface Upload {
+  readonly uri: string;
+  readonly startedAt: number;
+  readonly stored: number;
+  /** From then on a video may exist on YouTube. */
+  readonly isOffered: boolean;
+  readonly video?: UploadedVideo;
+}
+
+const NAME = "upload";
+
+export function readUpload(handles: Handles): Upload | undefined {
+  return readJsonHandle(handles, NAME) as Upload | undefined;
+}
+
+export function toHandles(upload: Upload): Handles {
+  return toJsonHandle(NAME, upload);
+}
+
+export function restOf(publication: Publication, upload: Upload): MediaPart | undefined {
+  const [media] = publication.media;
+  if (media === undefined) return undefined;
+  return { media, start: upload.stored, length: media.bytes - upload.stored };
+}
 
 const PARTS = "snippet,status";
 

@@ -10,8 +10,16 @@ import {
   type StepWait,
 } from "#src/publishing/steps.ts";
 import { toStepFailure } from "./failures.ts";
-import { askSession, beginSession, sessionUriOf, toPut, toSessionState } from "./upload-calls.ts";
-import { readUpload, toHandles, type Upload } from "./upload-state.ts";
+import {
+  askSession,
+  beginSession,
+  readUpload,
+  sessionUriOf,
+  toHandles,
+  toPut,
+  toSessionState,
+  type Upload,
+} from "./upload-calls.ts";
 
 export interface UploadOptions {
   readonly baseUrl: string;

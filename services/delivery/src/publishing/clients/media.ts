@@ -1,6 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
-import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-bytes";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";

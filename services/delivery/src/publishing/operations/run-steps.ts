@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-bytes";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { MediaPart, Publication } from "@postrider/platforms/publishing/publication";
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";

@@ -1,7 +1,7 @@
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { patchSchema, settingsSchemaOf } from "@postrider/platforms/settings/json-schema";
-import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import { Account } from "@postrider/rest/accounts/schemas";
 import { Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";

@@ -1,3 +1,0 @@
-import { imageFit } from "#src/settings/image-fit.ts";
-
-export const SETTINGS = { imageFit };
