@@ -17,16 +17,14 @@ import { listAccountMedia } from "#src/engagement/jobs/list-account-media.ts";
 import {
   type Poll,
   PollCalls,
-  type PollFailure,
-  toPollFailure,
-} from "#src/engagement/jobs/poll.ts";
-import { readMediaComments } from "#src/engagement/jobs/read-media-comments.ts";
-import {
   pollDuration,
+  type PollFailure,
   pollLateness,
   pollsTotal,
   sendingEnabled,
-} from "#src/engagement/operations/automation-metrics.ts";
+  toPollFailure,
+} from "#src/engagement/jobs/poll.ts";
+import { readMediaComments } from "#src/engagement/jobs/read-media-comments.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
 

@@ -19,7 +19,7 @@ import {
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { PlannedItem } from "#src/engagement/domain/plan-runs.ts";
 import type { PastPage } from "./read-past-comments.ts";
-import { toComment } from "./to-comment.ts";
+import { toComment } from "./read-platform.ts";
 
 /** The first page has been read already. */
 export function createJob(
