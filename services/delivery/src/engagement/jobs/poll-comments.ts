@@ -4,29 +4,29 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import {
   claimAccounts,
+  listWatchedMedia,
   type PolledAccount,
   type PollEnd,
   releaseAccount,
 } from "#src/engagement/db/automation-accounts.ts";
-import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
-import { chooseReads, type MediaRead } from "#src/engagement/domain/choose-reads.ts";
-import { failureWaitMs } from "#src/engagement/domain/media-watch.ts";
+import { chooseReads, failureWaitMs, type MediaRead } from "#src/engagement/domain/media-watch.ts";
+import { listAccountMedia } from "#src/engagement/jobs/list-account-media.ts";
 import {
+  type Poll,
+  PollCalls,
   pollDuration,
+  type PollFailure,
   pollLateness,
   pollsTotal,
   sendingEnabled,
-} from "#src/engagement/operations/automation-metrics.ts";
+  toPollFailure,
+} from "#src/engagement/jobs/poll.ts";
+import { readMediaComments } from "#src/engagement/jobs/read-media-comments.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
-import { listAccountMedia } from "#src/engagement/operations/list-account-media.ts";
 import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
-import { PollCalls } from "#src/engagement/operations/poll-calls.ts";
-import { type PollFailure, toPollFailure } from "#src/engagement/operations/poll-failure.ts";
-import type { Poll } from "#src/engagement/operations/poll.ts";
-import { readMediaComments } from "#src/engagement/operations/read-media-comments.ts";
 
 const LOOK_MS = 1_000;
 /**

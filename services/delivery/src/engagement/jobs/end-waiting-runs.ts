@@ -1,9 +1,10 @@
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { type Loop, startLoop } from "@postrider/shared/process/loop";
 import {
   clearStoppedRule,
   listStoppedRules,
   type StoppedRule,
 } from "#src/engagement/db/automation-rules.ts";
+import { endBlocked } from "#src/engagement/db/automation-sending.ts";
 import { endStopped } from "#src/engagement/db/private-replies.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
@@ -53,6 +54,37 @@ export function startSkipStoppedRuns(deps: Deps): Loop {
       deps.logger.warn(
         { err: error, job: "skip-stopped-runs" },
         "the waiting runs of paused and revoked automation rules could not be marked as skipped; the job skip-stopped-runs tries again",
+      ),
+  });
+}
+
+type BlockedDeps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
+
+/** Returns whether there may be more. */
+export async function endBlockedReplies({
+  sql,
+  guard,
+  onEvents,
+}: Omit<BlockedDeps, "logger">): Promise<boolean> {
+  if (!(await guard.isOwn())) return false;
+  const ended = await sql.begin(async (tx) => {
+    const replies = await endBlocked(tx, PAGE_SIZE);
+    await finishRuns(tx, replies);
+    return replies;
+  });
+  if (ended.length > 0) onEvents();
+  return ended.length === PAGE_SIZE;
+}
+
+/** Nothing is sent when sending is enabled again, even if this job has not run in between. */
+export function startEndBlockedReplies(deps: BlockedDeps): Loop {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: () => endBlockedReplies(deps),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error, job: "end-blocked-replies" },
+        "waiting private replies could not be marked as failed although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
       ),
   });
 }

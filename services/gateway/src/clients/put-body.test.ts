@@ -1,7 +1,7 @@
 import { constants, PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { notePassingBytes } from "./passing-bytes.ts";
+import { notePassingBytes } from "./put-body.ts";
 
 const MEGABYTE = 1024 * 1024;
 

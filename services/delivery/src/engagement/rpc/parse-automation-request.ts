@@ -1,8 +1,12 @@
+import type { Idempotency } from "@postrider/contracts/operations/v1/idempotency_pb";
 import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { foldText } from "#src/engagement/domain/fold-text.ts";
+import type { ISql } from "@postrider/shared/postgres";
+import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import { findRule } from "#src/engagement/db/automation-rules.ts";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
-import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
+import { foldText, isAtMost, isMediaId } from "#src/engagement/domain/text.ts";
 
 /** In characters, as in the REST API. */
 const MAX_NAME_LENGTH = 200;
@@ -78,4 +82,26 @@ function faultsOfMessage(message: string): readonly Violation[] {
   if (bytes > MAX_MESSAGE_BYTES)
     return [{ code: "invalid", path: "/message", limit: MAX_MESSAGE_BYTES, actual: bytes }];
   return message.trim() === "" ? [{ code: "invalid", path: "/message" }] : [];
+}
+
+export function toKeyed(
+  operation: string,
+  request: { readonly workspaceId: string; readonly idempotency?: Idempotency | undefined },
+): KeyedRequest | undefined {
+  const { workspaceId, idempotency } = request;
+  if (idempotency === undefined) return undefined;
+  const { key, fingerprint } = idempotency;
+  return { workspaceId, operation, key, fingerprint };
+}
+
+/** @throws `not_found` for an unknown or revoked rule, and for a malformed id of media. */
+export async function getLiveRule(
+  sql: ISql,
+  request: { readonly workspaceId: string; readonly ruleId: string; readonly mediaId: string },
+): Promise<AutomationRule> {
+  const { workspaceId, ruleId, mediaId } = request;
+  if (!isId(workspaceId) || !isId(ruleId) || !isMediaId(mediaId)) throw notFound();
+  const rule = await findRule(sql, workspaceId, ruleId);
+  if (rule === undefined || rule.status === "revoked") throw notFound();
+  return rule;
 }

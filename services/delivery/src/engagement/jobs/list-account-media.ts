@@ -4,14 +4,13 @@ import type {
   PrivateRepliesConnector,
 } from "@postrider/platforms/private-replies/connector";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { PollCalls } from "./poll-calls.ts";
-import { toPollFailure } from "./poll-failure.ts";
+import { type PollCalls, toPollFailure } from "./poll.ts";
 
 const MEDIA_PER_CALL = 50;
 /** Kept for reading comments: older media are listed only while more units are left. */
 const KEPT_UNITS = 20;
 
-export interface ListedMedia {
+interface ListedMedia {
   readonly kind: "listed";
   readonly media: readonly OwnedMedia[];
   readonly mediaCursor: string | null;
