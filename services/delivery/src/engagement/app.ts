@@ -26,7 +26,7 @@ import {
   startEndBlockedReplies,
   startSkipStoppedRuns,
 } from "#src/engagement/jobs/end-waiting-runs.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type {

@@ -20,7 +20,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import { claimAccounts, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 

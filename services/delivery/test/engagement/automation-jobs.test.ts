@@ -3,7 +3,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { measureAutomations } from "#src/engagement/jobs/count-backlogs.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/end-waiting-runs.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { readSeries } from "../publishing/metric-values.ts";
 import {
   createActiveRule,

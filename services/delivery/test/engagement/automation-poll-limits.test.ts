@@ -5,7 +5,7 @@ import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { takeCalls } from "#src/engagement/db/automation-accounts.ts";
 import { countAutomations } from "#src/engagement/db/backlog-counts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { DEPLOYMENT } from "../publishing/fixture.ts";
 import {

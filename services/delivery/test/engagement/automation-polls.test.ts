@@ -1,7 +1,7 @@
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import {
   claimAccount,
   createActiveRule,

@@ -25,7 +25,7 @@ import {
   runKey,
 } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/text.ts";
-import { commentsRead, countRuns } from "#src/engagement/jobs/poll.ts";
+import { commentsRead, countRuns } from "#src/engagement/jobs/poll-comments/poll.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
 import { matchComments } from "#src/engagement/operations/match-comments.ts";

@@ -13,7 +13,7 @@ import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { chooseReads, failureWaitMs, type MediaRead } from "#src/engagement/domain/media-watch.ts";
-import { listAccountMedia } from "#src/engagement/jobs/list-account-media.ts";
+import { listAccountMedia } from "#src/engagement/jobs/poll-comments/list-account-media.ts";
 import {
   type Poll,
   PollCalls,
@@ -23,8 +23,8 @@ import {
   pollsTotal,
   sendingEnabled,
   toPollFailure,
-} from "#src/engagement/jobs/poll.ts";
-import { readMediaComments } from "#src/engagement/jobs/read-media-comments.ts";
+} from "#src/engagement/jobs/poll-comments/poll.ts";
+import { readMediaComments } from "#src/engagement/jobs/poll-comments/read-media-comments.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
 
