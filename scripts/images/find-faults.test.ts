@@ -69,7 +69,7 @@ test("the check of container images reports a readable program `node`, because p
   expect(findFaults(root, {}, CANARY)).toEqual(["can be read: usr/local/bin/node"]);
 });
 
-test("a file of a container image that contains a secret of the build is reported", () => {
+test("the image check reports a file that contains a build secret", () => {
   write("app/node_modules/.modules.yaml", `auth: ${CANARY}\n`);
   expect(findFaults(root, {}, CANARY)).toEqual([
     "holds a secret of the build: app/node_modules/.modules.yaml",

@@ -42,8 +42,8 @@ test("a second launcher of a local stack on the same data folder is refused with
 });
 
 /**
- * Test program: claims the data folder when a line arrives on standard input, prints whether that succeeded, and keeps
- * the claim until the process is killed.
+ * Test program: claims the data folder when a line arrives on standard input, prints whether that
+ * succeeded, and keeps the claim until the process is killed.
  */
 const CLAIMER = `
   const { claimFolder } = await import("#src/processes/leftovers.ts");
@@ -120,7 +120,7 @@ test("the next launcher of a local stack does not end another program's process 
   expect(identifyProcess(innocent.pid)).toEqual(identity);
 });
 
-test("the next launcher of a local stack removes the description of an earlier stack and the hold files that kept this stack's processes stopped", async () => {
+test("the next launcher of a local stack removes the description file and the hold files of an earlier stack", async () => {
   {
     using _earlier = await claimFolder(layout);
     writeFileSync(join(layout.hold, "posts"), "");

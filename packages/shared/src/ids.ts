@@ -27,7 +27,7 @@ export function deriveTimedId(at: Date, text: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Any version, in lower case: the only form that the API accepts. */
+/** Whether a text is a UUID of any version in lower case, the only form that the API accepts. */
 export function isId(text: string): boolean {
   return ID.test(text);
 }

@@ -149,7 +149,7 @@ test.each([
   ["the id of two dots", "%2E%2E", 404, "not_found", "unknown_path undefined"],
   ["the id of one dot", ".", 404, "not_found", "unknown_path undefined"],
 ])(
-  "%s, in place of the id of media or of a comment, never reaches the delivery service",
+  "a request with %s as its media id or comment id is not forwarded to the delivery service",
   async (_, encoded, status, code, fault) => {
     const payload = { type: "hide" };
     for (const answer of [

@@ -158,7 +158,7 @@ test("a process that stops aborts its upload checks, and another replica complet
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("upload checks of one workspace leave room for the checks of another workspace", async () => {
+test("upload checks of one workspace leave slots free for the checks of other workspaces", async () => {
   const mayEnd = Promise.withResolvers<void>();
   const [large, small] = [await png(1, 16), await png(1, 8)];
   let running = 0;

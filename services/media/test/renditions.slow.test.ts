@@ -179,7 +179,7 @@ test("GET /objects returns 404 for a rendition if the address names another work
   expect(await get(ref, "other")).toMatchObject({ status: 400 });
 });
 
-test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try to make it again when it is asked again", async () => {
+test("PrepareMedia explains in one sentence why a rendition cannot be made, and a repeated request does not try to make it again", async () => {
   const frames = [
     await photo(),
     await picture({ width: 120, height: 80 }).negate().png().toBuffer(),

@@ -34,7 +34,7 @@ async function listen(
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };
 
-test("sendOnce returns every HTTP answer, and the field json is undefined when the body of the answer is not JSON", async () => {
+test("sendOnce returns answers of any HTTP status, and leaves `json` undefined if the body is not JSON", async () => {
   const { url } = await listen((count, end) =>
     end(count === 1 ? 403 : 200, count === 1 ? '{"title":"Forbidden"}' : "<html>"),
   );

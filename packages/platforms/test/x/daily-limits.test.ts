@@ -35,7 +35,7 @@ test("after the limit of 24 hours of a user of X is used up, a post is refused f
   expect(third).toMatchObject({ kind: "published" });
 });
 
-test("after the limit of 24 hours of the app at X is used up, a post is refused for all accounts until the limit ends", async () => {
+test("when the app's 24-hour quota at X is used up, posts of all accounts are refused until the quota resets", async () => {
   const [first, second, third] = await publishThree({ xAppPostsPerDay: 1 });
   expect(first).toMatchObject({ kind: "published" });
   for (const refused of [second, third])

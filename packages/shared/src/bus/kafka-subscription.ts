@@ -88,7 +88,7 @@ class KafkaSubscription {
     } catch (error) {
       logger.debug(
         { err: error, topic, group },
-        "the event consumer could not read which deployment the data belongs to; it asks again",
+        "the event consumer could not read which deployment the data belongs to; it reads this again after a pause",
       );
       return undefined;
     }

@@ -95,7 +95,7 @@ function startListener(
   };
 }
 
-/** The first time after a random number of minutes, so that replicas do not start together. */
+/** The first run is after a random number of minutes, so that replicas do not start together. */
 function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
   let dueAt = performance.now() + (1 + Math.random() * 9) * 60_000;
   return startLoop({

@@ -8,7 +8,7 @@ const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
 
 /** Lists of keys, each with an optional name in front, that an operator generates. */
 const OWN_KEYS = new Set(["CREDENTIAL_KEYS", "HANDLE_KEYS", "IDENTITY_KEYS", "MEDIA_KEY"]);
-/** Entropy; a key of 16 random bytes in hexadecimal digits passes. */
+/** Minimum entropy of a key. A key of 16 random bytes, written in hexadecimal, passes. */
 const MIN_KEY_BITS = 72;
 /** Lower than for keys, because some hosting providers choose the password. */
 const MIN_PASSWORD_BITS = 26;

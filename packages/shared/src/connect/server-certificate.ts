@@ -38,7 +38,7 @@ export function renewCertificate(server: Server, files: CertificateFiles, logger
   } catch (error) {
     logger.error(
       { err: error },
-      "the files of the TLS certificate could not be read again; the server keeps the certificate that it has",
+      "the TLS certificate files could not be reloaded; the server keeps its current certificate until the files can be read",
     );
   }
 }

@@ -109,7 +109,7 @@ export function createAccess(options: AccessOptions): Access {
       if (allowed.includes(caller)) return;
       logger.warn(
         { caller, rpc: what },
-        "a service called an RPC that its code never calls, and was refused; check whether the service's private key was stolen",
+        "an RPC was refused because the calling service has no reason to use it; check whether that service's private key was stolen",
       );
       throw new ConnectError(`${caller} may not call ${what}`, Code.PermissionDenied);
     },

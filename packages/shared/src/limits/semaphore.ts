@@ -125,7 +125,7 @@ export class Semaphore {
     }
   }
 
-  /** In total or of one owner. The list already contains this request. */
+  /** Whether too many requests wait, in total or for one owner. This request is already counted. */
   #isQueueFull({ shares }: Request): boolean {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
     if (this.#waiting.size > maxWaiting) return true;

@@ -24,7 +24,7 @@ export class OutboxFloor {
     return this.#id;
   }
 
-  /** After an error that may mean that the connection leads to another database. */
+  /** Called after an error that may mean that the connection now leads to another database. */
   reset(): void {
     this.#id = 0;
     this.#candidate = undefined;

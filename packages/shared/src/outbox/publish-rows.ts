@@ -119,7 +119,7 @@ async function publishPart(
       await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
       logger.error(
         { err: error, topic, eventType: item.type, eventId: item.eventId },
-        "the broker refused an event permanently; the event was parked",
+        "the broker refused an event permanently, so it was parked; fix the cause, then run `postrider events redrive`",
       );
       done.push(item);
     }

@@ -94,7 +94,10 @@ export function startRelay(options: RelayOptions): Loop {
     idleMs: MAX_PAUSE_MS,
     work: () => relay.turn(),
     onError: (error) =>
-      options.logger.error({ err: error }, "the outbox relay failed; it continues after a pause"),
+      options.logger.error(
+        { err: error },
+        "publishing events from the outbox failed with an unexpected error; it continues after a pause",
+      ),
   });
 }
 

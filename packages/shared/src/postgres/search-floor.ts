@@ -27,7 +27,7 @@ export class SearchFloor<T = Date> {
     this.#from = from;
   }
 
-  /** After an error that may mean that the connection leads to another database. */
+  /** Called after an error that may mean that the connection now leads to another database. */
   reset(): void {
     this.#completeAt = Number.NEGATIVE_INFINITY;
   }

@@ -13,7 +13,7 @@ import { recordSpans } from "./tracing.ts";
 export interface TracingConfig {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of recorded traces, from 0 to 1, among those that start here or come from outside. */
+  /** Share (0 to 1) of traces to record, among those that start here or come from outside. */
   readonly ratio: number;
 }
 
@@ -31,7 +31,7 @@ export function startExport(
 ): AsyncDisposable {
   const { endpoint, headers, ratio, service, logger } = options;
   const complain = (): void =>
-    logger.warn("spans could not be exported; check OTEL_EXPORTER_OTLP_ENDPOINT");
+    logger.warn("trace spans could not be exported; check OTEL_EXPORTER_OTLP_ENDPOINT");
   const ignore = (): void => undefined;
   // Messages of the OpenTelemetry SDK are not logged, because they may quote data that was sent.
   diag.setLogger(

@@ -70,7 +70,7 @@ export function startTracing(
   started.catch((error: unknown) =>
     logger.error(
       { err: error },
-      "the OpenTelemetry SDK could not be loaded; spans are not recorded",
+      "the OpenTelemetry SDK could not be loaded; no trace spans are recorded",
     ),
   );
   return {

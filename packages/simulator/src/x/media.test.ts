@@ -276,7 +276,7 @@ test("the simulated X refuses a tweet with media that was uploaded a day earlier
   expect([answer.status, answer.body["title"]]).toEqual([400, "Invalid Request"]);
 });
 
-test("a fault rule for the operation upload or status applies to the media calls of the simulated X", async () => {
+test("a fault rule for `upload` or `status` applies to the media calls of the simulated platform X", async () => {
   for (const operation of ["upload", "status"])
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
 

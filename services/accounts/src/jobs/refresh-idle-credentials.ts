@@ -48,7 +48,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "the list of accounts that no post has used for a long time, and whose tokens must be refreshed, could not be read; the job tries again",
+        "the list of unused accounts whose tokens need a refresh could not be read from the database; the job tries again",
       ),
   });
 }

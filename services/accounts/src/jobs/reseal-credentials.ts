@@ -63,7 +63,7 @@ async function resealPage(deps: ResealDependencies, after: string): Promise<Rese
       if (!(result instanceof SealError)) return [result];
       deps.logger.error(
         { err: result, accountId: tokens.accountId },
-        "a credential cannot be unsealed, so it was not sealed again; add its key to CREDENTIAL_KEYS, or connect the account again if no key is missing",
+        "a credential cannot be decrypted, so it was not re-encrypted with the newest key; add its key to CREDENTIAL_KEYS, or reconnect the account if no key is missing",
       );
       return [];
     });
@@ -103,7 +103,7 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
         if (count === 0) return false;
         logger.info(
           { count },
-          "credentials that are sealed with an older key are being sealed again",
+          "credentials that an older key encrypts are being re-encrypted with the newest key",
         );
       }
       after = (await resealPage(deps, after ?? NIL_ID)).last;
@@ -111,11 +111,14 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
       const count = await measureStale(deps);
       logger.info(
         { count },
-        "the job that seals credentials again has gone through all of them; the field `count` says how many are still not sealed with the newest key",
+        "the re-encryption of credentials is finished; the field `count` says how many the newest key still does not encrypt",
       );
       return false;
     },
     onError: (error) =>
-      logger.error({ err: error }, "credentials could not be sealed again; the job tries again"),
+      logger.error(
+        { err: error },
+        "credentials could not be re-encrypted with the newest key; the job tries again",
+      ),
   });
 }

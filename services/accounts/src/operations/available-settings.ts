@@ -83,14 +83,17 @@ export class AvailableSettings {
     } catch (error) {
       const { accountId } = key;
       const log = { accountId, err: error };
-      this.#deps.logger.warn(log, "what the platform offers the account could not be stored");
+      this.#deps.logger.warn(
+        log,
+        "the setting values that the platform offers an account could not be stored; the account's posts are validated less strictly",
+      );
     }
   }
 
   #warn(log: Readonly<Record<string, unknown>>): void {
     this.#deps.logger.warn(
       log,
-      "the platform did not say which values the settings of an account may have now; the settings are returned without these values",
+      "the platform did not return the values that an account's settings may have; the response leaves these values out",
     );
   }
 }

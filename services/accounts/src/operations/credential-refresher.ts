@@ -106,14 +106,14 @@ export class CredentialRefresher implements AsyncDisposable {
       if (!error.isBroken) {
         logger.error(
           log,
-          "a stored refresh token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
+          "a stored refresh token cannot be decrypted because its key is missing; add the key to CREDENTIAL_KEYS of this process",
         );
         await this.#pause(current, claim);
         return { outcome: "failed" };
       }
       logger.error(
         log,
-        "a stored refresh token cannot be unsealed because the token or data of its account was altered in the database; connect the account again",
+        "a stored refresh token cannot be decrypted because it or its account was altered in the database; connect the account again",
       );
       await requireAccountReconnect(this.#deps, current, current.version);
       return { outcome: "settled" };
@@ -172,7 +172,7 @@ export class CredentialRefresher implements AsyncDisposable {
     if (claim.isTakenOver) {
       logger.warn(
         log,
-        "the platform refused a token refresh; another process, whose refresh did not end, may have new tokens, so the refresh is tried again in a minute",
+        "the platform refused a token refresh; another process may have refreshed the tokens without storing them yet, so the refresh is tried again in a minute",
       );
       await endRefreshLease(sql, current, claim, PROVISIONAL_REFUSAL_SECONDS);
       return "failed";

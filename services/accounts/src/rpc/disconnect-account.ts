@@ -69,7 +69,7 @@ function unsealDeleted(
   } catch (error) {
     deps.logger.error(
       { err: error, accountId },
-      "the tokens of a disconnected account were not revoked at the platform because they cannot be unsealed; remove Postrider's access on the platform's own page, and add the key to CREDENTIAL_KEYS if it is missing",
+      "the platform was not asked to revoke the tokens of a disconnected account, because they cannot be decrypted. Remove Postrider's access on the platform's own page; if their key is missing, add it to CREDENTIAL_KEYS",
     );
     return undefined;
   }

@@ -54,7 +54,7 @@ async function move(
   if (!(await setExternalId(tx, key, to))) {
     deps.logger.warn(
       { accountId: key.accountId },
-      "the platform has a new id for an account, and the workspace has connected that id as another account; disconnect one of them",
+      "the platform gave an account a new id, with which the workspace already has another account; disconnect one of the two",
     );
     return;
   }

@@ -55,7 +55,7 @@ export async function toCredential(
     if (!error.isBroken) {
       deps.logger.error(
         log,
-        "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
+        "a stored token cannot be decrypted because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
       // While an operator rolls out a new encryption key, other replicas may already have the key,
       // so the caller may try again.
@@ -63,7 +63,7 @@ export async function toCredential(
     }
     deps.logger.error(
       log,
-      "a stored token cannot be unsealed because the token or data of its account was altered in the database; connect the account again",
+      "a stored token cannot be decrypted because it or its account was altered in the database; connect the account again",
     );
     await requireAccountReconnect(deps, row, version);
     return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });

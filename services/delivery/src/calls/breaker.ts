@@ -34,6 +34,10 @@ export interface CallSignal {
   readonly calledAt: Date | null;
 }
 
+/**
+ * Returns the breaker state of a healthy platform: publishing calls are not held, and no outcome
+ * has been unknown since the platform's last answer.
+ */
 export function closedBreaker(platform: string): PlatformBreaker {
   const row = { unknownsInRow: 0, accountId: null, isSeveralAccounts: false };
   return { platform, ...row, failedProbes: 0, heldSince: null, probeAt: null };

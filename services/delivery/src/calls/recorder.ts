@@ -141,7 +141,7 @@ export class Recorder<E, R = void> {
     const [first] = entries;
     logger.error(
       { err: error, count: entries.length, ...(first === undefined ? {} : identify(first)) },
-      `the database or Postrider's own code refused to record ${what}; each is recorded alone, without the texts of the platform or receiver if it is refused again`,
+      `the database or Postrider's own code refused to record ${what}; each is recorded alone, and after another refusal without the platform's or receiver's texts`,
     );
   }
 }

@@ -115,7 +115,7 @@ async function withoutThrowing(
   } catch (error) {
     logger.error(
       { err: error, ...ids },
-      "a call of a platform threw an error; whether the platform carried it out is unknown",
+      "a call to a platform ended with an unexpected error; it is not known whether the platform carried it out",
     );
     return { kind: "unknown", message: "internal error" };
   }
@@ -141,7 +141,7 @@ async function markCall<Key extends object, E, Reason extends string>(
   } catch (error) {
     deps.logger.warn(
       { err: error, ...ids },
-      "the database did not answer whether a call of a platform may begin; the call is not sent, and it is tried again",
+      "the database did not answer whether a call to a platform may begin; the call was not sent and is tried again",
     );
     const next = callNumber + 1;
     const lost = { kind: "mark_lost", fence, callNumber: next, isForeignHost } as const;
@@ -171,7 +171,7 @@ export async function endWork<E>(
   } catch (error) {
     logger.error(
       { err: error, ...ids },
-      "the work on a call ended with an unexpected error; it is released and tried again",
+      "the work on a call to a platform ended with an unexpected error; the call is released and tried again",
     );
     await release(backOffMs(random));
   }
@@ -187,7 +187,7 @@ export async function findCredentials(
   } catch (error) {
     logger.warn(
       { err: error, count: calls.length },
-      "credentials for calls of platforms could not be fetched from the accounts service; the calls are tried again in about 1 s",
+      "credentials for calls to platforms could not be fetched from the accounts service; the calls are tried again in about 1 s",
     );
     return [];
   }

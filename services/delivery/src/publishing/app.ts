@@ -44,7 +44,10 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
-  /** False if the data in the database belongs to another deployment. */
+  /**
+   * Says whether this process may publish from the data in its database; it may not if the data
+   * belongs to another deployment.
+   */
   readonly guard: DeploymentGuard;
   readonly onEvents: () => void;
 }
@@ -53,6 +56,11 @@ interface PublishingOptions {
 export interface Publishing extends AsyncDisposable {
   /**
    * Makes this process look for publish tasks now, without waiting for the next pass of its loop.
+   */
+  readonly nudge: () => void;
+  /**
+   * Readiness check that fails when this process has not looked for publish tasks for over 10 s,
+   * although it still runs. No other readiness check notices that.
    */
   readonly nudge: () => void;
   /** Fails when no look for publish tasks succeeded for 10 s; no other check notices that. */
@@ -77,11 +85,14 @@ async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<
     const [tasks = 0, deletions = 0] = await Promise.all(ended);
     const count = tasks + deletions;
     if (count > 0)
-      logger.info({ count }, "the tasks of an earlier process of this name can be claimed again");
+      logger.info(
+        { count },
+        "the leases of an earlier process with this name were ended; its tasks can be claimed again",
+      );
   } catch (err) {
     logger.warn(
       { err },
-      "the leases of an earlier process of this name could not be ended; its tasks wait until the leases end",
+      "the leases of an earlier process with this name could not be ended; its tasks wait until the leases expire",
     );
   }
 }

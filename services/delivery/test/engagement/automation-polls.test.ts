@@ -100,7 +100,7 @@ test("a backlog of comments is read in several polls of at most 20 pages each, a
   expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
 });
 
-test("a new comment is answered later, but not lost, if a deleted comment keeps the number of comments unchanged", async () => {
+test("when a comment is added and another one deleted between two polls, so that their number stays the same, the new comment is answered later", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "nice");

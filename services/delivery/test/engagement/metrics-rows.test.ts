@@ -93,7 +93,7 @@ test("the metrics of a deleted post are deleted with their history, and a late e
   expect(await stage.historyOf(other)).toEqual([2]);
 });
 
-test("metrics and polls of a paused account resume at once when it is connected again, but the lease of an open call stays", async () => {
+test("reconnecting a paused account makes its metrics and polls due at once, except those whose lease a running call holds", async () => {
   const [paused] = await stage.publishDue(1);
   const [leased] = await stage.publishDue(1);
   await stage.sql`
@@ -171,7 +171,8 @@ test("the metrics history of a target keeps fewer rows for older times, stays bo
   expect(kept?.year).toBeGreaterThanOrEqual(10);
   expect(kept?.year).toBeLessThanOrEqual(12);
   expect(kept?.older).toBe(0);
-  // The next pass is a day later, because the metrics history of a target is thinned at most once a day.
+  // The next pass is a day later, because the metrics history of a target is thinned at most once a
+  // day.
   expect(await thinHistories(stage.sql, 100)).toBe(0);
 });
 

@@ -135,7 +135,7 @@ export class AdmitBatches<Waiter> {
       if (this.#pausedUntil === undefined)
         logger.warn(
           { err },
-          "the accounts service does not answer; until it does, the gateway accepts or refuses requests by the last answers about their API keys",
+          "the accounts service does not answer; until it does, the gateway checks API keys against the answers that it remembers",
         );
       this.#pausedUntil = now() + PAUSE_MS;
       return undefined;

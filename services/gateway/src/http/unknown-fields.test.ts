@@ -24,7 +24,7 @@ test("for a list in an unknown field that probably means a field with one value,
   });
 });
 
-test("for the unknown field `enabled`, the advice contains the status that its value means", () => {
+test("the advice for the unknown field `enabled` suggests the `status` that corresponds to the value sent", () => {
   expect(adviseOnName("enabled", { enabled: false }, FIELDS)?.expected).toMatch(
     /^status: "paused" /,
   );

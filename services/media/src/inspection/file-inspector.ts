@@ -64,7 +64,7 @@ async function renderImages(
   if (end.kind === "exhausted") {
     logger.warn(
       { reason: end.what, step: "render" },
-      "the process that makes renditions of an image exceeded its limit of time or memory, or crashed",
+      "the renditions of an image are not made, because the process that makes them exceeded its limit of time or memory, or crashed",
     );
     return { kind: "exhausted" };
   }

@@ -183,7 +183,7 @@ export class StoreGuard {
     await recordRestore(sql, deploymentId, storePass);
     logger.warn(
       { shownBy },
-      "the data or its object store was replaced; for a day, stored files are kept that no row in the database references",
+      "the database or the object store was replaced; stored files that no row in the database references are kept for a day",
     );
   }
 
@@ -195,7 +195,7 @@ export class StoreGuard {
     if (owner.kind !== "own")
       this.#options.logger.error(
         { reason: owner.kind, belongsTo },
-        "stored files are kept, because the marker of the object store does not name this deployment; give this deployment an object store of its own, or run `postrider storage adopt`",
+        "no stored files are deleted, because the object store is not marked as this deployment's. Give this deployment its own object store, or run `postrider storage adopt`",
       );
   }
 }

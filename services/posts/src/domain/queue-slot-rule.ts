@@ -49,7 +49,10 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   ];
 }
 
-/** Weekdays from Monday on, times from midnight on: the order has no meaning. */
+/**
+ * Sorts weekdays from Monday and times from midnight, because the order that a client sends has no
+ * meaning.
+ */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;
   const weekdays = WEEKDAYS.filter((day) => input.weekdays.includes(day));

@@ -103,7 +103,7 @@ async function startOrFail(
   if (missed > 0)
     options.logger.warn(
       { job: "start-due-posts", count: missed },
-      "posts whose publishing could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
+      "posts failed with the code `missed` because their publishing did not start in time; check whether the posts service was down, and MISSED_AFTER_SECONDS",
     );
   return missed + started > 0;
 }

@@ -30,7 +30,7 @@ export interface LivePost {
  */
 export type LiveCheckEnd = "ended" | "interrupted";
 
-/** Given once. */
+/** Permission for the publishing call of a live check; it is granted at most once. */
 export type CallPermission =
   | {
       readonly kind: "granted";

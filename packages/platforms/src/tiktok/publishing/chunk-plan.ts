@@ -15,10 +15,11 @@ export interface ChunkSizes {
 const MIB = 1024 * 1024;
 
 /**
- * TikTok documents chunks of 5 to 64 MB. Since 2026-08-09 it refuses to divide videos that fit into
- * one chunk ("The chunk size is invalid"), and apps report different sizes that work for larger
- * videos. The first size is small, because the publishing call sends the last chunk and should be
- * short. Source: post-for-me issue 327; Postiz in July 2026.
+ * TikTok documents chunks of 5 to 64 MB. Since 2026-08-09 it refuses to divide a video that fits
+ * into one chunk, with the message "The chunk size is invalid" (source: post-for-me issue 327).
+ * Apps report different sizes that work for larger videos (source: Postiz, July 2026), so the sizes
+ * are tried in this order. The smallest is first: the publishing call sends the last chunk, so it
+ * is short.
  */
 export const CHUNK_SIZES: ChunkSizes = {
   wholeBytes: 64_000_000,

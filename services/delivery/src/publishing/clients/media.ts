@@ -85,6 +85,10 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
+/**
+ * Address of a file at the media service: the two variable parts of
+ * `GET /objects/{path}?rendition=`.
+ */
 interface FileAddress {
   readonly path: string;
   readonly rendition: string;
@@ -140,7 +144,7 @@ function toPreparedFile(
   return { kind: "file", media: describe(file.media, facts) };
 }
 
-/** The properties of the file that platforms receive for media that are not converted. */
+/** Returns the properties of the file that platforms receive when a target needs no rendition. */
 function deliveryFile(media: Media): FileFacts {
   return {
     contentType: media.deliveryContentType,

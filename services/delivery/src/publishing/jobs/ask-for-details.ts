@@ -46,7 +46,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
       floor.reset();
       options.logger.warn(
         { err: error },
-        "the platforms could not be asked for the post ids of published targets; the platforms are asked again",
+        "platforms could not be asked for the post ids of published targets; they are asked again later",
       );
     },
   });
@@ -121,7 +121,10 @@ async function recordDetails(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/** The target with its post id or caveat (how the post differs); undefined if nothing is new. */
+/**
+ * Returns the published target with what the platform has returned now: the post id, or the caveat
+ * (how the post differs from the request). Returns undefined if nothing is added.
+ */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;
   if (details.kind === "found" && task.externalId === null) {

@@ -36,7 +36,10 @@ async function count(sql: Sql): Promise<void> {
   }
 }
 
-/** Counts the tasks of all processes, so every process reports the same numbers. */
+/**
+ * Counts the unfinished publish tasks of all processes for the metrics until it is disposed of.
+ * Every process reports the same numbers.
+ */
 export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: EVERY_MS,
@@ -47,7 +50,7 @@ export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
     onError: (error) =>
       logger.debug(
         { err: error },
-        "unfinished publishing tasks could not be counted; the values about them at /metrics stay as they were",
+        "unfinished publishing tasks could not be counted; their gauges at /metrics keep the last values",
       ),
   });
 }

@@ -23,7 +23,10 @@ interface GuardOptions {
   readonly deploymentId: string;
 }
 
-/** A restore from a backup that the check notices is recorded first. */
+/**
+ * Creates the check that decides before each claim whether this process may publish from its data.
+ * If the check notices that the data was restored from a backup, it records the restore first.
+ */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({
     activity: "publishing",
@@ -53,7 +56,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     }
     logger.warn(
       { reason },
-      "the data was restored from a backup; before Postrider publishes a target that was due, or becomes due within 15 minutes, it searches the platform for the target's post",
+      "the data was restored from a backup; Postrider publishes a target that is due before 15 minutes have passed only after searching the platform for its post",
     );
     // What this process read before the restore stays remembered until its next read. It can show
     // that the restore lost commits, even if a process that had read nothing recorded the restore

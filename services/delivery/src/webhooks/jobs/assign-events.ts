@@ -63,7 +63,7 @@ export class EventAssigner {
     this.#refused.add(first.event.id);
     this.#deps.logger.error(
       { err: error, job: "assign-events", eventId: first.event.id },
-      "the database refused the deliveries of a webhook event; they are tried again when the process starts again",
+      "the database refused to store the deliveries of a webhook event; they are stored when the process restarts, if the cause is gone",
     );
   }
 }

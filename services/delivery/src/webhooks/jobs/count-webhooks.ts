@@ -82,7 +82,7 @@ export function startCountWebhooks(options: CountOptions): Loop {
     onError: (error) =>
       options.logger.debug(
         { err: error },
-        "webhook deliveries could not be counted; the values about them at /metrics stay as they were",
+        "webhook deliveries could not be counted; their gauges at /metrics keep the last values",
       ),
   });
 }

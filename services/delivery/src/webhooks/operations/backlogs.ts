@@ -165,7 +165,7 @@ export class Backlogs {
     const workspaceIds = [...new Set(refused.map(({ workspaceId }) => workspaceId))];
     this.#logger.warn(
       { count: refused.length, workspaceIds },
-      "too many webhook deliveries of a workspace wait, so new ones failed without an attempt; their receivers do not answer, are too slow, or their subscriptions are paused",
+      "a workspace reached its limit of waiting webhook deliveries, so new ones failed without an attempt; check whether its receivers answer and its subscriptions are active",
     );
   }
 }

@@ -214,7 +214,7 @@ export function registerConnect(app: FastifyInstance, deps: Deps): void {
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
       deps.logger.warn(
         { err: error, requestId: request.id },
-        "a request for a page that connects an account failed; the browser shows an error page",
+        "a page for connecting an account could not be served; the browser shows an error page",
       );
       sendPage(reply, { page: "unavailable" });
     },

@@ -9,7 +9,7 @@ await runProcess(
     const onStray = (pids: readonly number[]): void => {
       logger.fatal(
         { count: pids.length },
-        "an uploaded file took control of the process that inspected it and left other processes running; the inspector exits, so that its container starts again without them",
+        "an inspection of an uploaded file left processes running, so the file probably attacks the inspector; the inspector exits, and its container restarts without them",
       );
       process.exit(1);
     };

@@ -28,7 +28,12 @@ const OF_OTHER_TARGET = {
   message: "another target published the post of this target earlier; the post was not deleted",
 } as const;
 
-/** Never throws: a task that cannot be released is claimed again after its lease. */
+/**
+ * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be
+ * released is claimed again when its lease ends.
+ *
+ * @param onEnd Called once per deletion task, when the work on it ends.
+ */
 export async function workDeletions(
   context: DeletionContext,
   tasks: readonly DeletionTask[],
@@ -124,6 +129,10 @@ async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<Deletio
   }
 }
 
+/**
+ * Returns the connector that can delete the post, or the reason why no request is sent to the
+ * platform.
+ */
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
@@ -169,7 +178,7 @@ async function call(
   } catch (error) {
     logger.error(
       { err: error, targetId: task.targetId },
-      "the call that deletes a post threw an error; the deletion is tried again",
+      "the call that deletes a post ended with an unexpected error; the deletion is tried again",
     );
     return { kind: "unknown", message: "internal error" };
   }

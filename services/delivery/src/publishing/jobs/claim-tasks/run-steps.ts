@@ -11,18 +11,27 @@ import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
-/** What the steps returned, and whether all are finished or one failed. */
+/**
+ * The handles (upload ids and similar values) that the platform has returned to the steps of a
+ * publish task, and whether all steps are finished or one has failed.
+ */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
-/** Media on the local disk; disposing of it removes them. */
+/**
+ * The content of a post whose publishing call reads its media from the local disk. Disposing of it
+ * removes the media from the disk.
+ */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
   readonly bytes: number;
 }
 
-/** A longer wait between two calls of a step releases the task. */
+/**
+ * Maximum wait in milliseconds between two calls of a step during which the worker keeps the
+ * publish task; a longer wait releases the task.
+ */
 const MAX_WAIT_IN_WORK_MS = 1000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -34,7 +43,10 @@ function isWait(made: StepResult): made is StepWait {
   return made.kind === "wait";
 }
 
-/** Stores what each step returns before the next one begins. */
+/**
+ * Runs the steps of a publish task that are not done yet. It stores what each step returns before
+ * the next one begins.
+ */
 export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
@@ -56,6 +68,10 @@ interface Step {
   readonly before: Handles;
 }
 
+/**
+ * Runs one step of a publish task until it is finished. The worker keeps the task during a short
+ * wait and releases it for a long one.
+ */
 async function finishStep(
   context: PublishContext,
   inputs: TaskInputs,
@@ -83,7 +99,10 @@ async function finishStep(
   }
 }
 
-/** `done` if another worker has claimed the task. */
+/**
+ * Stores what the platform returned to a step, together with what it returned to earlier steps. The
+ * result is `done` if another worker has claimed the task.
+ */
 async function keep(
   { deps }: PublishContext,
   { task }: TaskInputs,
@@ -121,7 +140,7 @@ async function tryToRun<T>(
     if (interrupted.aborted) return RELEASE_NOW;
     deps.logger.warn(
       { err: error, targetId: task.targetId },
-      "a step before the publishing call threw an error; the step is tried again, unless the media of the post no longer exist",
+      "a step before the publishing call ended with an unexpected error; the step is tried again, unless the media of the post no longer exist",
     );
     if (!(error instanceof MediaUnreadable))
       return {

@@ -55,7 +55,7 @@ export function startComposer(
       if (page.unavailable.length > 0)
         logger.warn(
           { job: "compose-payloads", kinds: page.unavailable },
-          "a service did not answer, so webhook events that need data of this service wait; the job compose-payloads asks the service again after a pause",
+          "a service did not answer; webhook events that need its data wait, and the job compose-payloads asks it again after a pause",
         );
       if (page.composed > 0) nudgeDispatcher();
       return page.hasMore;
