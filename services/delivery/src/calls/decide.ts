@@ -366,7 +366,10 @@ function fail<C extends Call>(
   });
 }
 
-/** Certainly not sent: the wait is no retry, and the user sees one attempt for all of it. */
+/**
+ * Certainly not sent: the wait does not count as a retry, and the user sees one attempt for all of
+ * it.
+ */
 function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const { call, now, policy } = snapshot;
   const wakeAt = after(now, policy.heldMs);

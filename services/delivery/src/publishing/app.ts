@@ -54,14 +54,6 @@ interface PublishingOptions {
 
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
-  /**
-   * Makes this process look for publish tasks now, without waiting for the next pass of its loop.
-   */
-  readonly nudge: () => void;
-  /**
-   * Readiness check that fails when this process has not looked for publish tasks for over 10 s,
-   * although it still runs. No other readiness check notices that.
-   */
   readonly nudge: () => void;
   /** Fails when no look for publish tasks succeeded for 10 s; no other check notices that. */
   readonly check: Check;
