@@ -15,7 +15,7 @@ export interface DoubtfulTable {
   readonly doubt: string;
 }
 
-/** So long after a restore, each look reads all due calls; later, only thorough looks do. */
+/** For this long after a restore each look reads all due calls; later only thorough looks do. */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 
