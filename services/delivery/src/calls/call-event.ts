@@ -9,7 +9,7 @@ export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 /** `done`: it took effect and created nothing that has an id. */
 export type CallOutcome = Outcome | { readonly kind: "done" };
 
-/** A marked outcome counts whoever reports it; all else only while the worker holds the call. */
+/** A marked outcome always counts; all else only while the reporting worker holds the call. */
 export type CallEvent =
   /** `isForeignHost`: on a server of the account's owner, so it says nothing about the platform. */
   | {

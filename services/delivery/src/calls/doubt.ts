@@ -7,15 +7,14 @@ export interface DoubtfulTable {
   readonly doubtful: (sql: ISql, isDue: SqlFragment, limit: number) => SqlFragment;
   readonly searchFrom: (sql: ISql) => SqlFragment;
   /**
-   * Assignments that take the call out of the unique indexes of open calls: several calls that a
-   * search cannot tell apart may be uncertain at a time, because none of them is open. Before its
-   * search, a call notes again what it cannot be told apart from.
+   * Takes the call out of the unique indexes of open calls: several indistinguishable calls may be
+   * uncertain, because none is open. Before its search, a call notes its key again.
    */
   readonly unindex: (sql: ISql) => SqlFragment;
   readonly doubt: string;
 }
 
-/** So long after a restore, each look reads all due calls; later, only thorough looks do. */
+/** After a restore each look reads all due calls; later, only thorough looks do. */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 

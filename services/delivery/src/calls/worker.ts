@@ -101,10 +101,7 @@ export async function sendCall<Key extends object, E, Reason extends string>(
   return { kind: "sent", callNumber, outcome, isContinued };
 }
 
-/**
- * An error that a connector throws does not tell what the platform did. The connector enforces the
- * deadline; an answer after it counts too, so this keeps waiting for it.
- */
+/** A thrown error does not tell what the platform did. An answer after the deadline counts too. */
 async function withoutThrowing(
   logger: Logger,
   ids: object,
@@ -122,8 +119,8 @@ async function withoutThrowing(
 }
 
 /**
- * If the database does not answer, the call may be recorded as begun, but it is not sent. This is
- * reported as an event, because otherwise the outcome of the call would later count as unknown.
+ * Without an answer, the call may be marked but is not sent. This is reported as an event, because
+ * otherwise the outcome of the call would later count as unknown.
  */
 async function markCall<Key extends object, E, Reason extends string>(
   { deps, marker }: SendContext<Key, E, Reason>,

@@ -5,8 +5,9 @@ import type { PublishingDeps } from "./dependencies.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
 /**
- * Tells the accounts service what a refusal of the platform says about the account, so that the next post of the account does not
- * cost the same refusal. If this fails, or the process stops before it, the platform says it again to the next post.
+ * Tells the accounts service what a refusal of the platform says about the account, so that the
+ * next post of the account does not cost the same refusal. If this fails, or the process stops
+ * before it, the platform says it again to the next post.
  */
 export async function reportAccountFacts(
   { accounts: clients, logger }: Pick<PublishingDeps, "accounts" | "logger">,
