@@ -1,6 +1,6 @@
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
-/** Every result except `unavailable` was decided by a rate limit, whose state it contains. */
+/** Decided by a rate limit, whose state it contains, unless it is `unavailable`. */
 export type AdmissionResult =
   | {
       readonly kind: "admitted";
