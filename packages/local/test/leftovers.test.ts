@@ -42,8 +42,8 @@ test("a second launcher of a local stack on the same data folder is refused with
 });
 
 /**
- * Test program: claims the data folder when a line arrives on standard input, prints whether that succeeded, and keeps
- * the claim until the process is killed.
+ * Test program: claims the data folder when a line arrives on standard input, prints whether that
+ * succeeded, and keeps the claim until the process is killed.
  */
 const CLAIMER = `
   const { claimFolder } = await import("#src/processes/leftovers.ts");

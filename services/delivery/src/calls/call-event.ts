@@ -49,9 +49,7 @@ export type CallEvent =
       readonly kind: "stated";
       readonly published: Pick<Published, "externalId" | "permalink"> | undefined;
     }
-  /**
-   * A restore was declared lossless. `firstCalledAt` is null if the restore alone was the doubt.
-   */
+  /** `firstCalledAt` is null if the restore that was declared lossless is the only doubt. */
   | { readonly kind: "trusted"; readonly firstCalledAt: Date | null };
 
 /** For a text that the database refuses. An id is kept if it can be stored. */

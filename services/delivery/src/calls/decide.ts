@@ -66,7 +66,6 @@ const NEVER_PUBLISHED: Fault = {
   code: "platform_unavailable",
   message: "the platform did not publish it, however often it was sent",
 };
-/** An error that lets the user retry. */
 const STATED_ABSENT = {
   code: "platform_unavailable",
   message: "an operator found that the target was not published",
@@ -527,7 +526,7 @@ function onLookAgain<C extends Call>(
 
 // --- Late answers, which arrive after the outcome was recorded as unknown
 
-/** Not if it was sent again in a newer generation. */
+/** False also if the user has sent the target again, in a newer generation. */
 function isOpenQuestion<C extends Call>(
   { call, kind, siblings }: Snapshot<C>,
   callNumber: number,
@@ -651,7 +650,7 @@ function onStated<C extends Call>(
   return changed(snapshot, absent, attemptWith(snapshot, "failed", STATED_ABSENT));
 }
 
-/** Only the restore: not sent, so sent now. Otherwise the search for the older call continues. */
+/** Without an older unknown call, it is sent without a search; otherwise the search continues. */
 function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | null): Decision<C> {
   const { call, kind, siblings, now } = snapshot;
   const isUncertain = call.openUnknowns > 1;

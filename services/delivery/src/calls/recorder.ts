@@ -22,7 +22,6 @@ export interface RecorderOptions<E, R> {
   readonly keep?: (entry: E) => Promise<void>;
   /** False if the work is better repeated. */
   readonly endWithoutDecision?: (entry: E) => Promise<boolean>;
-  /** For a worker whose result could not be recorded as it is. */
   readonly unrecorded: R;
   readonly onRefused: (recorded: RecordedInstead) => void;
 }

@@ -9,9 +9,7 @@ import type { CallMarker, MarkResult } from "./call-marker.ts";
 import type { MarkRequest } from "./marks.ts";
 
 export type WorkEnd<E> =
-  /** The caller must record it. */
   | { readonly kind: "learned"; readonly event: E }
-  /** This counts as no attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has claimed the call. */
   | { readonly kind: "done" };
@@ -21,9 +19,9 @@ export const RELEASE_NOW = { kind: "release", delayMs: 0 } as const;
 
 /** Lost workers in a row, after which the call is given up before any other work. */
 const MAX_CRASHES = 5;
-/** Average wait for another open call that a search could not tell apart, in milliseconds. */
+/** Average wait for another open call that a search could not tell apart. */
 const BUSY_MS = 250;
-/** Average wait after one of our own services or the database did not answer, in milliseconds. */
+/** Average wait after one of our own services or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
 export const CRASHED = {

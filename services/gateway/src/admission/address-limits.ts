@@ -17,7 +17,6 @@ export interface AddressLimits {
   giveBack(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   retryAfterSeconds(address: string, now: number): number;
-  /** Forgets those that have their whole limit again. */
   sweep(now: number): void;
 }
 

@@ -11,7 +11,7 @@ export type AdmissionResult =
       readonly limit: RateLimitState;
     }
   | Refusal
-  /** The limit of the workspace is used up or, without a workspace, that of the remote address. */
+  /** Of the workspace or, without one, of the remote address. */
   | {
       readonly kind: "rate_limited";
       readonly workspaceId: string | undefined;
