@@ -10,9 +10,8 @@ export interface BreakerPolicy {
 }
 
 /**
- * Decides whether publishing calls to a platform are held. While they are, only probes are sent,
- * one call at a time, until the platform answers one of them. The calls of a single account never
- * cause a hold, because the cause may be the server of that account, as on Bluesky; instead, only
+ * While calls are held, only probes are sent, one at a time, until the platform answers one. A
+ * single account never causes a hold, because the cause may be its own server, as on Bluesky; only
  * that account is paused.
  */
 export interface PlatformBreaker {

@@ -9,10 +9,7 @@ export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 /** `done`: it took effect and created nothing that has an id. */
 export type CallOutcome = Outcome | { readonly kind: "done" };
 
-/**
- * The outcome of a marked call counts from any worker; all else only while the worker holds the
- * call.
- */
+/** A marked outcome always counts; all else only while the reporting worker holds the call. */
 export type CallEvent =
   /** `isForeignHost`: on a server of the account's owner, so it says nothing about the platform. */
   | {
@@ -52,9 +49,7 @@ export type CallEvent =
       readonly kind: "stated";
       readonly published: Pick<Published, "externalId" | "permalink"> | undefined;
     }
-  /**
-   * A restore was declared lossless. `firstCalledAt` is null if the restore alone was the doubt.
-   */
+  /** `firstCalledAt` is null if the restore that was declared lossless is the only doubt. */
   | { readonly kind: "trusted"; readonly firstCalledAt: Date | null };
 
 /** For a text that the database refuses. An id is kept if it can be stored. */

@@ -6,14 +6,12 @@ import type { CallKind } from "./kinds.ts";
 export type CallStatus =
   /** The call waits for its time `wakeAt`. */
   | "queued"
-  /** A worker holds the lease; the call has not begun. */
   | "working"
   /** Recorded as begun: until `callUntil`, the worker may send the call or may have sent it. */
   | "calling"
   /** The outcome is unknown; the call waits for the next search of the platform. */
   | "unknown"
   | "reconciling"
-  /** The three words for success: of a target, of a comment action, and of a deletion. */
   | "published"
   | "succeeded"
   | "deleted"
@@ -33,13 +31,8 @@ export function isFinal(status: CallStatus): boolean {
   return FINAL.has(status);
 }
 
-export type CallErrorCode =
-  | TargetErrorCode
-  | "rule_inactive"
-  /** The operator does not allow private replies (`AUTOMATION_SENDING`). */
-  | "sending_blocked";
+export type CallErrorCode = TargetErrorCode | "rule_inactive" | "sending_blocked";
 
-/** A platform call that must not happen twice, as it is stored. */
 export interface Call {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -120,9 +113,8 @@ export interface Attempt {
   readonly isNotSent: boolean;
 }
 
-/** All times are milliseconds. */
+/** All times are milliseconds. `leaseMs` covers the renewal of a refused access token. */
 export interface CallPolicy extends RetryWaits {
-  /** How long a worker keeps a call while it renews an access token that the platform refused. */
   readonly leaseMs: number;
   readonly heldMs: number;
 }
@@ -136,7 +128,6 @@ export interface Snapshot<C extends Call> {
   readonly attempt: Attempt | undefined;
   /** The database's time after the locks were granted. */
   readonly now: Date;
-  /** In [0, 1). */
   readonly random: number;
   readonly policy: CallPolicy;
 }
@@ -154,7 +145,6 @@ export type AccountEffect =
 export interface CallChange<C extends Call> {
   /** The new state, with its version raised by one. */
   readonly call: C;
-  /** Whether the service that asked for the call learns of this state. */
   readonly isReported: boolean;
 }
 
@@ -164,7 +154,6 @@ export interface Decision<C extends Call> {
   readonly changes: readonly CallChange<C>[];
   readonly attempt?: Attempt;
   readonly account?: AccountEffect;
-  /** Added to the stored ones. */
   readonly handles?: Handles;
   /** If the target is published without a post id: the data to ask for it later. */
   readonly askLater?: Handles;

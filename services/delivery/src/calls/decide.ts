@@ -66,7 +66,6 @@ const NEVER_PUBLISHED: Fault = {
   code: "platform_unavailable",
   message: "the platform did not publish it, however often it was sent",
 };
-/** An error that lets the user retry. */
 const STATED_ABSENT = {
   code: "platform_unavailable",
   message: "an operator found that the target was not published",
@@ -194,9 +193,8 @@ function onCallLost<C extends Call>(snapshot: Snapshot<C>, callNumber: number): 
 }
 
 /**
- * Decides what follows when a worker does not know whether the beginning of its call was recorded.
- * If it was, the call ends as not sent. If not, the call is released: a statement that still runs
- * in the database and would record the beginning then finds the call queued, and records nothing.
+ * If the mark was recorded, the call ends as not sent. If not, it is released: a statement that
+ * still runs and would record the mark finds the call queued, and records nothing.
  */
 function onMarkLost<C extends Call>(
   snapshot: Snapshot<C>,
@@ -213,9 +211,8 @@ function onMarkLost<C extends Call>(
 }
 
 /**
- * Decides what follows when a call may have taken effect. No worker claims it before it can no
- * longer arrive at the platform (`callUntil`). Then it is searched for, or repeated if repeating
- * does no harm.
+ * No worker claims the call before it can no longer arrive (`callUntil`). Then it is searched for,
+ * or repeated if that does no harm.
  */
 function onUnknown<C extends Call>(
   snapshot: Snapshot<C>,
@@ -244,10 +241,7 @@ function onUnknown<C extends Call>(
   });
 }
 
-/**
- * The platform has accepted the call and still processes it. The attempt stays open until it
- * reports the result.
- */
+/** Accepted and still processed: the attempt stays open until the result. */
 function onPending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Decision<C> {
   const { afterMs, handles } = pending;
   const wakeAt = after(snapshot.now, afterMs);
@@ -483,9 +477,8 @@ function onVerdict<C extends Call>(
 }
 
 /**
- * A call that is proved absent is sent again, the first time at once and then after the waits of a
- * repeated call, until `maxResends` or the policy ends it. A rate limit has its own wait and does
- * not count.
+ * Sent again at once and then after the waits of a repeated call, until `maxResends` or the policy
+ * ends it. A rate limit has its own wait and does not count.
  */
 function onAbsent<C extends Call>(
   snapshot: Snapshot<C>,
@@ -533,7 +526,7 @@ function onLookAgain<C extends Call>(
 
 // --- Late answers, which arrive after the outcome was recorded as unknown
 
-/** Not if it was sent again in a newer generation. */
+/** False also if the user has sent the target again, in a newer generation. */
 function isOpenQuestion<C extends Call>(
   { call, kind, siblings }: Snapshot<C>,
   callNumber: number,
@@ -637,9 +630,8 @@ function reopen<C extends Call>(call: C, { call: before, now }: Snapshot<C>): C 
 // --- What operators say
 
 /**
- * An operator states whether the platform has the post. That it is absent is not accepted while the
- * call may still arrive (`callUntil`). A success that is already known takes precedence over any
- * statement.
+ * Absent is not accepted while the call may still arrive (`callUntil`). A known success takes
+ * precedence over any statement.
  */
 function onStated<C extends Call>(
   snapshot: Snapshot<C>,
@@ -658,7 +650,7 @@ function onStated<C extends Call>(
   return changed(snapshot, absent, attemptWith(snapshot, "failed", STATED_ABSENT));
 }
 
-/** Only the restore: not sent, so sent now. Otherwise the search for the older call continues. */
+/** Without an older unknown call, it is sent without a search; otherwise the search continues. */
 function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | null): Decision<C> {
   const { call, kind, siblings, now } = snapshot;
   const isUncertain = call.openUnknowns > 1;

@@ -9,9 +9,8 @@ export interface CallKind {
   /** After an unknown outcome. Otherwise it is searched for: the duplicate can be another post. */
   readonly isProvedByDuplicate: boolean;
   /**
-   * Whether a refusal of the content proves that earlier sendings with an unknown outcome failed,
-   * too: the platform refuses the same content each time. For a comment action, the comment may
-   * have been deleted in between.
+   * A refusal of the content disproves earlier unknown sendings too: the platform always refuses
+   * that content. Not for a comment action, whose comment may have been deleted in between.
    */
   readonly isDisprovedByContent: boolean;
   /** After a late answer. Only a target knows whether its user has sent it again meanwhile. */

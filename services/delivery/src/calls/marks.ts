@@ -67,9 +67,7 @@ export interface Mark extends Held {
 }
 
 export type CommonReason =
-  /** Another worker has claimed it. */
   | "lost"
-  /** It is too late to send it. */
   | "missed"
   /** An operator has to adopt the data, or the platform has to be searched first. */
   | "held"
@@ -141,12 +139,8 @@ function lockInOrder<Key extends object>(
 }
 
 /**
- * Records in one statement, before they are sent, that calls begin. A call may not begin if its
- * worker has lost it, if an obstacle of the table or of `CommonReason` exists, or if its platform
- * is held.
- *
- * @throws A unique violation if another open call stands in the way of one of them, of whichever
- *   workspace; then no call may begin.
+ * In one statement, before the calls are sent. Throws a unique violation if another open call, of
+ * whichever workspace, stands in the way of one of them; then no call may begin.
  */
 export async function markCalls<Key extends object>(
   sql: ISql,
@@ -196,12 +190,9 @@ export async function explainUnmarked<Key extends object, Reason extends string>
 }
 
 /**
- * Records the account of the platform, and what a search cannot tell apart, before the platform is
- * searched for a call that a restore left without them. From then on, no call that a search could
- * not tell apart can begin, and no other search for one.
- *
- * @returns `busy` if such a call or search is open, of whichever workspace. `lost` if another
- *   worker has claimed the call.
+ * Before the search for a call that a restore left without them: from then on, no call that a
+ * search could not tell apart can begin, and no other search for one. `busy`: such a call or search
+ * is open, of whichever workspace.
  */
 export async function noteSearch<Key extends object>(
   sql: ISql,

@@ -6,12 +6,10 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 /** What is recorded instead of a result that the database or our code refuses. */
 export type RecordedInstead = "without_text" | "without_decision" | "nothing";
 
-/** `E` is one result, `R` what the worker that reported it learns. */
 export interface RecorderOptions<E, R> {
   readonly logger: Logger;
   /** In the plural and with an article, for the log. */
   readonly what: string;
-  /** What happens to work whose result cannot be recorded in any form, for the log. */
   readonly otherwise: string;
   readonly identify: (entry: E) => object;
   readonly windowMs: number;
@@ -24,27 +22,23 @@ export interface RecorderOptions<E, R> {
   readonly keep?: (entry: E) => Promise<void>;
   /** False if the work is better repeated. */
   readonly endWithoutDecision?: (entry: E) => Promise<boolean>;
-  /** For a worker whose result could not be recorded as it is. */
   readonly unrecorded: R;
   readonly onRefused: (recorded: RecordedInstead) => void;
 }
 
 const FIRST_PAUSE_MS = 50;
 /**
- * Maximum pause between two tries while the database is unavailable. After an outage, other
- * processes wait longer than this before they take over work whose result may be known to another
- * process.
+ * Shorter than the wait of other processes after an outage, before they take over work whose result
+ * may be known.
  */
 const MAX_PAUSE_MS = 2_000;
 /** How often a refused result is tried with the texts of the other side, and then without them. */
 const TRIES_PER_FORM = 3;
 
 /**
- * Records what the workers of the process report, in batches. While the database is unavailable,
- * the recorder tries again without end, because the outcome of a call is stored nowhere else.
- * Results that the database or our code refuses, or whose rows are damaged, are recorded one by
- * one, so that they do not delay the others: unchanged, without the texts of the other side, and at
- * last without a decision.
+ * Records in batches. While the database is unavailable, it tries without end, because an outcome
+ * is stored nowhere else. Refused results and damaged rows are recorded one by one, so that they
+ * delay no others: unchanged, without the texts of the other side, at last without a decision.
  */
 export class Recorder<E, R = void> {
   readonly #options: RecorderOptions<E, R>;
@@ -79,7 +73,6 @@ export class Recorder<E, R = void> {
     }
   }
 
-  /** Throws if the database or our code refuses the write. */
   async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
@@ -126,7 +119,6 @@ export class Recorder<E, R = void> {
     return this.#options.unrecorded;
   }
 
-  /** Undefined if the write is refused. */
   async #tryAlone<T>(entry: E, write: () => Promise<T>): Promise<{ value: T } | undefined> {
     try {
       return { value: await this.#untilAvailable(write) };

@@ -59,9 +59,8 @@ function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key &
 }
 
 /**
- * Common table expressions: `ours` locks and contains those of the given calls that have one of the
- * statuses and that their workers still hold. Calls are locked in the order of their keys, so that
- * two statements cannot deadlock.
+ * `ours` locks those that have one of the statuses and that their workers still hold, in the order
+ * of their keys, so that two statements cannot deadlock.
  */
 function lockHeld<Key extends object>(
   sql: ISql,
@@ -122,13 +121,9 @@ export async function releaseCalls<Key extends object>(
 }
 
 /**
- * Ends the leases that an earlier process with this owner id left behind when it was killed, so
- * that their calls can be claimed now. Calls that have begun are not touched: no process acts on
- * them before `call_until`. If the earlier process still runs, its work is lost but nothing goes
- * wrong: a call that is claimed again has a new fence.
- *
- * @param owner Id that only this process and those before it have used, see `instanceId`.
- * @returns The number of ended leases.
+ * For an earlier process with this owner id, which was killed. Calls that have begun stay: no
+ * process acts on them before `call_until`. If the earlier process still runs, its work is lost but
+ * nothing goes wrong: each claim has a new fence. Returns the number.
  */
 export async function endFormerLeases(
   sql: ISql,

@@ -9,9 +9,7 @@ import type { CallMarker, MarkResult } from "./call-marker.ts";
 import type { MarkRequest } from "./marks.ts";
 
 export type WorkEnd<E> =
-  /** The caller must record it. */
   | { readonly kind: "learned"; readonly event: E }
-  /** This counts as no attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has claimed the call. */
   | { readonly kind: "done" };
@@ -21,9 +19,9 @@ export const RELEASE_NOW = { kind: "release", delayMs: 0 } as const;
 
 /** Lost workers in a row, after which the call is given up before any other work. */
 const MAX_CRASHES = 5;
-/** Average wait for another open call that a search could not tell apart, in milliseconds. */
+/** Average wait for another open call that a search could not tell apart. */
 const BUSY_MS = 250;
-/** Average wait after one of our own services or the database did not answer, in milliseconds. */
+/** Average wait after one of our own services or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
 export const CRASHED = {
@@ -101,10 +99,7 @@ export async function sendCall<Key extends object, E, Reason extends string>(
   return { kind: "sent", callNumber, outcome, isContinued };
 }
 
-/**
- * An error that a connector throws does not tell what the platform did. The connector enforces the
- * deadline; an answer after it counts too, so this keeps waiting for it.
- */
+/** A thrown error does not tell what the platform did. An answer after the deadline counts too. */
 async function withoutThrowing(
   logger: Logger,
   ids: object,
@@ -122,8 +117,8 @@ async function withoutThrowing(
 }
 
 /**
- * If the database does not answer, the call may be recorded as begun, but it is not sent. This is
- * reported as an event, because otherwise the outcome of the call would later count as unknown.
+ * Without an answer, the call may be marked but is not sent. This is reported as an event, because
+ * otherwise the outcome of the call would later count as unknown.
  */
 async function markCall<Key extends object, E, Reason extends string>(
   { deps, marker }: SendContext<Key, E, Reason>,

@@ -67,10 +67,7 @@ function openMediaSource({ media, identity }: Config, peer: Peer) {
   return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
 }
 
-/**
- * Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks
- * wait until they end.
- */
+/** If that fails, the tasks of an earlier process of this name wait for their leases. */
 async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<void> {
   try {
     const ended = [TASK_TABLE, DELETION_TABLE].map((table) => endFormerLeases(sql, table, owner));
@@ -89,10 +86,7 @@ async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<
   }
 }
 
-/**
- * Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform
- * calls.
- */
+/** Disposing first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
@@ -147,17 +141,11 @@ const PATIENCE_MS = 120_000;
 
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /**
-   * Starts to look for live checks whose process ended before the check did. Called when the
-   * database is ready.
-   */
+  /** Looks for live checks whose process ended before the check did, once the database is ready. */
   start(): void;
 }
 
-/**
- * Creates the RPCs that check accounts. Disposing of it waits until running live checks have
- * deleted their posts.
- */
+/** Disposing waits until running live checks have deleted their posts. */
 export function createDoctor(
   options: Pick<PublishingOptions, "config" | "sql" | "logger" | "guard"> & {
     readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;

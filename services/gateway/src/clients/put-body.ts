@@ -12,7 +12,6 @@ const STORE_TIMEOUT_MS = 120_000;
 interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's request, whose body has not been read yet. */
   readonly source: http.IncomingMessage;
   /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
@@ -24,8 +23,8 @@ interface PutAnswer {
 }
 
 /**
- * Uses Node's own HTTP client, which adds the least work per chunk. The connection of `source`
- * stays open for an early answer. If `source` disconnects, the server gets an incomplete body.
+ * Node's own client adds the least work per chunk. If `source` disconnects, the server gets an
+ * incomplete body.
  */
 export async function putBody({ url, headers, source, ca }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers, ca);

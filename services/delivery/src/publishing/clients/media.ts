@@ -19,10 +19,7 @@ export interface MediaSourceOptions {
   readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /**
-   * Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same
-   * key.
-   */
+  /** Signs the media URLs given to platforms; the gateway verifies them with the same key. */
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
@@ -46,17 +43,11 @@ export interface MediaSource extends AsyncDisposable {
    *   cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
-  /**
-   * Describes the file that platforms receive for media that are not converted, from the data
-   * stored with the post.
-   */
+  /** For media that are not converted, from the data stored with the post. */
   describe(media: Media): PublicationMedia;
 }
 
-/**
- * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in
- * services/media/README.md.
- */
+/** Over plain HTTP; see "Objects" in services/media/README.md. */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const reader = createReader(options);
   const { publicUrl, mediaKey, urlMs } = options;

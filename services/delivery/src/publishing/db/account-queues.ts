@@ -10,10 +10,7 @@ export interface QueueLimits extends ClaimLimits {
   readonly maxPerWorkspace: number;
   /** The same maximum while no other workspace has due tasks on the platform. */
   readonly maxWhileAlone: number;
-  /**
-   * Workspaces that have reached their maximum number of tasks in work in this process; no more of
-   * their tasks are claimed.
-   */
+  /** At their maximum in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
   /** The claim reads no entries below these search floors; null: it reads all due queues. */
   readonly floors: TaskFloors | null;
@@ -22,9 +19,8 @@ export interface QueueLimits extends ClaimLimits {
 /** Maximum number of due accounts of one platform that a claim considers, to bound its time. */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * If the due tasks of an account cannot be claimed now, and it is not known when they can be,
- * claims skip the account for this many milliseconds. For example, the only due task is a suspect
- * (a task whose processes crashed repeatedly), and this process already works on another suspect.
+ * How long claims skip an account whose due tasks cannot be claimed for a time that is not known: a
+ * suspect waits, say, for another suspect of this process.
  */
 const RECHECK_MS = 200;
 
@@ -51,10 +47,8 @@ export function isUnpaused(sql: ISql) {
 }
 
 /**
- * Common table expressions: the number of publish tasks in work of each workspace on each platform,
- * and the platforms and workspaces that have reached their maximum number. What a workspace has in
- * work beyond its share, because it was alone, takes no place from the others: they never wait for
- * its calls to end.
+ * Tasks in work by workspace and platform, and who is full. What a workspace has in work beyond its
+ * share, because it was alone, takes no place from the others: they never wait for its calls.
  */
 function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone }: QueueLimits) {
   return sql`
@@ -85,10 +79,8 @@ function hasPlace(sql: ISql, { busyWorkspaces = [] }: QueueLimits) {
 }
 
 /**
- * Selects the accounts of each platform with a due publish task: accounts with a task that may be
- * published, and accounts with a publishing call of unknown outcome, whose post is to be searched
- * for. Each platform has its own subquery, so that the backlog of a platform that is paused or has
- * its maximum number of tasks in work is not read.
+ * Accounts with a task to publish, or with an unknown outcome to search for. Each platform has its
+ * own subquery, so that the backlog of a paused or full platform is not read.
  */
 function dueAccounts(sql: ISql, limits: QueueLimits) {
   const { platforms, floors } = limits;
@@ -123,10 +115,8 @@ function dueAccounts(sql: ISql, limits: QueueLimits) {
 }
 
 /**
- * Locks the task queues of accounts that may have a publish task to claim. The workspaces take
- * turns on each platform: the workspaces with the fewest tasks in work come first, and among equals
- * the accounts that have waited longest. Accounts that another process has locked are left to that
- * process.
+ * On each platform, the workspaces with the fewest tasks in work come first, and among equals the
+ * accounts that have waited longest. Accounts that another process has locked are left to it.
  */
 export async function lockDueAccounts(
   tx: TransactionSql,

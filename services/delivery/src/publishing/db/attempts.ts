@@ -3,10 +3,7 @@ import type { Attempt } from "#src/calls/call.ts";
 import type { AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { toHeldRows } from "./tasks.ts";
 
-/**
- * An account of a workspace, and the account of the platform that it stands for. Several workspaces
- * can share the latter.
- */
+/** Several workspaces can share the account of the platform. */
 export interface ExternalAccount {
   readonly platform: string;
   readonly accountId: string;
@@ -24,9 +21,8 @@ export interface OpenAttempt extends TaskKey {
 }
 
 /**
- * Begins an attempt for each publish task that has no open attempt. The attempts of a target are
- * numbered consecutively, also when the user retries the target. The result leaves out tasks that
- * another worker has claimed in the meantime.
+ * Attempts of a target are numbered consecutively, over its retries too. Tasks that another worker
+ * has claimed are missing in the result.
  */
 export async function openAttempts(
   sql: ISql,

@@ -12,15 +12,8 @@ import { limitOfPlatform } from "./platform-limits.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends QueueLimits {
-  /**
-   * A task is a suspect, which may cause crashes, after its process crashed this many times in a
-   * row.
-   */
+  /** After this many crashes of its process in a row, a task is a suspect. */
   readonly suspectAfter: number;
-  /**
-   * Maximum number of suspects (tasks whose processes crashed several times in a row) that one
-   * claim takes.
-   */
   readonly maxSuspects: number;
   /** Whether tasks are claimed whose lease ended while they were in work. */
   readonly mayTakeOver: boolean;
@@ -41,9 +34,8 @@ function crashes(sql: ISql) {
 }
 
 /**
- * Selects those of the given accounts that have no task in work, each with whether its tasks may be
- * published. If they may not, the platform is still searched for the posts of the account's
- * publishing calls with unknown outcomes.
+ * Those without a task in work. If an account's tasks may not be published, its unknown outcomes
+ * are still searched for.
  */
 function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
@@ -66,10 +58,9 @@ function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: C
 }
 
 /**
- * Selects the oldest ready publish task of account `a` in status `s`. Tasks whose outcome a restore
- * from a backup made uncertain are left out. A queued task is left out while the post of another
- * generation (publish request) of its target may be visible, because that generation has to end
- * first.
+ * The oldest ready task of account `a` in status `s`, without tasks that a restore made uncertain.
+ * A queued task waits while another generation of its target may be visible, because that
+ * generation has to end first.
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`

@@ -17,11 +17,9 @@ export interface DeletionLimits extends ClaimLimits {
 }
 
 /**
- * Selects the first ready deletion task of each account. It skips accounts that have a deletion in
- * work or wait for a rate limit, and platforms at their maximum number of deletions in work.
- * Otherwise the backlog of a platform that does not respond would hide the deletions of other
- * platforms, because this query reads a limited number of rows. It returns more deletions than a
- * claim may take, because other processes may have locked the first of them.
+ * Skips accounts that are busy or limited, and full platforms: this query reads a limited number of
+ * rows, which the backlog of a silent platform would otherwise fill. It returns more than a claim
+ * takes, because other processes may have locked the first ones.
  */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
   return sql`
@@ -51,10 +49,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: Deletio
     limit ${limit * 4}`;
 }
 
-/**
- * Claims ready deletion tasks, at most one per account. An operator's pause stops publishing, but
- * not deletions.
- */
+/** At most one per account. An operator's pause stops publishing, but not deletions. */
 export async function claimDeletions(
   sql: ISql,
   options: DeletionLimits,

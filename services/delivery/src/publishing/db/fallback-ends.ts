@@ -9,10 +9,8 @@ const GIVE_UP_MINUTES = 60;
 const MESSAGE = "the result could not be recorded; the log of the delivery service says why";
 
 /**
- * Ends a publish task, or lets its platform be searched later, without a decision and without an
- * event for the posts service. The posts service learns the new state from its sweep, which
- * regularly asks for targets without a recent report. Nothing changes if the publishing call that
- * `end` names is no longer open, or if the worker that `end` names no longer holds the task.
+ * Ends the task, or has it searched for later, without an event: the posts service learns of it in
+ * its sweep. Nothing changes if the call of `end` is no longer open or its worker lost the task.
  */
 export async function endWithoutDecision(
   sql: ISql,

@@ -13,10 +13,7 @@ import { toKeyRows } from "./tasks.ts";
 /** Handles are secret: anyone who has the URL of an upload can send bytes to it. */
 export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
-  /**
-   * @throws SealError An encryption key is missing, or a handle was changed or belongs to another
-   *   task.
-   */
+  /** @throws SealError Without the key, or for a handle that was changed or is of another task. */
   open(task: TaskKey, stored: StoredHandles | null): Handles;
 }
 
@@ -24,10 +21,7 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-/**
- * Creates the functions that seal and unseal handles. The first key, which is the newest, seals;
- * every key can unseal.
- */
+/** The first key, which is the newest, seals; every key can unseal. */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, newNonce()),
@@ -107,9 +101,6 @@ export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[
     and h.generation = k.generation`;
 }
 
-/**
- * Returns the ids of the encryption keys with which the stored handles of publish tasks are sealed.
- */
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

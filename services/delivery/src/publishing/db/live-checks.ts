@@ -12,10 +12,7 @@ export interface NewLiveCheck {
   readonly mediaId: string | undefined;
 }
 
-/**
- * A live check that one process holds. The fence makes writes of this process fail once another
- * process has taken the check.
- */
+/** Writes with this fence fail once another process has taken the check. */
 export interface HeldCheck {
   readonly id: string;
   readonly fence: number;
@@ -48,10 +45,8 @@ export async function insertLiveCheck(
 }
 
 /**
- * Records that the publishing call of a live check begins, and returns the time. Until `callMs`
- * later, no task of the account is claimed. Returns `busy` while a task of the account is in work.
- * Returns undefined if the call began earlier, if another process has taken the check, or if
- * publishing was paused meanwhile.
+ * Until `callMs` later, no task of the account is claimed. `busy`: a task of it is in work.
+ * Undefined: the call began earlier, the check is lost, or publishing was paused.
  */
 export async function beginLiveCall(
   tx: TransactionSql,
@@ -102,9 +97,8 @@ export async function addLiveCheckStep(
 }
 
 /**
- * Records the post that a live check has on the platform. A process that has lost the live check
- * can record the post too, which reopens an ended check, so that the post is deleted even if that
- * process ends.
+ * Also by a process that has lost the check, which reopens an ended one, so that the post is
+ * deleted even if that process ends.
  */
 export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
   await sql`

@@ -49,10 +49,8 @@ function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskF
 }
 
 /**
- * Finds out when the next publish task may be ready. Tasks do not count if they wait to be
- * published and an operator's pause stops them, or the publishing calls of their platform are held.
- *
- * @param floors The search floors that the previous search returned; null for a complete search.
+ * Tasks to publish do not count while they are paused or their platform is held. `floors` are those
+ * that the previous search returned; null for a complete search.
  */
 export async function findNextTask(
   sql: ISql,

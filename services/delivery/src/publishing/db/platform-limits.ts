@@ -13,10 +13,7 @@ export interface PlatformLimit {
   readonly message: string;
 }
 
-/**
- * SQL expression: the limit of our app at the platform of task `t` that is used up now, as JSON;
- * null if there is none.
- */
+/** The used-up limit of our app at the platform of task `t`, as JSON; null if there is none. */
 export function limitOfPlatform(sql: ISql) {
   return sql`
     (

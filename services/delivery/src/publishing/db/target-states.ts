@@ -15,9 +15,8 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * Returns the states of targets. A success of any publish request of the target takes precedence
- * over the state of the latest request. A target whose task was dropped is reported as unknown; the
- * posts service then requests its publication again if the target is still wanted.
+ * A success of any generation comes before the state of the latest. Dropped is reported as unknown:
+ * the posts service requests the target again if it is still wanted.
  */
 export async function listTargetStates(
   sql: ISql,

@@ -4,10 +4,7 @@ import type { ISql } from "@postrider/shared/postgres";
 export interface TaskFloors {
   /** Hash of the pauses: floors in `queues` skip paused accounts, so a changed pause ends them. */
   readonly pauses: string;
-  /**
-   * Search floor of the tasks in work, for searches for leases and publishing calls whose time has
-   * passed.
-   */
+  /** For searches for leases and calls whose time has passed. */
   readonly inWork: string;
   /** Per platform: a floor for tasks to publish and one for searches for posts. */
   readonly queues: readonly {
@@ -26,10 +23,7 @@ export function inWorkFloor(sql: ISql, floors: TaskFloors | null) {
   return sql`coalesce(${floors?.inWork ?? null}::timestamptz, '-infinity')`;
 }
 
-/**
- * Selects the given platforms with the times from which a search reads their task queues,
- * `publish_from` and `look_from`.
- */
+/** With `publish_from` and `look_from`, from which a search reads their queues. */
 export function queueFloors(sql: ISql, platforms: readonly string[], floors: TaskFloors | null) {
   return sql`
     select p.platform,

@@ -22,10 +22,8 @@ function hasSibling(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * Common table expressions that select from `ours` the tasks whose publishing calls may begin.
- * `allowed` contains all tasks of platforms whose publishing calls are not held, and of accounts on
- * servers of their owners. Of each platform whose calls are held and that is due for a probe (a
- * call that tests whether the platform answers again), it contains one task.
+ * Of `ours`: `allowed` contains all tasks of platforms that are not held and of accounts on servers
+ * of their owners, and one task of each held platform that is due for a probe.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`

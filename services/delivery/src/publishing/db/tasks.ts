@@ -75,10 +75,7 @@ async function lockDropped(tx: TransactionSql, rows: readonly TaskKey[]) {
   return locked.filter(({ isQueuedAgain }) => isQueuedAgain);
 }
 
-/**
- * Creates publish tasks with the given status; existing tasks are not changed. Returns the keys of
- * the new tasks.
- */
+/** Existing tasks are not changed. Returns the keys of the new ones. */
 async function insertTasks(
   tx: TransactionSql,
   requests: readonly PublishRequest[],

@@ -6,12 +6,9 @@ import { ONE_RESTORE_HOURS } from "./deployment.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Declares the restore at `restoredAt` lossless. If there was an earlier restore, that one counts
- * as the latest restore again. The publish tasks whose outcome the lossless restore made uncertain
- * are corrected later, in batches. The conditions are those of `findTrustRefusal`. They are
- * repeated here because another process may record a restore at the same time.
- *
- * @returns False if nothing was changed.
+ * An earlier restore counts as the latest again; the tasks are corrected later, in batches. The
+ * conditions of `findTrustRefusal` are repeated, because another process may record a restore at
+ * the same time. Returns false if nothing was changed.
  */
 export async function trustRestore(
   sql: ISql,
@@ -33,18 +30,14 @@ export async function trustRestore(
 }
 
 export interface TrustedDoubt extends TaskKey {
-  /**
-   * When the first publishing call began that had an unknown outcome before the restore; null if
-   * there was none.
-   */
+  /** Of the first call with an unknown outcome before the restore; null without one. */
   readonly firstCalledAt: Date | null;
   readonly cause: ClaimedTask["cause"];
 }
 
 /**
- * Lists publish tasks whose platform is searched because of the trusted restore (the one that an
- * operator declared lossless), including tasks that ended with an unknown outcome. A task whose
- * platform is being searched is left out until the search has ended.
+ * Also those that ended with an unknown outcome. A task whose search runs is left out until it has
+ * ended.
  */
 export async function listTrustedDoubts(
   sql: ISql,

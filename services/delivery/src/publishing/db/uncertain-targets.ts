@@ -8,11 +8,7 @@ export interface UncertainTask extends TaskKey {
   readonly workspaceId: string;
 }
 
-/**
- * Returns the publish tasks of other targets on the same account of the platform that may have
- * published a post although the data does not say so: their outcome is unknown, or a restore from a
- * backup made them uncertain.
- */
+/** Those that may have published a post although the data does not say so. */
 export async function listUncertainTasks(
   sql: ISql,
   targetId: string,

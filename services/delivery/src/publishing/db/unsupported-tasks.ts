@@ -12,12 +12,8 @@ export interface UnsupportedTask extends HeldKey {
 }
 
 /**
- * Claims publish tasks that can no longer be published, on platforms for which this version has no
- * connector. Their targets were requested from a newer version, before a return to this one. No
- * other claim takes them. A task that a process of the newer version still holds is left to that
- * process.
- *
- * @param options.platforms Platforms for which this version has a connector.
+ * Too late to publish, on platforms without a connector: requested from a newer version, before a
+ * return to this one. No other claim takes them; what a newer process holds is left to it.
  */
 export async function claimUnsupportedTasks(
   sql: ISql,

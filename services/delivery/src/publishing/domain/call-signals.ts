@@ -37,10 +37,7 @@ function isOfOpenCall(
   return isOfWorker && status === "calling" && callNumber === event.callNumber;
 }
 
-/**
- * Returns what an event about a publish task, in its state before the event, says about the
- * platform. A lost call says nothing: when it is found to be lost, the next probe is due anyway.
- */
+/** `task` is the state before the event. A lost call says nothing: the next probe is due anyway. */
 function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
   if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
   if (event.isForeignHost === true) return undefined;

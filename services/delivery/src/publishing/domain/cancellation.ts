@@ -16,10 +16,7 @@ const IN_FLIGHT: ReadonlySet<CallStatus> = new Set<CallStatus>([
   "reconciling",
 ]);
 
-/**
- * Whether a publishing call of the publish task may be open, or may have ended with an unknown
- * outcome.
- */
+/** Also if it may have ended with an unknown outcome. */
 function isInFlight({ status, openUnknowns }: Task): boolean {
   // A queued publish task with open unknown outcomes is about to repeat a publishing call that may
   // already have published the target.
@@ -35,11 +32,8 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Plans the cancellation of targets at the given generations (publish requests): all targets or
- * none. Older generations of a target end too. Newer generations are not changed, because the
- * caller did not ask to cancel them.
- *
- * @param tasks Tasks of all generations of the targets, among them the requested ones.
+ * All or none. Older generations end too; newer ones stay, because the caller did not name them.
+ * `tasks` has all generations of the targets.
  */
 export function planCancellation(
   tasks: readonly Task[],

@@ -1,14 +1,8 @@
-/**
- * Properties of the Postgres storage that change when the data of a deployment is restored from a
- * backup.
- */
+/** Changes when the data is restored from a backup. */
 export interface DataCopy {
   /** Object id of the table `deployment`, which changes when a dump is loaded. */
   readonly tableOid: number;
-  /**
-   * Timeline of the Postgres cluster. Every recovery from a backup and every promotion of a standby
-   * begins a new timeline.
-   */
+  /** Every recovery from a backup and every promotion of a standby begins a new one. */
   readonly timeline: number;
 }
 
@@ -27,15 +21,9 @@ export interface RestoreRecord {
 export type RestoreReason = "timeline" | "reloaded" | "rewound";
 
 /**
- * Detects that the data was restored from a backup and is older than the work that was done with
- * it.
- *
- * @param stored The properties that were recorded in the data. Their `seenAt` never decreases
- *   unless the data is restored.
- * @param current The properties of the Postgres cluster and table in which the data is now.
- * @param rememberedAt The latest `seenAt` that this process has read; undefined before its first
- *   read.
- * @returns How the restore was detected; undefined if the data was not restored.
+ * Detects that the data is older than the work that was done with it. The `seenAt` of `stored`
+ * never decreases without a restore; `current` is where the data is now; `rememberedAt` is the
+ * latest `seenAt` that this process has read.
  */
 export function findRestore(
   stored: DataCopy & { readonly seenAt: Date },
@@ -48,13 +36,9 @@ export function findRestore(
 }
 
 /**
- * Detects that a restore which another process has recorded lost commits. That process may have
- * started after the restore, so that it did not know how far the data had come; this process knows.
- *
- * @param remembered What this process had read last.
- * @returns The time of the restore; undefined if no such restore is known to have lost commits. If
- *   several restores count as one, `dataUntil` belongs to the oldest of them, and the latest is
- *   assumed to have lost commits.
+ * Detects that a restore which another process has recorded lost commits: this process knows how
+ * far the data had come. If several restores count as one, `dataUntil` belongs to the oldest, and
+ * the latest is assumed to have lost commits.
  */
 export function findUnseenLoss(
   stored: DataCopy & RestoreRecord,
@@ -78,10 +62,8 @@ export type TrustRefusal =
   | "too_old";
 
 /**
- * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover of Postgres
- * is not always recorded as a restore. When an operator then wants to declare the switchover
- * lossless, an old restore must not be declared lossless instead: the tasks that it made uncertain
- * would be sent without a search.
+ * A switchover of Postgres is not always recorded as a restore. An operator who then wants to trust
+ * the switchover must not trust an old restore instead, whose tasks would be sent without a search.
  */
 const TRUST_MS = 24 * 60 * 60_000;
 

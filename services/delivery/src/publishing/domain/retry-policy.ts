@@ -3,15 +3,9 @@ import type { RetryWaits } from "#src/domain/retry-wait.ts";
 
 /** All times are milliseconds. */
 export interface RetryPolicy extends RetryWaits {
-  /**
-   * How long a worker keeps a publish task while it renews an access token that the platform
-   * refused.
-   */
+  /** While it renews an access token that the platform refused. */
   readonly leaseMs: number;
-  /**
-   * How long an account is paused after five failures in a row, after six, and so on; the last
-   * value repeats.
-   */
+  /** After five failures in a row, six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
 }
 

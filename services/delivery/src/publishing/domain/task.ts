@@ -21,10 +21,6 @@ export interface HeldKey extends TaskKey {
 export interface Task extends Call, HeldKey {
   readonly generation: number;
   readonly postId: string;
-  /**
-   * When the target is to be published: its scheduled time, or the time at which the user requested
-   * it.
-   */
   readonly dueAt: Date;
   /** Counted over all publish requests of the target; 0 if no attempt began. */
   readonly attemptNumber: number;
@@ -39,10 +35,7 @@ export type TaskEvent = TaskKey & { readonly attemptNumber: number } & CallEvent
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
-  /**
-   * Whether the platform has told the post id or address of a target that was reported as published
-   * before.
-   */
+  /** Of a target that was reported as published before. */
   readonly hasNewAddress?: boolean;
 }
 
@@ -66,9 +59,8 @@ export const TASKS: Trade<TaskKey, Task, TaskEvent> = {
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
 /**
- * Number of crashes in a row after which a task is a suspect: the work on it may cause the crashes.
- * A process works on one suspect at a time, so that a suspect that does not cause the crashes ends
- * without another crash.
+ * From then on a task is a suspect. A process works on one suspect at a time, so that one that does
+ * not cause the crashes ends without another crash.
  */
 export const SUSPECT_CRASHES = 3;
 
@@ -76,10 +68,6 @@ export function isSuspect({ crashCount }: Task): boolean {
   return crashCount >= SUSPECT_CRASHES;
 }
 
-/**
- * A limit of our app at a platform that is used up, and how long no account of the platform may be
- * used.
- */
 export interface UsedUpLimit {
   readonly code: TargetErrorCode;
   readonly message: string;

@@ -17,10 +17,7 @@ export interface PublishingSettings extends PublishingPolicy {
   readonly reconcileTimeScale: number;
   /** Over all processes, so that a silent platform does not delay the others. */
   readonly maxPerPlatform: number;
-  /**
-   * Maximum number of publish tasks of one workspace among a platform's tasks in work, while other
-   * workspaces wait.
-   */
+  /** On one platform, while other workspaces wait. */
   readonly maxPerWorkspace: number;
   /** The same maximum while no other workspace waits on the platform. */
   readonly maxWhileAlone: number;

@@ -44,10 +44,7 @@ export interface RunningCheck extends rows.HeldCheck {
 
 /** One per second, while the database does not answer. */
 const KEEP_ATTEMPTS = 30;
-/**
- * Wait in milliseconds before a live check tries again to begin its call while a task of the
- * account is in work.
- */
+/** Before the next try to begin, while a task of the account is in work. */
 const BUSY_MS = 250;
 /**
  * Maximum number of tries of a live check to begin its call while tasks of the account are in work.

@@ -77,12 +77,8 @@ async function leaveToOperator(
 }
 
 /**
- * Ends a live check whose process ended before the check did: deletes the post that the check may
- * have left.
- *
- * @returns `interrupted` if this process stops too; another process must then continue.
- * @throws ServiceError when the accounts or the media service does not answer; the check is tried
- *   again after its lease.
+ * Deletes the post that the check may have left. `interrupted`: this process stops too, and another
+ * must continue. A ServiceError of accounts or media: it is tried again after its lease.
  */
 async function endInterruptedLiveCheck(
   deps: LiveCheckDeps,

@@ -27,10 +27,7 @@ export const targetsTotal = createCounter(
 
 const REFUSED_FORMS = ["without_text", "without_decision", "nothing"] as const;
 
-/**
- * Counts events about publish tasks that the database or our code refused, by what could be
- * recorded instead.
- */
+/** By what could be recorded instead. */
 export const refusedEventsTotal = createCounter(
   "delivery_refused_events_total",
   "Results of targets that could not be recorded as they were, by what was recorded: all but the platform's text, only that the target ended or is searched for again, or nothing.",

@@ -13,10 +13,8 @@ interface ReleaseOptions {
 }
 
 /**
- * Corrects the publish tasks whose platform is searched because of a restore that an operator later
- * declared lossless: tasks that only that restore made uncertain are sent without a search. Each
- * batch of tasks is one transaction: if the process stops between two batches, the next run
- * corrects the rest. Several processes can run this function at once.
+ * Tasks that only the trusted restore made uncertain are sent without a search. Each batch is one
+ * transaction: the next run corrects what a stopped one left. Several processes can run it at once.
  */
 export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): Promise<void> {
   for (;;) {

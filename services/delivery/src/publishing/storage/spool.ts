@@ -7,10 +7,7 @@ import type {
   PublicationMedia,
 } from "@postrider/platforms/publishing/publication";
 
-/**
- * A limited amount of disk space for downloaded media, given to the requests in the order of their
- * arrival.
- */
+/** Disk space, given to the requests in the order of their arrival. */
 class Room {
   readonly #size: number;
   #free: number;
@@ -77,10 +74,7 @@ export interface SpoolOptions {
 
 /** Downloaded media on the local disk. Disposing of it removes the files. */
 export interface Spooled extends AsyncDisposable {
-  /**
-   * The media of the post; `read` reads the downloaded parts from disk and the other parts from the
-   * media service.
-   */
+  /** `read` reads the downloaded parts from disk, the others from the media service. */
   readonly media: readonly PublicationMedia[];
 }
 

@@ -69,10 +69,7 @@ class Deletions {
     };
   }
 
-  /**
-   * Claims deletion tasks once. Returns the milliseconds until the next claim is due, or true if it
-   * is due at once.
-   */
+  /** Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;

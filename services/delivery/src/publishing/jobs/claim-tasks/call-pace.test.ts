@@ -4,8 +4,8 @@ import { CallPace } from "./call-pace.ts";
 const RUNNING = new AbortController().signal;
 
 /**
- * Creates a `CallPace` for publishing calls. `begin` asks to begin calls to one platform, `begun` lists the open calls,
- * and `end` ends the oldest open call.
+ * Creates a `CallPace` for publishing calls. `begin` asks to begin calls to one platform, `begun`
+ * lists the open calls, and `end` ends the oldest open call.
  */
 function openPace(holdAfterUnknowns = 5) {
   let now = 0;

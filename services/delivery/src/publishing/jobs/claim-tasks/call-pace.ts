@@ -1,15 +1,11 @@
 import type { BreakerPolicy } from "#src/calls/breaker.ts";
 
 /**
- * How long waiting publishing calls to a platform wait for answers to its open calls before one
- * more call is sent nevertheless, in milliseconds. Otherwise one account whose server does not
- * respond could delay all other accounts of the platform until its call ends.
+ * After this wait for answers one more call is sent nevertheless: otherwise one account whose
+ * server is silent could delay all others of the platform.
  */
 const EXTRA_CALL_MS = 5_000;
-/**
- * For this long after it has answered a publishing call, a platform counts as one that answers, in
- * milliseconds.
- */
+/** How long a platform counts as one that answers after an answer. */
 const FRESH_MS = 10_000;
 /** To a platform that has not answered a publishing call recently. */
 const MAX_UNPROVEN_CALLS = 4;
@@ -18,10 +14,7 @@ interface PlatformCalls {
   open: number;
   /** Each function lets one waiting call begin. */
   readonly waiting: Set<() => void>;
-  /**
-   * When the platform last answered a publishing call, in milliseconds of `now()`; undefined if it
-   * never did.
-   */
+  /** In milliseconds of `now()`; undefined if the platform never answered. */
   answeredAt: number | undefined;
   /**
    * Whether a publishing call has ended with an unknown outcome since the platform's last answer.
@@ -32,18 +25,13 @@ interface PlatformCalls {
 
 interface CallPaceOptions {
   readonly now: () => number;
-  /**
-   * If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a
-   * time.
-   */
+  /** If `holdAfterUnknowns` is 0, any number of calls may be open. */
   readonly settings: Pick<BreakerPolicy, "holdAfterUnknowns">;
 }
 
 /**
- * Returns how many publishing calls of a process to a platform may be open at a time. A platform
- * that has just answered may get any number. Otherwise only a few calls are sent to find out
- * whether the platform answers, so that many targets that are due at once do not all end with an
- * unknown outcome. After a call with an unknown outcome, only one call may be open.
+ * Any number after a fresh answer, one after an unknown outcome, otherwise a few: many targets that
+ * are due at once must not all end with an unknown outcome.
  */
 function maxOpenCalls({ answeredAt, isUnanswered }: PlatformCalls, now: number): number {
   if (isUnanswered) return 1;
@@ -61,9 +49,8 @@ export class CallPace {
   }
 
   /**
-   * Resolves when a publishing call to the platform may begin, or when the signal is aborted.
-   * Disposing of the result counts the publishing call as ended; its outcome has to be passed to
-   * `learn` before.
+   * Resolves when a call may begin, or at the abort. Disposing ends the call; its outcome is passed
+   * to `learn` before.
    */
   async enter(platform: string, signal: AbortSignal): Promise<Disposable> {
     const calls = this.#of(platform);

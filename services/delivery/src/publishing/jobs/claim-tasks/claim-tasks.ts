@@ -51,10 +51,7 @@ const THOROUGH_LOOK_MS = 30_000;
 /** Claiming ten tasks costs about as much as claiming one. */
 const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_BATCH = 50;
-/**
- * Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of
- * the loop records.
- */
+/** Lost calls, and tasks on unsupported platforms, that one pass records. */
 const MAX_LOSSES = 100;
 const UNSUPPORTED = {
   kind: "given_up",
@@ -120,10 +117,7 @@ class Claims {
     };
   }
 
-  /**
-   * Claims publish tasks once. Returns the milliseconds until the next claim is due, or true if it
-   * is due at once.
-   */
+  /** Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -158,10 +152,7 @@ class Claims {
     this.#floor.reset();
   }
 
-  /**
-   * Claims ready publish tasks and starts the work on them. Returns whether there may be more ready
-   * tasks.
-   */
+  /** Returns whether there may be more ready tasks. */
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
@@ -212,10 +203,6 @@ class Claims {
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }
 
-  /**
-   * Ends tasks on platforms that this version does not support, when it is too late to publish
-   * them.
-   */
   async #endUnsupported(): Promise<void> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs } = settings;

@@ -1,7 +1,7 @@
 /**
- * Watches whether the database answers this process. No process can renew its leases during an outage of the database. So after
- * an outage this process first takes over no task whose lease has ended, until the processes that have not crashed have had time
- * to renew their leases. Single failures are not an outage: leases are renewed early enough to outlast them.
+ * No process can renew leases during an outage. So after one, this process first takes over no
+ * task, until the other processes have had time to renew theirs. Single failures are no outage:
+ * leases are renewed early enough to outlast them.
  */
 export class DatabaseOutages {
   readonly #leaseMs: number;

@@ -31,10 +31,7 @@ export interface ReadyTask extends Answer {
   readonly attemptNumber: number;
 }
 
-/**
- * How long a batch of publish tasks waits for slow token renewals before it is split by platform,
- * in milliseconds.
- */
+/** How long a batch waits for slow token renewals before it is split by platform. */
 const SLOW_ANSWER_MS = 100;
 /**
  * How long a publish task whose platform this version does not support waits for a newer version.
@@ -52,9 +49,8 @@ function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup
 }
 
 /**
- * Requests the content and credentials of all publish tasks of a batch at once. The accounts
- * service renews expired tokens before it answers. If that takes long, credentials are requested
- * again per platform, so that a token endpoint that does not respond delays only its own platform.
+ * The accounts service renews expired tokens first. If that takes long, credentials are requested
+ * again per platform, so that a silent token endpoint delays only its own platform.
  */
 export async function askOwners(
   context: PublishContext,

@@ -13,10 +13,7 @@ import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 export type TaskFiles =
   | { readonly kind: "ready"; readonly media: readonly PublicationMedia[] }
   | { readonly kind: "failed"; readonly failure: StepFailure }
-  /**
-   * The media service does not answer. The wait does not count as an attempt, because publishing
-   * did not fail.
-   */
+  /** The media service does not answer, which counts as no attempt. */
   | { readonly kind: "release"; readonly delayMs: number };
 
 interface TaskContent {
@@ -39,10 +36,8 @@ const NOT_PLANNED: TaskFiles = {
 export const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
- * Asks the media service for the files of a batch of publish tasks with media, and returns the
- * files of each task. All tasks whose media are sent unchanged share one request. Tasks with
- * renditions share one request per post, which decodes an image once for all platforms; its
- * duration and its failure concern no other post.
+ * Tasks with unchanged media share one request. Tasks with renditions share one per post, which
+ * decodes an image once for all platforms; its duration and its failure concern no other post.
  */
 export function prepareFiles(
   context: PublishContext,

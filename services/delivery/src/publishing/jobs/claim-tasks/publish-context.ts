@@ -14,17 +14,11 @@ export interface PublishContext {
   readonly recorder: EventRecorder;
   readonly inWork: HeldTasks;
   readonly openCalls: OpenCalls;
-  /**
-   * Signal that is aborted when the process stops: no publishing call begins after that, and
-   * running steps end.
-   */
+  /** After that no publishing call begins, and running steps end. */
   readonly stopping: AbortSignal;
 }
 
-/**
- * Average time in milliseconds after which a publish task is tried again when the media service did
- * not answer.
- */
+/** Average wait after the media service did not answer. */
 const MEDIA_BACK_OFF_MS = 5_000;
 
 export function mediaBackOffMs({ random }: Pick<PublishingDeps, "random">): number {
@@ -51,10 +45,7 @@ export async function release(
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /**
-   * Registers a publishing call that ends within `callMs`. Disposing of the returned object ends
-   * the registration.
-   */
+  /** Disposing of the result ends the registration. */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);

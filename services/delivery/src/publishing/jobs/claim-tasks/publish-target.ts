@@ -57,10 +57,7 @@ export async function publishTarget(
   }
 }
 
-/**
- * Returns the end of a task whose platform accepts nothing from our app now; no call is made. A
- * post that the platform has begun to receive continues, because such a limit counts new posts.
- */
+/** Undefined for a post that the platform has begun to receive: the limit counts new posts. */
 function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> | undefined {
   const { platformLimit, fence, handles } = task;
   if (platformLimit === null || Object.keys(handles).length > 0) return undefined;

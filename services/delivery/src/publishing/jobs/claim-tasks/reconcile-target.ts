@@ -12,15 +12,9 @@ import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./ta
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/**
- * Wait in milliseconds before the search of a platform is repeated, after a fault in our own
- * services made it fail.
- */
+/** After a fault in our own services made the search fail. */
 const LOOK_AGAIN_MS = 60_000;
-/**
- * Average time in milliseconds for which a search waits for an open call that it could not tell
- * apart.
- */
+/** Average wait for an open call that the search could not tell apart. */
 const BUSY_MS = 1_000;
 
 /** For platforms that cannot be searched for a call the restored data does not contain. */

@@ -120,10 +120,8 @@ async function keep(
 }
 
 /**
- * Runs a part of the work that precedes the publishing call. An error that this part throws is a
- * fault of our code or of another service, and the part is tried again as after any other failure.
- * If the media service does not answer, the try does not count as an attempt, because the post did
- * not fail.
+ * An error is a fault of our code or of another service, tried again like any failure. Without an
+ * answer of the media service, the try counts as no attempt: the post did not fail.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,
@@ -154,10 +152,7 @@ async function tryToRun<T>(
   }
 }
 
-/**
- * Downloads the media that the publishing call sends, so that a slow media service cannot interrupt
- * the call.
- */
+/** Before the call, so that a slow media service cannot interrupt it. */
 export async function downloadParts(
   context: PublishContext,
   inputs: TaskInputs,
