@@ -20,7 +20,7 @@ export function readPlace(
 ): Place {
   const api = read
     .about(
-      `Base address for all calls to ${displayName}, for example that of the simulator. A value other than the default is also used instead of ${displayName}'s other hosts, such as those for sign-in and uploads.`,
+      `Base address for all calls to ${displayName}, for example that of the simulator. A value other than the default also replaces ${displayName}'s other hosts, such as those for sign-in and uploads.`,
       { level: "tests" },
     )
     .url(`${id.toUpperCase()}_BASE_URL`, own);

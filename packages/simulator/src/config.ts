@@ -12,7 +12,7 @@ export const settings = [
     type: "text",
     default: "`127.0.0.1`",
     isSecret: false,
-    about: "Address that the simulator listens on.",
+    about: "IP address on which the simulator listens.",
     level: "usual",
   },
   {
@@ -20,7 +20,7 @@ export const settings = [
     type: `whole number, 0 to ${HIGHEST_PORT}`,
     default: "`0`",
     isSecret: false,
-    about: "Port of the simulated platforms and of `/_control`; 0 = any free port.",
+    about: "Port of the simulated platforms and of `/_control`. 0 = any free port.",
     level: "usual",
   },
   {

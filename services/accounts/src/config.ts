@@ -56,7 +56,7 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
 function readFeatures(read: EnvReader): readonly PlatformFeature[] {
   return read
     .about(
-      "What people are asked to permit besides publishing when they connect accounts: `comments` (read, answer and hide them), `messages` (private replies to comments) and `metrics`. Your apps on the platforms must have the permissions for each: if one is missing, Facebook and Instagram refuse to connect the account. Accounts that were connected before a change must be connected again.",
+      "Features besides publishing for which people grant permission when they connect an account: `comments` (read, answer and hide them), `messages` (private replies to comments) and `metrics`. Your apps on the platforms need the permissions of each feature: if one is missing, Facebook and Instagram refuse to connect the account. After a change, connect existing accounts again.",
     )
     .someOf("PLATFORM_FEATURES", PLATFORM_FEATURES);
 }
@@ -70,7 +70,7 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the stored tokens of connected accounts: a list of `id:key`, separated by commas, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt the stored tokens of connected accounts. Format: `id:key`, separated by commas, newest first; each key is 32 random bytes in base64. The newest key encrypts; all keys decrypt.",
         { level: "needed" },
       ),
       "CREDENTIAL_KEYS",

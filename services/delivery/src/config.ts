@@ -25,13 +25,13 @@ function readBreaker(read: EnvReader) {
   return {
     holdAfterUnknowns: read
       .about(
-        "Number of publishing calls in a row, of at least two accounts, that get no answer from a platform, after which Postrider stops sending publishing calls to this platform until a probe shows that it answers again. With 0, Postrider never stops sending them.",
+        "Number of publishing calls in a row that a platform must leave unanswered before Postrider stops sending it publishing calls. The calls must belong to at least two accounts. Sending continues when the platform answers a probe. 0 = never stop.",
         { level: "advanced" },
       )
       .integer("PLATFORM_HOLD_AFTER", { default: 5, min: 0 }),
     probeMs: read
       .about(
-        "While Postrider sends no publishing calls to a platform that did not answer: the waits before the first, second … probe. A probe sends a single target, to find out whether the platform answers again. The last value repeats.",
+        "Waits before the first, second … probe of a platform that does not answer. A probe publishes a single target, to find out whether the platform answers again. The last value repeats.",
         { level: "advanced" },
       )
       .secondsList("PLATFORM_PROBE_SECONDS", [5, 30, 120, 300]),
@@ -41,31 +41,31 @@ function readBreaker(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform that all processes together publish at a time while targets of several workspaces wait. One workspace publishes at most half as many at a time (rounded up), or three times as many while no other workspace waits.",
+      "Maximum number of targets of one platform that all processes together publish at a time. One workspace gets at most half of it (rounded up). While no other workspace waits, one workspace may publish three times the maximum.",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
       .about(
-        "Maximum time for the platform call that makes a post visible; without an answer by then, its outcome is unknown. A call that uploads files gets additional time in proportion to their size.",
+        "Maximum time for the platform call that makes a post visible. If the platform has not answered by then, the outcome of the call is unknown. A call that uploads files gets additional time in proportion to their size.",
         { level: "advanced" },
       )
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
       .about(
-        "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
+        "Duration of a lease, the time for which one process alone works on something. After a crash, other processes continue the work when the lease ends.",
         { level: "advanced" },
       )
       .seconds("LEASE_SECONDS", 20, 0.1),
     retryMs: read
       .about(
-        "Waits before the first, second … retry of a target whose publishing failed for a reason that may be temporary. After the last retry the target fails.",
+        "Waits before the first, second … retry after a publishing failure that may be temporary. If the last retry fails too, the target fails.",
       )
       .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
     accountPauseMs: read
       .about(
-        "How long nothing is published on an account after temporary failures in a row: the first value after the fifth failure, the second after the sixth, and so on; the last value repeats. A success ends the row.",
+        "How long publishing on an account pauses after five or more temporary failures in a row. The first value applies after the fifth failure, the second after the sixth, and so on; the last value repeats. A success starts the count again.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
     ...readBreaker(read),
@@ -74,7 +74,7 @@ function readPublishing(read: EnvReader) {
     maxWhileAlone: 3 * maxPerPlatform,
     reconcileTimeScale: read
       .about(
-        "Factor for the waits before Postrider searches a platform for a post whose response was lost; with 0.5, it waits half as long. With a value below 1, a post may be published twice; use it only in tests.",
+        "Factor for the waits before Postrider searches a platform for a post whose response was lost. With 0.5, it waits half as long. Use values below 1 only in tests, because a post may then be published twice.",
         { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
@@ -87,7 +87,7 @@ function readMedia(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKey: read
       .secret(
-        "Keys that sign the URLs of media files; the gateway and the delivery service need the same list. The first key signs new URLs; URLs that any key of the list signed are accepted, so that keys can be replaced without downtime.",
+        "Keys that sign the URLs of media files. The gateway and the delivery service need the same list. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32)[0],
@@ -119,7 +119,7 @@ function readWebhooks(read: EnvReader) {
     retry: {
       waitsMs: read
         .about(
-          "Waits before the first, second … retry of a failed webhook delivery. After the last retry the delivery fails.",
+          "Waits before the first, second … retry of a failed webhook delivery. If the last retry fails too, the delivery fails.",
           { level: "advanced" },
         )
         .secondsList(
@@ -127,31 +127,32 @@ function readWebhooks(read: EnvReader) {
           [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 64_800, 86_400],
         ),
       disableAfterMs: read
-        .about("How long all attempts of a webhook subscription may fail before it is disabled.", {
-          level: "advanced",
-        })
+        .about(
+          "How long all attempts of a webhook subscription may fail before Postrider disables the subscription.",
+          {
+            level: "advanced",
+          },
+        )
         .seconds("WEBHOOK_DISABLE_AFTER_SECONDS", 432_000, 0.1),
     },
     historyDays: read
-      .about(
-        "Number of days for which webhook events, deliveries and attempts can be read; then they are deleted.",
-      )
+      .about("Number of days after which webhook events, deliveries and attempts are deleted.")
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
     historyBytes: read
       .about(
-        "Maximum number of bytes of webhook events, deliveries and attempts of a workspace, before compression. The oldest finished deliveries of a larger history are deleted earlier than after `WEBHOOK_HISTORY_DAYS`; waiting ones stay.",
+        "Maximum size in bytes of a workspace's webhook history (events, deliveries and attempts), before compression. If the history is larger, its oldest finished deliveries are deleted before `WEBHOOK_HISTORY_DAYS` have passed. Waiting deliveries stay.",
         { level: "advanced" },
       )
       .integer("WEBHOOK_HISTORY_BYTES", { default: 1_000_000_000, min: 1 }),
     waiting: {
       perWorkspace: read
         .about(
-          "Maximum number of webhook deliveries of a workspace that wait to be sent. Further ones fail without an attempt (`backlog_full`) and can be retried. Several processes together exceed the limit by little.",
+          "Maximum number of webhook deliveries of a workspace that wait to be sent. Further deliveries fail without an attempt (`backlog_full`) and can be retried. Several processes together may exceed the limit slightly.",
           { level: "advanced" },
         )
         .integer("WEBHOOK_MAX_WAITING", { default: 100_000, min: 1 }),
       perHost: read
-        .about("The same for all webhook subscriptions of a workspace to one host.", {
+        .about("Maximum number of waiting webhook deliveries of a workspace to the same host.", {
           level: "advanced",
         })
         .integer("WEBHOOK_MAX_WAITING_PER_HOST", { default: 50_000, min: 1 }),
@@ -167,7 +168,7 @@ function readEngagement(read: EnvReader) {
     isSendingEnabled:
       read
         .about(
-          "Whether automation rules send private replies. With `blocked`, matching comments are recorded as runs, and nothing is sent, not even later.",
+          "Whether automation rules send private replies. With `blocked`, a matching comment is only recorded as an automation run; its reply is never sent, not even after a later change of this setting.",
         )
         .oneOf("AUTOMATION_SENDING", ["blocked", "enabled"], "blocked") === "enabled",
     commentPollMs: read
@@ -178,12 +179,12 @@ function readEngagement(read: EnvReader) {
     isMetricsRefreshOn:
       read
         .about(
-          "Whether Postrider refreshes the metrics of published posts without an API request: every hour at first, then less often, until a post is 7 days old.",
+          "Whether Postrider refreshes the metrics of published posts on its own: every hour at first, then less often, until a post is 7 days old.",
         )
         .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
     metricsDeferMs: read
       .about(
-        "After an API request has refreshed the metrics of a target: how long further requests do not ask the platform for them again, but count the target as `deferred`.",
+        "Minimum time between two refreshes of a target's metrics by API requests. A request before that does not ask the platform, and counts the target as `deferred`.",
         { level: "advanced" },
       )
       .seconds("METRICS_DEFER_SECONDS", 300, 0),
@@ -204,7 +205,7 @@ export function readSettings(read: EnvReader) {
   const process = readProcessConfig(read, "delivery", 8084);
   const role = read
     .about(
-      "Which part of the delivery service a process runs; `all` = all three parts. `engagement` is comments, automations and metrics. Separate processes keep slow webhook endpoints, and slow reads of comments and metrics, from delaying publishing. Processes with `webhooks` and `engagement` have identities of their own, `delivery-webhooks` and `delivery-engagement`.",
+      "Part of the delivery service that a process runs. `all`: all three parts. `engagement`: comments, automations and metrics. In separate processes, slow webhook endpoints and slow reads of comments and metrics cannot delay publishing. Processes with `webhooks` or `engagement` need the keys of the identity `delivery-webhooks` or `delivery-engagement`.",
       { level: "advanced" },
     )
     .oneOf("ROLE", ROLES, "all");
@@ -220,7 +221,7 @@ export function readSettings(read: EnvReader) {
     deploymentId: readDeploymentId(read),
     handleKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the stored signing secrets of webhooks, and the ids and addresses that platforms return while a post is prepared: a list of `id:key`, separated by commas, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt two kinds of stored data: webhook signing secrets, and handles (ids and addresses that a platform returns while a post is prepared). Format: `id:key`, separated by commas, newest first; each key is 32 random bytes in base64. The newest key encrypts; all keys decrypt.",
         { level: "needed" },
       ),
       "HANDLE_KEYS",

@@ -47,7 +47,7 @@ function readDeliveryUrls(read: EnvReader) {
   const deliveryUrl = readPeerUrl(read, "delivery");
   const engagementUrl = read
     .about(
-      "Address of the processes of the delivery service that answer requests about comments, automations and metrics: those with `ROLE=engagement`, where they run.",
+      "Address of the delivery processes for comments, automations and metrics. Set it only if you run separate processes with `ROLE=engagement`.",
       { level: "advanced", default: "the value of `DELIVERY_URL`" },
     )
     .url("ENGAGEMENT_URL", deliveryUrl);
@@ -64,7 +64,7 @@ export function readSettings(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(
-        "Keys that sign the URLs of media files; the gateway and the delivery service need the same list. The first key signs new URLs; URLs that any key of the list signed are accepted, so that keys can be replaced without downtime.",
+        "Keys that sign the URLs of media files. The gateway and the delivery service need the same list. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32),
@@ -82,7 +82,7 @@ export function readSettings(read: EnvReader) {
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
     trustedProxies: readProxies(
       read.about(
-        "Proxies in front of the gateway whose `X-Forwarded-For` header is trusted: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
+        "Proxies whose `X-Forwarded-For` header the gateway trusts: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
       ),
       "TRUSTED_PROXIES",
     ),

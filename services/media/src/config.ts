@@ -28,22 +28,22 @@ function orphanSeconds(...maxBytes: readonly number[]): number {
 
 function readLimits(read: EnvReader) {
   const maxImageBytes = read
-    .about("Maximum size of an uploaded image in bytes; a larger one is refused.")
+    .about("Maximum size of an uploaded image in bytes. Larger images are refused.")
     .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 });
   const maxVideoBytes = read
-    .about("Maximum size of an uploaded video in bytes; a larger one is refused.")
+    .about("Maximum size of an uploaded video in bytes. Larger videos are refused.")
     .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 });
   return {
     maxImageBytes,
     maxVideoBytes,
     storageBytes: read
       .about(
-        "Maximum number of bytes of media that a workspace may store; further uploads and imports are refused. `postrider storage set-limit` sets another limit for one workspace.",
+        "Maximum number of bytes of media that a workspace may store. Further uploads and imports are refused. `postrider storage set-limit` sets another limit for one workspace.",
       )
       .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
     grantMs: read
       .about(
-        "How long after `POST /media/presign` the upload of the file may still begin; later it is refused.",
+        "How long after `POST /media/presign` the upload of the file may begin. Later uploads are refused.",
         {
           level: "advanced",
         },
@@ -51,13 +51,13 @@ function readLimits(read: EnvReader) {
       .seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read
       .about(
-        "How long media are kept whose upload was not completed; then they are deleted. If the upload of a large file may take longer, its media are kept for that time.",
+        "Age at which media without a completed upload are deleted. Media whose file is so large that its upload may take longer are kept longer.",
         { level: "advanced" },
       )
       .seconds("MEDIA_PENDING_SECONDS", 86_400),
     orphanMs: read
       .about(
-        "Age at which stored files that no row in the database names are deleted; it must be longer than any upload, check or import takes.",
+        "Age at which stored files that no row in the database references are deleted. It must be longer than any upload, check or import takes.",
         {
           level: "tests",
           default: "two hours more than the longest upload that the limits on files allow",
@@ -78,14 +78,14 @@ export function readSettings(read: EnvReader) {
     // The name contains the user id, because a process cannot write to a folder of another user.
     tempDir: read
       .about(
-        "Temporary folder of the media service for files that it checks or imports; it needs space for five files of the maximum size.",
+        "Temporary folder of the media service for files that it checks or imports. It needs space for five files of the maximum size.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
     ...readLimits(read),
     leaseMs: read
       .about(
-        "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
+        "Duration of a lease, the time for which one process alone works on something. After a crash, other processes continue the work when the lease ends.",
         {
           level: "advanced",
         },
@@ -104,7 +104,7 @@ export function readSettings(read: EnvReader) {
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
     .about(
-      "Address of the inspector, the process without secrets and network that reads uploaded files. Required in production; without it the media service reads them in child processes of its own.",
+      "Address of the inspector: the process that reads uploaded files and has neither secrets nor network access. Required in production. Without it, the media service reads uploaded files in its own child processes.",
       { level: "needed" },
     )
     .optionalString("INSPECTOR_URL");

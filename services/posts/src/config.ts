@@ -32,7 +32,7 @@ export function readSettings(read: EnvReader) {
       .seconds("SWEEP_SECONDS", 60),
     sweepAfterMs: read
       .about(
-        "How long a target whose outcome is not known may be without an update before the posts service asks the delivery service about it.",
+        "How long the posts service waits for an update of an unfinished target before it asks the delivery service about the target.",
         {
           level: "advanced",
         },
@@ -40,7 +40,7 @@ export function readSettings(read: EnvReader) {
       .seconds("SWEEP_AFTER_SECONDS", 120),
     missedAfterMs: read
       .about(
-        "How long after its scheduled time the publishing of a post may still start. After that the post fails with the error `missed`.",
+        "Maximum delay between the scheduled time of a post and the start of its publishing. A post that is not started by then fails with the error `missed`.",
       )
       .seconds("MISSED_AFTER_SECONDS", 86_400),
   };

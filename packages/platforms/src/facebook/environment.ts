@@ -29,14 +29,14 @@ export const environment: PlatformEnvironment<Unconfigured<GraphApp>, FacebookSe
       // Meta calls graph-video.facebook.com deprecated ("Video API: Get started", 2025-02-10).
       videoBaseUrl: read
         .about(
-          "Address to which videos for Facebook Pages are uploaded. If Facebook refuses videos there, try https://graph-video.facebook.com, which older documents of Meta name.",
+          "Address to which videos for Facebook Pages are uploaded. If Facebook refuses videos there, try https://graph-video.facebook.com, the address in older documents of Meta.",
           { level: "advanced" },
         )
         .url("FACEBOOK_VIDEO_BASE_URL", at("https://graph.facebook.com", "/graph-video")),
       isTwoPhase:
         read
           .about(
-            "Whether posts and videos on Facebook Pages are created unpublished and published by a second call, so that a lost response cannot cause a second post. Facebook's current guide does not describe this, so check with a test post that your Page allows it.",
+            "Whether posts and videos on Facebook Pages are created unpublished and published by a second call, so that a lost response cannot cause a second post. Facebook's current guide does not describe this way, so check with a test post that it works for your Page.",
             { level: "advanced" },
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "off") === "on",

@@ -20,7 +20,7 @@ export const environment: PlatformEnvironment<Unconfigured<InstagramApp>, Instag
       ...readClient(read, instagram.rules),
       login: read
         .about(
-          "How people connect Instagram accounts: `facebook` = they sign in with the Facebook account that manages their Page, `instagram` = they sign in on Instagram itself (Postrider can then not delete posts).",
+          "How people connect Instagram accounts. `facebook`: they sign in with the Facebook account that manages their Page. `instagram`: they sign in on Instagram itself, and Postrider cannot delete posts.",
         )
         .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
       instagramLogin: {

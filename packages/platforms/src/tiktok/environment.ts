@@ -30,7 +30,7 @@ export const environment: PlatformEnvironment<Unconfigured<TiktokApp>, TiktokSet
       ...CHUNK_SIZES,
       wholeBytes: read
         .about(
-          "Maximum size in bytes of a video that Postrider uploads to TikTok in one piece; a larger video is divided into chunks. Since August 2026, TikTok refuses uploads that divide a video of up to 64 MB. With 0, every video is divided.",
+          "Maximum size in bytes of a video that Postrider uploads to TikTok in one piece. Larger videos are divided into chunks. Since August 2026, TikTok refuses uploads that divide a video of up to 64 MB. 0 = divide every video.",
           { level: "advanced" },
         )
         .integer("TIKTOK_WHOLE_BYTES", { default: CHUNK_SIZES.wholeBytes, min: 0 }),

@@ -18,7 +18,7 @@ export const environment: PlatformEnvironment<Unconfigured<XApp>, XSettings> = {
     mayResend:
       read
         .about(
-          "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` the post fails with the error `outcome_unknown`.",
+          "Whether a post is sent to X once more if X's response was lost and the account's timeline does not show the post. With `off`, the post fails with the error `outcome_unknown`.",
           { level: "advanced" },
         )
         .oneOf("X_RESEND", ["on", "off"], "on") === "on",

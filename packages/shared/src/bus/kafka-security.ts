@@ -23,16 +23,16 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
     )
     .optionalString("KAFKA_CA_FILE");
   const username = read
-    .about("User name for SASL authentication with Kafka; empty = without authentication.")
+    .about("User name for SASL authentication with Kafka. Empty = no authentication.")
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("SASL mechanism with which `KAFKA_USERNAME` authenticates to Kafka.", {
+    .about("SASL mechanism for authentication with Kafka.", {
       level: "advanced",
     })
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
-    .secret("Password of `KAFKA_USERNAME`; required when `KAFKA_USERNAME` is set.", { default: "" })
+    .secret("Password for `KAFKA_USERNAME`. Required if `KAFKA_USERNAME` is set.", { default: "" })
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
     read.fail(

@@ -7,7 +7,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/;
 export function readInternalNetwork(read: EnvReader): "trusted" | "untrusted" {
   return read
     .about(
-      "Whether other parties can read the network between the processes of Postrider and Kafka. With `untrusted`, a process with `POSTRIDER_ENV=production` does not start if it would send RPCs or events without TLS to another machine. `trusted` says that this network carries only Postrider, or that it is encrypted below, for example by WireGuard or a service mesh.",
+      "Whether others can read traffic among Postrider's processes and between them and Kafka. With `untrusted`, a process in production does not start if it would send RPCs or events without TLS to another machine. Set `trusted` if the network is private, or if a lower layer encrypts it (WireGuard, a service mesh).",
       { level: "needed" },
     )
     .oneOf("INTERNAL_NETWORK", ["untrusted", "trusted"], "untrusted");

@@ -14,7 +14,7 @@ const REREAD_MS = 60_000;
 export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
   const certFile = read
     .about(
-      "PEM file with the TLS certificate of the service. With it, other services must call the service at an `https` address; they need `RPC_TLS_CA_FILE` if a private certificate authority issued it. The file is read again every minute.",
+      "PEM file with the TLS certificate of the service. If it is set, other services must call the service at an `https` address. They need `RPC_TLS_CA_FILE` if a private certificate authority issued the certificate. The file is reloaded every minute.",
       { level: "advanced" },
     )
     .optionalString("RPC_TLS_CERT_FILE");

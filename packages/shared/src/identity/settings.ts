@@ -30,7 +30,7 @@ export interface TrustConfig {
 
 export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   const setting = read.secret(
-    "Private keys with which a process proves to the other services to which service it belongs; each service has keys of its own. `postrider identity create` makes them. The process uses the first key of the list; the list has two keys only while a key is replaced.",
+    "Private keys that prove to other services which service a process belongs to. Each service has its own; `postrider identity create` makes them. The process uses the first key of the list. A second key is needed only while a key is replaced.",
     { level: "needed" },
   );
   const texts = setting.secrets("IDENTITY_KEYS", 43);
@@ -72,7 +72,7 @@ const TRUSTED_ENTRY = /^([a-z]+(?:-[a-z]+)*):(.+)$/;
 export function readTrustConfig(read: EnvReader): TrustConfig {
   const list = read
     .about(
-      "Public keys of all services and of the `postrider` command, as `name:key`; the same list for all services. A name may have several keys, so that keys can be replaced without downtime.",
+      "Public keys of all services and of the `postrider` command, as `name:key`. All services need the same list. A name may have several keys, so that keys can be replaced without downtime.",
       { level: "needed", default: "required" },
     )
     .list("TRUSTED_IDENTITIES");

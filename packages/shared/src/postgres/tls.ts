@@ -22,7 +22,7 @@ export function readDatabaseUrl(read: EnvReader): string {
   return readConnectionString(
     read,
     "DATABASE_URL",
-    "Connection string of Postgres, with the runtime role of the service that reads it. In production, a connection to another machine uses `sslmode=verify-full`; add `sslrootcert=<file>` for a private certificate authority. `sslmode=disable` turns encryption off; use it only inside a trusted network.",
+    "Connection string of Postgres for the service, with the service's runtime role. In production, a connection to another machine uses `sslmode=verify-full`. Add `sslrootcert=<file>` for a private certificate authority. `sslmode=disable` turns encryption off; use it only inside a trusted network.",
   );
 }
 
@@ -33,7 +33,7 @@ export function readMigrationDatabaseUrl(read: EnvReader): string {
   return readConnectionString(
     read,
     "MIGRATION_DATABASE_URL",
-    "Connection string of Postgres for `node src/migrate.ts`, with the migration role of the service. Only migrations get it, because this role may change and drop tables. With `POSTRIDER_ENV=development` the default is `DATABASE_URL`.",
+    "Connection string of Postgres for `node src/migrate.ts`, with the migration role of the service. Give it only to migrations, because this role may change and drop tables. With `POSTRIDER_ENV=development`, the default is `DATABASE_URL`.",
   );
 }
 

@@ -64,27 +64,25 @@ export function readProcessConfig(
   return {
     service,
     host: read
-      .about("Address that the process listens on; set `0.0.0.0` in a container.")
+      .about("IP address on which the process listens. Set `0.0.0.0` in a container.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
       .about(
-        "Port on which a service answers RPCs and health probes, and the gateway the REST API and health probes; 0 = any free port.",
+        "Port of the service: RPCs and health probes; at the gateway, the REST API and health probes. 0 = any free port.",
       )
       .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
     metricsPort: read
       .about(
-        "Port on which the process answers `/metrics` and health probes; do not open it to the internet. 0 = any free port.",
+        "Port on which the process answers `/metrics` and health probes. Do not open it to the internet. 0 = any free port.",
       )
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
     identity,
     logLevel: read
-      .about(
-        "Lowest level of the log lines that a process writes; lines of lower levels are left out.",
-      )
+      .about("Lowest level of log lines that a process writes.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
       .about(
-        "For tests: folder in which a test puts files that make a process stop or crash at a named point in the code.",
+        "Folder for tests: a test puts files there that make a process stop or crash at a named point in the code.",
         {
           level: "tests",
         },
@@ -98,11 +96,11 @@ export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
     databaseUrl: readDatabaseUrl(read),
     databasePoolSize: read
-      .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
+      .about("Maximum number of Postgres connections per process.", { level: "advanced" })
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
     databasePrepare: read
       .about(
-        "Whether SQL statements are prepared; use `false` if a connection pooler in transaction mode is in front of Postgres and does not support prepared statements.",
+        "Whether SQL statements are prepared. Set `false` if a connection pooler in transaction mode is in front of Postgres and does not support prepared statements.",
         { level: "advanced" },
       )
       .boolean("DATABASE_PREPARE", true),
@@ -115,10 +113,10 @@ export function readMigrationSettings(read: EnvReader): Pick<DatabaseConfig, "da
 
 export function readBusConfig(read: EnvReader): BusConfig {
   const kafkaBrokers = read
-    .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
+    .about("Bootstrap brokers of Kafka, as `host:port`. Required with `BUS=kafka`.")
     .list("KAFKA_BROKERS");
   const bus = read
-    .about("Message bus that carries events between services; all services need the same value.", {
+    .about("Message bus that carries events between services. All services need the same value.", {
       default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
     })
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");

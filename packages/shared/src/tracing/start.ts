@@ -20,7 +20,7 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
     .secret(
-      "Headers of the requests that send trace spans to the collector, as `name=value,…` with percent-encoded values.",
+      "HTTP headers for requests to the OpenTelemetry collector, as `name=value,…` with percent-encoded values.",
       {
         level: "advanced",
       },
@@ -39,7 +39,7 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(
-      "Address of the OpenTelemetry collector to which trace spans are sent by OTLP over HTTP, for example `http://collector:4318`.",
+      "Address of the OpenTelemetry collector that receives trace spans (OTLP over HTTP), for example `http://collector:4318`.",
       {
         default: "none",
       },
@@ -49,7 +49,7 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const headers = readHeaders(others);
   const ratio = others
     .about(
-      "Share of traces that are recorded, from 0 to 1. Trace headers that API clients send do not change it.",
+      "Share of traces to record, from 0 to 1. Trace headers of API clients do not change it.",
       {
         level: "advanced",
       },

@@ -18,7 +18,7 @@ export function readStorageConfig(read: EnvReader): StorageConfig {
     .oneOf("MEDIA_STORE", ["disk", "s3"], wanted);
   const folder = read
     .when(kind === "disk")
-    .about("Folder for media files; all replicas of the media service need the same one.", {
+    .about("Folder for media files. All replicas of the media service must share it.", {
       level: "needed",
       default: "required with `MEDIA_STORE=disk`",
     })
@@ -36,7 +36,7 @@ export async function openObjectStore(config: StorageConfig): Promise<ObjectStor
 function readS3Config(read: EnvReader): S3Config {
   const endpoint = readEndpoint(
     read.about(
-      "Address of the S3 API at which the media service reads and writes files; not needed for AWS.",
+      "Address of the S3 API at which the media service reads and writes files. Not needed for AWS.",
       { default: "the address of AWS S3" },
     ),
     "S3_ENDPOINT",
@@ -44,7 +44,7 @@ function readS3Config(read: EnvReader): S3Config {
   return {
     endpoint,
     publicEndpoint: readEndpoint(
-      read.about("Address of the S3 API to which API clients upload files directly.", {
+      read.about("Address of the S3 API as API clients reach it, for direct uploads.", {
         default: "the value of `S3_ENDPOINT`",
       }),
       "S3_PUBLIC_ENDPOINT",
@@ -65,7 +65,7 @@ function readS3Config(read: EnvReader): S3Config {
     // Most other stores have no host name for each bucket.
     forcePathStyle: read
       .about(
-        "Whether the bucket name is in the path of S3 addresses instead of in the host name.",
+        "Whether S3 addresses contain the bucket name in the path instead of in the host name.",
         {
           level: "advanced",
           default: "`true` when `S3_ENDPOINT` is set, else `false`",
