@@ -18,9 +18,9 @@ export default defineConfig({
     // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other work needs more than vitest's
     // second. The slow tests wait longer.
     expect: { poll: { timeout: 25_000 } },
-    // Number of test files that run at once on a machine with two cores. The slow tests wait more than the integration tests,
-    // which run beside them and need their whole share of a processor.
-    maxWorkers: 5,
+    // Number of test files that run at once: twice the cores of a small machine, because many tests mostly wait for
+    // servers.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -11,16 +11,14 @@ import { type TestCounts, summaryLine } from "./summary-reporter.ts";
 const QUICK = ["unit", "integration"];
 
 /**
- * Runs all checks that a change must pass, on a developer's machine and in CI. The static checks run first and share
- * the processor; the tests then run alone, because they measure time. The last line counts static checks and tests
- * together. Returns whether everything succeeded.
+ * Static checks run first and share the processor; tests then run alone, because they measure time.
+ * The last line counts both together.
  */
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
-      /** Runs neither the slow tests nor the end-to-end tests. */
       quick: { type: "boolean", default: false },
-      /** Number of replicas of each service in end-to-end tests that do not choose a number themselves. */
+      /** Of each service, in end-to-end tests that do not choose a number themselves. */
       replicas: { type: "string", default: "1" },
     },
   });
@@ -34,7 +32,8 @@ async function main(): Promise<boolean> {
     skipped: tests.skipped,
   };
   if (isCi()) {
-    // In CI a skipped test fails the check, because a test that does not run there runs on no machine.
+    // In CI a skipped test fails the check, because a test that does not run there runs on no
+    // machine.
     const ok = tests.skipped === 0;
     counts[ok ? "passed" : "failed"] += 1;
     print(stepLine("nothing is skipped", ok, 0));
@@ -52,7 +51,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Runs the named vitest projects once and counts their tests. A run that reports no counts is one failure. */
+/** A run that reports no counts is one failure. */
 async function runTests(
   projects: readonly string[],
   extra: NodeJS.ProcessEnv,
@@ -73,7 +72,8 @@ function readCounts(file: string): TestCounts {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as TestCounts;
   } catch {
-    // vitest ended before its reporter could write the counts. Its own message is already on the screen.
+    // vitest ended before its reporter could write the counts. Its own message is already on the
+    // screen.
     return { passed: 0, failed: 1, skipped: 0 };
   }
 }

@@ -2,9 +2,8 @@ import { resolve } from "node:path";
 import { packPackage } from "./client-package/pack-package.ts";
 
 /**
- * Builds `packages/client` and `packages/mcp` as JavaScript with type declarations, and packs them: `node
- * scripts/client-package.ts [folder]`. Writes the tarballs, which `npm install` and `npm publish` accept, to the folder
- * (default: the current one).
+ * Packs `packages/client` and `packages/mcp` as JavaScript with type declarations:
+ * `node scripts/client-package.ts [folder]` (default: the current one).
  */
 const folder = resolve(process.argv[2] ?? ".");
 for (const name of ["client", "mcp"] as const)

@@ -6,9 +6,8 @@ import {
 } from "./client-types/generated-files.ts";
 
 /**
- * Writes the generated part of `packages/client` from the API description: the types, and the table of operations, which is
- * committed. With `--types`, writes only the types, and nothing if they are up to date. With `--check`, only reports whether the
- * committed table is up to date.
+ * Writes the types of `packages/client` and its table of operations, which is committed. `--types`
+ * writes only the types, unless they are up to date; `--check` only reports whether the table is.
  */
 const { values } = parseArgs({
   options: {

@@ -1,10 +1,7 @@
 import { parseArgs } from "node:util";
 import { isDocumentCurrent, writeDocument } from "./configuration/document.ts";
 
-/**
- * Writes the reference of all settings into `docs/configuration.md`. With `--check` it only reports whether the file is
- * up to date.
- */
+/** Writes `docs/configuration.md`; with `--check` it only reports whether it is up to date. */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 if (!values.check) writeDocument();
 else if (!isDocumentCurrent()) {

@@ -13,10 +13,7 @@ const IMAGES = [...serviceNames, "simulator", "cli"];
 const MAX_BYTES = 250_000_000;
 const INSPECTOR = join(import.meta.dirname, "images/find-faults.ts");
 
-/**
- * Runs one step of the check of the container images, and prints its name and duration, and its result if that is a
- * text.
- */
+/** Prints name, duration and a result that is a text. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   interrupted.throwIfAborted();
   const startedAt = performance.now();
@@ -32,8 +29,8 @@ async function step(name: string, work: () => Promise<string | void>): Promise<v
 
 async function buildImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
-  // The build is given the credential of an invented registry. If the container image contains this credential, the
-  // build leaves secrets in its image.
+  // The build is given the credential of an invented registry. If the container image contains this
+  // credential, the build leaves secrets in its image.
   const canary = randomBytes(16).toString("hex");
   const npmrc = join(folder, "npmrc");
   const own = existsSync(USER_NPMRC) ? readFileSync(USER_NPMRC, "utf8") : "";
@@ -50,7 +47,7 @@ async function buildImages(): Promise<void> {
   }
 }
 
-/** Returns the size of a container image; throws if the image has files or rights that it should not have. */
+/** Returns its size; throws if it has files or rights that it should not have. */
 async function inspectImage(image: string, canary: string): Promise<string> {
   const format = "{{.Size}} {{.Config.User}}";
   const [size, user] = (await engine("image", "inspect", `--format=${format}`, image)).split(" ");

@@ -7,8 +7,8 @@ import { PRODUCERS, TOPICS } from "../packages/shared/src/bus/topics.ts";
 const SERVICES = join(import.meta.dirname, "../services");
 
 /**
- * Lists the Kafka topics that the code of a service consumes: the topics of other services that it names, and its own topics
- * that a file of its consumers names.
+ * Lists the Kafka topics that the code of a service consumes: the topics of other services that it
+ * names, and its own topics that a file of its consumers names.
  */
 function listNamedTopics(service: string): readonly string[] {
   const topics = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES }).flatMap((file) => {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// Writes the schemas with which kubeconform checks the manifests. Run it after a change of the Kubernetes version, or
-// when a manifest has a kind that is not in the list:
+// Writes the schemas with which kubeconform checks the manifests. Run it after a change of the
+// Kubernetes version, or when a manifest has a kind that is not in the list:
 //   go mod download k8s.io/kubernetes@v1.34.1
 //   node scripts/kubernetes-schema.ts "$(go env GOMODCACHE)/k8s.io/kubernetes@v1.34.1/api/openapi-spec/swagger.json"
 const FOLDER = join(import.meta.dirname, "manifests/kubernetes-1.34");
@@ -23,13 +23,15 @@ const KINDS = [
   "policy/v1/PodDisruptionBudget",
 ];
 
-/** Kubernetes types whose values may be text or numbers, although the OpenAPI description only states text. */
+/**
+ * Kubernetes types whose values may be text or numbers, although the OpenAPI description only
+ * states text.
+ */
 const TEXT_OR_NUMBER = new Set([
   "io.k8s.apimachinery.pkg.api.resource.Quantity",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
 ]);
 
-/** The keywords of an OpenAPI 2 schema that the description of Kubernetes uses. */
 interface Node {
   readonly $ref?: string;
   readonly type?: string;
@@ -47,10 +49,7 @@ interface Definition extends Node {
   }[];
 }
 
-/**
- * Converts an OpenAPI schema of Kubernetes to a JSON schema without descriptions. The schema forbids unknown fields,
- * because the API server would ignore them silently.
- */
+/** Forbids unknown fields, because the API server would ignore them silently. */
 function toSchema(node: Node): object {
   const { $ref, type, items, properties, additionalProperties, required } = node;
   if ($ref !== undefined) return { $ref };
@@ -81,13 +80,15 @@ for (const [name, definition] of Object.entries(definitions))
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
     if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
     needed.add(name);
-    // kubeconform looks for a schema file with this name, which contains only the first label of an API group.
+    // kubeconform looks for a schema file with this name, which contains only the first label of an
+    // API group.
     const [firstLabel = ""] = group.split(".");
     const parts = [kind, firstLabel, version].filter((part) => part !== "");
     write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
   }
 
-// The set `needed` grows during the iteration: each definition adds the definitions that it refers to.
+// The set `needed` grows during the iteration: each definition adds the definitions that it refers
+// to.
 for (const name of needed) {
   const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);
   for (const [, reference = ""] of references) needed.add(reference);

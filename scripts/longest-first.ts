@@ -1,9 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/**
- * The slow and end-to-end test files that take longest. They start first, so that they do not run alone at the end of a
- * test run.
- */
+/** They start first, so that they do not run alone at the end of a test run. */
 const LONGEST = [
   "services/delivery/test/engagement/fault-matrix.slow.test.ts",
   "services/delivery/test/publishing/fault-matrix.slow.test.ts",
@@ -34,7 +31,7 @@ function rankOf({ moduleId }: TestSpecification): number {
   return moduleId.endsWith(".slow.test.ts") ? LONGEST.length : LONGEST.length + 1;
 }
 
-/** Orders test files: those that take longest first, then the other slow tests, then the rest in the order that vitest chooses. */
+/** Then the other slow tests, then the rest in the order of vitest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -3,7 +3,8 @@ import { checkPeers } from "./manifests/check-network.ts";
 import { checkOverlay } from "./manifests/check-overlay.ts";
 import { listOverlays, renderOverlay } from "./manifests/tools.ts";
 
-// Checks the Kubernetes overlays of this repository, or those in the folders that are given as arguments:
+// Checks the Kubernetes overlays of this repository, or those in the folders that are given as
+// arguments:
 //   node scripts/manifests.ts ~/postrider/overlays/mine
 const folders = process.argv.slice(2);
 try {

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { listBreakingChanges } from "./openapi-changes/compare.ts";
 import type { Description } from "./openapi-changes/document.ts";
 
-/** Reports changes of the API description that break clients of the last release, which a git tag `v…` names. */
+/**
+ * Reports changes of the API description that break clients of the last release, which a git tag
+ * `v…` names.
+ */
 const FILE = "services/gateway/openapi.json";
 const cwd = `${import.meta.dirname}/..`;
 

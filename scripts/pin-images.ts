@@ -11,10 +11,11 @@ import {
   toTag,
 } from "./images/base-images.ts";
 
-// Pins third-party container images by the digests that their tags have now. Run it after a tag was changed, or to take
-// in the security updates of the same tag:
+// Pins third-party container images by the digests that their tags have now. Run it after a tag was
+// changed, or to take in the security updates of the same tag:
 //   node scripts/pin-images.ts
-// With --check it changes nothing and fails when an image is not pinned, or its tag has another digest now.
+// With --check it changes nothing and fails when an image is not pinned, or its tag has another
+// digest now.
 const isCheck = process.argv.includes("--check");
 try {
   const texts = new Map(listImageFiles().map((file) => [file, readImageFile(file)]));

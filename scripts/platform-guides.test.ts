@@ -73,7 +73,10 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
   });
 });
 
-/** How texts in guides begin that are quotes of Postrider's own messages. Guides also quote texts of the platforms' pages. */
+/**
+ * How texts in guides begin that are quotes of Postrider's own messages. Guides also quote texts of
+ * the platforms' pages.
+ */
 const OUR_MESSAGE = /^(?:Bluesky|Telegram|the bot|the platform|Nothing was connected)/;
 const SOURCES = globSync(
   ["packages/{platforms,cli}/src/**/*.ts", "services/gateway/src/http/connect-texts.ts"],

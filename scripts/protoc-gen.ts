@@ -1,6 +1,6 @@
 /**
- * The code generator that `proto/buf.gen.yaml` names: protoc-gen-es without the comments that only repeat the declaration
- * below them, which are half of its lines.
+ * protoc-gen-es without comments that repeat a declaration, half of its lines; for
+ * `proto/buf.gen.yaml`.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

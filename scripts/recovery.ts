@@ -3,19 +3,18 @@ import { runScript, runVitest } from "./check/run-command.ts";
 
 /**
  * Kills processes in turn while posts are published, and shows where the last targets waited:
- * `npm run recovery -- [--seconds N] [--every N] [--rate N] [--services a,b]`. It is the end-to-end test of recovery on Kafka, with two
- * replicas, for longer and with figures.
+ * `npm run recovery -- [--seconds N] [--every N] [--rate N] [--services a,b]`. It is the end-to-end
+ * test of recovery on Kafka, with two replicas, for longer and with figures.
  */
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
       /** How long processes are killed. */
       seconds: { type: "string", default: "150" },
-      /** Seconds between two kills. */
       every: { type: "string", default: "5" },
       /** Targets per second. */
       rate: { type: "string", default: "40" },
-      /** The services of which one process each is killed in turn; a service that is named twice is killed twice as often. */
+      /** A service that is named twice is killed twice as often. */
       services: { type: "string", default: "delivery,delivery,posts" },
     },
   });

@@ -1,10 +1,7 @@
 import { parseArgs } from "node:util";
 import { areCallersCurrent, writeCallers } from "./rpc-callers/document.ts";
 
-/**
- * Writes the list of processes that may call each RPC: those whose code contains a call of it. With `--check`, the
- * script only reports whether the committed list is up to date.
- */
+/** Processes whose code contains a call; `--check` only reports whether the list is up to date. */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 if (!values.check) await writeCallers();
 else if (!(await areCallersCurrent())) {

@@ -5,7 +5,10 @@ import { toSbom } from "./dependencies/to-sbom.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Writes the bill of materials of all shipped packages to standard output: `npm run -s sbom > sbom.json`. */
+/**
+ * Writes the bill of materials of all shipped packages to standard output:
+ * `npm run -s sbom > sbom.json`.
+ */
 const product = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly name: string;
   readonly version: string;

@@ -7,12 +7,12 @@ import { root, runInForeground, runScript } from "./check/run-command.ts";
 import { installProject, pythonProject } from "./separate-project.ts";
 
 const PATH = "scripts/schemathesis";
-/** Private address to which the tested Postrider may send webhooks. No server has to listen at this address. */
+/** Where the tested Postrider may send webhooks. No server has to listen there. */
 const RECEIVER = "127.0.0.1:9";
-/** Default number of generated requests for each operation and phase. */
+/** For each operation and phase. */
 const DEFAULT_ARGUMENTS = ["--max-examples", "50"];
 
-/** Creates the resources whose ids the configuration of Schemathesis uses, and returns these ids by the names of variables. */
+/** Returns their ids by the names of variables in the configuration of Schemathesis. */
 async function createResources(stack: Stack): Promise<Readonly<Record<string, string>>> {
   const { baseUrl, apiKey, workspaceId, accounts } = stack.describe();
   const accountId = accounts.find(({ platform }) => platform === "x")?.id ?? "";
@@ -34,7 +34,6 @@ async function createResources(stack: Stack): Promise<Readonly<Record<string, st
   };
 }
 
-/** Runs Schemathesis with the API key of the demo workspace of the running Postrider. */
 async function test(stack: Stack, args: readonly string[]): Promise<boolean> {
   const { baseUrl, apiKey, workspaceId } = stack.describe();
   await operate(stack, "workspace", "set-limits", workspaceId, "--requests-per-minute", "600000");
@@ -45,7 +44,10 @@ async function test(stack: Stack, args: readonly string[]): Promise<boolean> {
   return await runInForeground(program, words, await createResources(stack));
 }
 
-/** Runs Schemathesis against a newly started Postrider, as a second, independent check of the API description. */
+/**
+ * Runs Schemathesis against a newly started Postrider, as a second, independent check of the API
+ * description.
+ */
 async function main(): Promise<boolean> {
   if (!(await installProject(pythonProject(PATH))))
     throw new Error("Schemathesis could not be installed");

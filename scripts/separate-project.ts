@@ -8,17 +8,15 @@ const PNPM = "pnpm@10.34.8";
 /** Packages that only one command needs, and which are therefore installed in a separate folder. */
 interface SeparateProject {
   readonly folder: string;
-  /** The file that decides which versions of which packages are installed. */
   readonly list: string;
   /** File with the hash of the installed list. Deleting the packages deletes this file too. */
   readonly stamp: string;
-  /** Installs the packages; returns whether the installation succeeded. */
   readonly install: () => Promise<boolean>;
 }
 
 /**
- * Installs the npm packages of a project. There is no lockfile of several thousand lines: the packages in `package.json` have exact
- * versions, and those that they need are the newest of the date `publishedBefore` in the same file.
+ * Without a lockfile of thousands of lines: `package.json` has exact versions, and what these need
+ * is the newest of its date `publishedBefore`.
  */
 async function installNpm(folder: string): Promise<boolean> {
   const { publishedBefore } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
@@ -30,7 +28,6 @@ async function installNpm(folder: string): Promise<boolean> {
   return await runInForeground("npx", args, { CI: "true" });
 }
 
-/** A project with npm packages of its own. */
 export function npmProject(path: string): SeparateProject {
   const folder = join(root, path);
   return {
@@ -41,7 +38,6 @@ export function npmProject(path: string): SeparateProject {
   };
 }
 
-/** Folder of the Python environment of a project. */
 const PYTHON = "node_modules/.python";
 
 /** Installs the listed Python packages, and no others, into a separate Python environment. */
@@ -58,7 +54,7 @@ async function installPython(folder: string): Promise<boolean> {
   });
 }
 
-/** A project with Python packages. Its `requirements.txt` also lists the packages that these packages need. */
+/** Its `requirements.txt` also lists what these packages need. */
 export function pythonProject(path: string): SeparateProject {
   const folder = join(root, path);
   return {
@@ -69,7 +65,7 @@ export function pythonProject(path: string): SeparateProject {
   };
 }
 
-/** Installs the packages of a project unless the packages of the same list are already installed. */
+/** Unless those of the same list are installed. */
 export async function installProject(project: SeparateProject): Promise<boolean> {
   const list = readFileSync(join(project.folder, project.list));
   const wanted = createHash("sha256").update(list).digest("hex");
@@ -83,7 +79,6 @@ export async function installProject(project: SeparateProject): Promise<boolean>
   return true;
 }
 
-/** Installs the packages of a vitest project, runs its tests and sets the exit code. */
 export async function runTestsOf(
   name: string,
   projects: readonly SeparateProject[],

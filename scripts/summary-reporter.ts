@@ -1,22 +1,19 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** The counts of a test run; `failed` also counts errors outside of tests. */
+/** `failed` also counts errors outside of tests. */
 export interface TestCounts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-/** Formats the last line of the output, in a format that programs can parse too. */
+/** In a format that programs can parse too. */
 export function summaryLine({ passed, failed, skipped }: TestCounts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-/**
- * Ends a vitest run with the summary line, or writes the counts into the file that `TEST_COUNTS_FILE` names. Errors
- * outside of tests (a module that does not load, a failing hook, an unhandled rejection) count as failures.
- */
+/** Or writes the counts into `TEST_COUNTS_FILE`. Errors outside of tests count as failures. */
 export function summaryReporter(): Reporter {
   const counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
   return {
@@ -31,7 +28,8 @@ export function summaryReporter(): Reporter {
 }
 
 function report(counts: TestCounts, exitCode: number): void {
-  // A failing globalSetup of vitest does not reach the reporter, so an exit code other than 0 counts as one failure.
+  // A failing globalSetup of vitest does not reach the reporter, so an exit code other than 0
+  // counts as one failure.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
   const file = process.env.TEST_COUNTS_FILE;
   if (file === undefined) process.stdout.write(`${summaryLine(counts)}\n`);

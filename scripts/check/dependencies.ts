@@ -1,7 +1,6 @@
 import { type FoundPackage, findPackages } from "../dependencies/find-packages.ts";
 import { root, runCommand, type CommandResult } from "./run-command.ts";
 
-/** Checks that every shipped package has a licence that this file accepts. */
 export async function checkLicences(): Promise<CommandResult> {
   const forbidden = findForbidden(findPackages(root));
   const advice = "Take another package, or agree to it in scripts/check/dependencies.ts.";
@@ -14,13 +13,11 @@ export async function checkLicences(): Promise<CommandResult> {
 
 const QUICKLY = ["--config.fetch-retries=0", "--config.fetch-timeout=20000"];
 
-/**
- * Fails when a high or critical vulnerability of a shipped package is known. When the package registry does not answer,
- * the step succeeds with a note.
- */
+/** Only high and critical ones. Succeeds with a note when the package registry does not answer. */
 export async function checkVulnerabilities(): Promise<CommandResult> {
   const { output } = await runCommand("pnpm", ["audit", "--prod", "--json", ...QUICKLY]);
-  // When pnpm cannot be started, the step fails: a note about the missing check would remain unnoticed.
+  // When pnpm cannot be started, the step fails: a note about the missing check would remain
+  // unnoticed.
   if (output.startsWith("Error: spawn")) return { ok: false, output };
   const audit = readAudit(output);
   if (audit.kind === "unavailable")
@@ -34,7 +31,9 @@ export async function checkVulnerabilities(): Promise<CommandResult> {
   return { ok: audit.grave.length === 0, output: audit.grave.join("\n"), note };
 }
 
-/** Licences that let every user run, change and redistribute Postrider together with the package. */
+/**
+ * Licences that let every user run, change and redistribute Postrider together with the package.
+ */
 const ALLOWED = new Set([
   "0BSD",
   "Apache-2.0",
@@ -67,10 +66,7 @@ const EXCEPTIONS: readonly {
   },
 ];
 
-/**
- * Whether an SPDX expression offers an allowed licence. An expression with nested brackets is not parsed, and so is not
- * allowed.
- */
+/** An SPDX expression with nested brackets is not parsed, and so is not allowed. */
 export function isAllowed(licence: string): boolean {
   const inside = /^\(([^()]*)\)$/.exec(licence)?.[1] ?? licence;
   return inside
@@ -78,7 +74,6 @@ export function isAllowed(licence: string): boolean {
     .some((choice) => choice.split(" AND ").every((part) => ALLOWED.has(part.trim())));
 }
 
-/** Returns one line for each package whose licence is not allowed. */
 export function findForbidden(packages: readonly FoundPackage[]): readonly string[] {
   return packages
     .filter(({ name, licence }) => {
@@ -88,14 +83,11 @@ export function findForbidden(packages: readonly FoundPackage[]): readonly strin
     .map(({ name, version, licence }) => `${name}@${version}: ${licence || "no licence"}`);
 }
 
-/** The result of asking the package registry for known vulnerabilities. */
 export type Audit =
   | { readonly kind: "unavailable"; readonly reason: string }
   | {
       readonly kind: "answered";
-      /** One line for each high or critical vulnerability, with which Postrider must not ship. */
       readonly grave: readonly string[];
-      /** Number of known vulnerabilities that are less severe than high. */
       readonly others: number;
     };
 
@@ -109,10 +101,7 @@ interface Advisory {
 
 const GRAVE = new Set(["high", "critical"]);
 
-/**
- * Parses the output of `pnpm audit --json`. When the package registry does not answer, or has no audit service, the
- * result is `unavailable`, so that a fault of the registry does not fail the check.
- */
+/** `unavailable` without an answer: a fault of the registry does not fail the check. */
 export function readAudit(output: string): Audit {
   const answer = parse(output);
   const { advisories, error } = answer;
@@ -137,7 +126,7 @@ interface AuditJson {
   readonly error?: { readonly message?: string };
 }
 
-/** Parses the JSON in the output of pnpm. npm and npx may print messages before and after the JSON. */
+/** npm and npx may print messages before and after the JSON. */
 function parse(output: string): AuditJson {
   const start = output.indexOf("{");
   const end = output.lastIndexOf("}");

@@ -4,7 +4,6 @@ import { delimiter, join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
 
-/** The result of a command, with its output on both streams. */
 export interface CommandResult {
   readonly ok: boolean;
   readonly output: string;
@@ -22,7 +21,7 @@ function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...extra };
 }
 
-/** Runs a tool at the root of the checkout and collects its output. It never throws: a missing tool is a failed result. */
+/** Never throws: a missing tool is a failed result. */
 export async function runCommand(command: string, args: readonly string[]): Promise<CommandResult> {
   if (stopped) return { ok: false, output: "stopped" };
   const child = spawn(command, args, {
@@ -40,7 +39,7 @@ export async function runCommand(command: string, args: readonly string[]): Prom
   return { ok, output: Buffer.concat(chunks).toString("utf8") };
 }
 
-/** Runs a program that writes to the terminal itself; returns whether its exit code is 0. */
+/** The program writes to the terminal itself. */
 export async function runInForeground(
   command: string,
   args: readonly string[],
@@ -50,7 +49,6 @@ export async function runInForeground(
   return succeeds(spawn(command, args, { cwd: root, env: environment(extra), stdio: "inherit" }));
 }
 
-/** Runs vitest with these arguments behind `vitest run`; returns whether all tests succeed. */
 export async function runVitest(
   args: readonly string[],
   extra: NodeJS.ProcessEnv,
@@ -60,16 +58,15 @@ export async function runVitest(
   return await runInForeground(process.execPath, [vitest, "run", ...args], extra);
 }
 
-/** Sends SIGTERM to all running commands; a command that is started afterwards fails at once. */
+/** A command that is started afterwards fails at once. */
 function stopCommands(): void {
   stopped = true;
   for (const child of running) child.kill("SIGTERM");
 }
 
 /**
- * Runs the main function of a script that starts commands, and sets the exit code to 0 if the function returns true. The
- * commands are stopped when the script is, and when its parent process was killed and can no longer read the result. An error
- * is printed with the name of the script.
+ * Sets exit code 0 if `main` returns true. Commands stop with the script, and when its parent was
+ * killed and can no longer read the result.
  */
 export async function runScript(name: string, main: () => Promise<boolean>): Promise<void> {
   process.once("SIGTERM", stopCommands);

@@ -5,10 +5,7 @@ export interface StepCounts {
   failed: number;
 }
 
-/**
- * Runs the steps of a check, a few at a time. Prints a line for each step when it ends, with its note, and with its
- * output if it failed. All steps run, even if one fails.
- */
+/** A few at a time, all of them even if one fails. A failed step prints its output. */
 export async function runSteps(
   steps: readonly Step[],
   atOnce: number,

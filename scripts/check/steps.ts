@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
 import { type CommandResult, root, runCommand } from "./run-command.ts";
 
-/** Generates the code of the contracts into a temporary folder and compares it with the committed code. */
 async function checkGeneratedCode(): Promise<CommandResult> {
   return inTemporaryFolder(async (folder) => {
     const args = ["generate", "--template", "proto/buf.gen.yaml", "proto", "-o", folder];
@@ -17,10 +16,7 @@ async function checkGeneratedCode(): Promise<CommandResult> {
   });
 }
 
-/**
- * Checks the baseline: the version of the contracts with which changes must be compatible. The baseline has to include
- * every addition, because the check for breaking changes would otherwise not cover it.
- */
+/** It has to include every addition, which the check for breaking changes would otherwise miss. */
 async function checkBaseline(): Promise<CommandResult> {
   return inTemporaryFolder(async (folder) => {
     const image = join(folder, "image.binpb");
@@ -33,7 +29,7 @@ async function checkBaseline(): Promise<CommandResult> {
   });
 }
 
-/** Compares the API description with that of the last release; says so if no release is tagged in this clone. */
+/** Says so if no release is tagged in this clone. */
 async function checkApiChanges(): Promise<CommandResult> {
   const { ok, output } = await runCommand("node", ["scripts/openapi-changes.ts"]);
   return { ok, output, note: ok ? output.trim() : "" };
@@ -59,10 +55,12 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 });
 
 export const STEPS: readonly Step[] = [
-  // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
+  // The S3 server for tests is built early: its first build takes minutes, for which the tests
+  // would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/s3/build-s3.ts"),
-  // One TypeScript program for all packages checks each shared file only once. It takes a quarter of the time that one
-  // program per package takes. Several threads would each check the types of imports again: 26 instead of 18 s of CPU time.
+  // One TypeScript program for all packages checks each shared file only once. It takes a quarter
+  // of the time that one program per package takes. Several threads would each check the types of
+  // imports again: 26 instead of 18 s of CPU time.
   command("types", "tsc", "-p", ".", "--singleThreaded"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),

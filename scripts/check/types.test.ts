@@ -10,7 +10,10 @@ const packages = globSync("{packages,services,examples}/*/package.json", { cwd: 
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
 
-/** Returns the entries of `include` in a package's `tsconfig.json`, relative to the repository root, with `*` for the package. */
+/**
+ * Returns the entries of `include` in a package's `tsconfig.json`, relative to the repository root,
+ * with `*` for the package.
+ */
 function includesOf(folder: string): readonly string[] {
   const { include } = readJson(join(folder, "tsconfig.json")) as { readonly include: string[] };
   const pattern = folder.replace(/\/.*/, "/*");
@@ -23,7 +26,8 @@ test.each(packages)(
     const { include } = readJson("tsconfig.json") as { readonly include: string[] };
 
     expect(include).toEqual(expect.arrayContaining([...includesOf(folder)]));
-    // The type check of all packages ignores compiler options in the file of a single package, so a package must not set any.
+    // The type check of all packages ignores compiler options in the file of a single package, so a
+    // package must not set any.
     expect(Object.keys(readJson(join(folder, "tsconfig.json")) as object)).toEqual([
       "extends",
       "include",

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { packPackage } from "./pack-package.ts";
 
 /**
- * Packs the client, installs the tarball into a new folder and returns the folder, which the caller deletes. Works without a
- * network, because the client has no dependencies.
+ * Into a new folder, which the caller deletes. Needs no network: the client has no dependencies.
  */
 export function installClient(): string {
   const folder = mkdtempSync(join(tmpdir(), "postrider-client-user-"));
@@ -16,13 +15,12 @@ export function installClient(): string {
   return folder;
 }
 
-/** A Node installation on this machine with which tests use the client. */
 interface InstalledNode {
   readonly version: string;
   readonly path: string;
 }
 
-/** Returns the Node that runs this process, and all other Node installations on the machine from version 20 on. */
+/** Also the Node that runs this process; from version 20 on. */
 export function listNodes(): readonly InstalledNode[] {
   const paths = [process.execPath, "/usr/bin/node", "/usr/local/bin/node"].filter(existsSync);
   return [...new Set(paths.map((path) => realpathSync(path)))]
@@ -33,14 +31,12 @@ export function listNodes(): readonly InstalledNode[] {
     .filter(({ version }) => Number(/^v(\d+)/.exec(version)?.[1]) >= 20);
 }
 
-/** Tests start the programs below this folder and not the scripts in `.bin`, which do not forward signals to the programs. */
+/** Programs below this folder, because scripts in `.bin` do not forward signals to them. */
 const OTHER_PROGRAMS = join(import.meta.dirname, "../../e2e/third-party/node_modules");
 
-/** A JavaScript runtime on this machine with which tests use the client. */
 interface Runtime {
   readonly name: string;
   readonly path: string;
-  /** Command-line arguments before the name of the file. */
   readonly args: readonly string[];
 }
 
@@ -50,7 +46,7 @@ function describeProgram(name: string, file: string, args: readonly string[]): R
   return { name: `${name} ${version?.[0]}`, path, args };
 }
 
-/** Returns Deno and Bun for `npm run test:third-party`, which installs them, and every Node on this machine for other tests. */
+/** Deno and Bun for `npm run test:third-party`, which installs them; otherwise every Node. */
 export function listRuntimes(): readonly Runtime[] {
   if (process.env["POSTRIDER_CLIENT_RUNTIMES"] === "deno, bun")
     return [

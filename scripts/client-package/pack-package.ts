@@ -13,7 +13,6 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The packages of this repository that are published to a registry. */
 export type PublishedPackage = "client" | "mcp";
 
 interface Manifest {
@@ -21,9 +20,7 @@ interface Manifest {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  /** The package's entry points as TypeScript files below `src`. */
   readonly exports?: Readonly<Record<string, string>>;
-  /** The command-line program of the package as a TypeScript file below `src`. */
   readonly bin?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
@@ -40,7 +37,7 @@ function toEntries(files: Readonly<Record<string, string>>): object {
   return Object.fromEntries(entries) as object;
 }
 
-/** Returns the package.json of the published package, whose entry points are JavaScript files with type declarations. */
+/** Its entry points are JavaScript files with type declarations. */
 function toPublishedManifest(manifest: Manifest): object {
   const { name, version, description, license, exports, bin, dependencies } = manifest;
   return {
@@ -58,16 +55,12 @@ function toPublishedManifest(manifest: Manifest): object {
   };
 }
 
-/** TypeScript leaves the extension `.ts` in the imports of declaration files, where only new TypeScript versions resolve it. */
+/** TypeScript leaves `.ts` in the imports of declarations, which old versions do not resolve. */
 function renameImports(file: string): void {
   const text = readFileSync(file, "utf8");
   writeFileSync(file, text.replaceAll(/(from ")(\.{1,2}\/[^"]+)\.ts"/g, '$1$2.js"'));
 }
 
-/**
- * Builds a package into the folder in the form in which it is published: JavaScript, declarations, package.json, README and
- * licence.
- */
 function build(source: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   execFileSync(process.execPath, [join(ROOT, "scripts/client-types.ts"), "--types"]);
@@ -82,7 +75,6 @@ function build(source: string, folder: string): void {
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** Builds and packs a package. Returns the path of the tarball in the folder. */
 export function packPackage(name: PublishedPackage, folder: string): string {
   const built = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
   try {

@@ -21,7 +21,6 @@ export interface DescribedOperation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-/** The API description (OpenAPI 3.1), with the parts that the client generator reads. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };

@@ -22,7 +22,6 @@ export function writeOperations(): void {
   writeFileSync(OPERATIONS, generateOperations());
 }
 
-/** Returns whether the committed table of operations equals the one that the generator would write now. */
 export function areOperationsCurrent(): boolean {
   return existsSync(OPERATIONS) && readFileSync(OPERATIONS, "utf8") === generateOperations();
 }

@@ -13,7 +13,7 @@ interface ClientOperation {
   readonly takesKey: boolean;
   readonly queryIsRequired: boolean;
   readonly queryNames: ReadonlySet<string>;
-  /** Name of the list in the answer that contains the items of a page; undefined for an operation without a cursor. */
+  /** With the items of a page; undefined for an operation without a cursor. */
   readonly itemsField: string | undefined;
 }
 
@@ -82,10 +82,7 @@ function toMethod(operation: ClientOperation): string {
   return `  /** ${comment} */\n  readonly ${id}: (${toParameters(operation)}) => Promise<Answer<"${id}">>;`;
 }
 
-/**
- * Returns the name of the method that iterates over all pages: `listPosts` becomes `iteratePosts`, `getBackfill`
- * `iterateBackfillResults`.
- */
+/** `listPosts` becomes `iteratePosts`, `getBackfill` `iterateBackfillResults`. */
 function iteratorName(id: string, itemsField: string): string {
   const noun = id.replace(/^[a-z]+/, "");
   const items = itemsField.slice(0, 1).toUpperCase() + itemsField.slice(1);
@@ -107,7 +104,7 @@ function toIteratorEntry({ id, itemsField = "" }: ClientOperation): string {
   return `  ${iteratorName(id, itemsField)}: ["${id}", "${itemsField}"],`;
 }
 
-/** Returns the generated module: the types of the client's methods, and the table from which they are created at run time. */
+/** Types, and the table from which the client's methods are created at run time. */
 export function toOperationsFile({ paths, components }: Description): string {
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith(`${API_PATH}/`))

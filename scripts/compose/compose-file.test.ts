@@ -73,7 +73,8 @@ describe.each([
     ]);
     for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
       if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
-      // A service that shares the network of another service is reached by the name of that other service.
+      // A service that shares the network of another service is reached by the name of that other
+      // service.
       if (network !== undefined)
         ports.set(`${network.replace("service:", "")}:${name}`, environment?.PORT ?? "");
     }
@@ -166,8 +167,8 @@ describe.each([
       }),
     );
     expect(waits.length).toBeGreaterThan(10);
-    // A service that ends by itself, such as a migration, needs no health check, because other services wait until it
-    // has ended.
+    // A service that ends by itself, such as a migration, needs no health check, because other
+    // services wait until it has ended.
     for (const { name, condition, hasCheck } of waits)
       expect({ name, condition }).toEqual({
         name,

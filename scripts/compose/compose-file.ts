@@ -4,10 +4,8 @@ import { parseEnv } from "node:util";
 import { parse } from "yaml";
 import { root } from "../check/run-command.ts";
 
-/** Names and values of environment variables. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** The fields of a service in compose.yaml that the checks use. */
 export interface ComposeService {
   readonly image: string;
   readonly entrypoint?: readonly string[];
@@ -27,16 +25,13 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
 }
 
-/** The services of a Docker Compose file, by name. */
 export type ComposeServices = Readonly<Record<string, ComposeService>>;
 
 const REFERENCE = /\$\$|\$\{(\w+)(?:(:?[-?])([^}]*))?\}/g;
 
 /**
- * Reads compose files as Docker Compose does: it replaces `${…}`, and a later file adds to an earlier one.
- *
- * @param files Paths relative to the root of the checkout.
- * @throws Error that names a variable which a file requires and which has no value.
+ * As Docker Compose does: `${…}` is replaced, later files add to earlier ones. Throws with the
+ * variable that a file requires and that has no value.
  */
 export function readCompose(files: readonly string[], variables: Variables): ComposeServices {
   const merged = files
@@ -46,7 +41,6 @@ export function readCompose(files: readonly string[], variables: Variables): Com
   return services;
 }
 
-/** Reads an .env file that `scripts/compose-env.mjs` has written. */
 export function readEnvFile(file: string): Variables {
   return parseEnv(readFileSync(file, "utf8")) as Variables;
 }

@@ -10,7 +10,6 @@ const DOCUMENT = join(import.meta.dirname, "../../docs/configuration.md");
 const BEGIN = "<!-- settings: written by `npm run generate` -->";
 const END = "<!-- end of the settings -->";
 
-/** Returns docs/configuration.md with tables of the settings that the processes read. */
 function renderDocument(committed: string): string {
   const [before, rest] = committed.split(BEGIN);
   const after = rest?.split(END)[1];
@@ -24,13 +23,11 @@ function renderDocument(committed: string): string {
   return `${before}${BEGIN}\n\n${tables}\n\n${END}${after}`;
 }
 
-/** Whether docs/configuration.md lists the settings that the processes read. */
 export function isDocumentCurrent(): boolean {
   const committed = readFileSync(DOCUMENT, "utf8");
   return renderDocument(committed) === committed;
 }
 
-/** Writes the tables of settings into docs/configuration.md. */
 export function writeDocument(): void {
   writeFileSync(DOCUMENT, renderDocument(readFileSync(DOCUMENT, "utf8")));
 }

@@ -4,17 +4,16 @@ import {
   type SettingLevel,
 } from "../../packages/shared/src/config/settings.ts";
 
-/** A process and every setting that it reads. */
 export interface Reader {
   readonly process: string;
   readonly settings: readonly Setting[];
 }
 
-/** A row of the settings reference: one setting, and all processes that give it the same description. */
+/** All processes that describe the setting alike. */
 interface Row {
   readonly setting: Setting;
   readonly processes: readonly string[];
-  /** The default of the setting in each process, in the order of `processes`. */
+  /** In the order of `processes`. */
   readonly defaults: readonly string[];
 }
 
@@ -67,10 +66,8 @@ function formatTable(rows: readonly Row[], serviceCount: number): string[] {
 }
 
 /**
- * Returns the reference of settings in Markdown: first the settings of the services by level, then those of `others`
- * (programs that are not services) in sections of their own.
- *
- * @throws Error when a setting has no description.
+ * Services by level, then `others` in sections of their own. Throws when a setting has no
+ * description.
  */
 export function formatReference(services: readonly Reader[], others: readonly Reader[]): string {
   const silent = [...services, ...others].flatMap(({ process, settings }) =>

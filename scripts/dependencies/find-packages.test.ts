@@ -45,7 +45,8 @@ beforeAll(() => {
     licenses: [{ type: "ISC" }],
   });
   write(`${store}/b@2/node_modules/@s/b`, { name: "@s/b", version: "2.0.0", license: "MIT" });
-  // A second folder of pnpm with the same version of the package `@s/b`, but with other peer dependencies.
+  // A second folder of pnpm with the same version of the package `@s/b`, but with other peer
+  // dependencies.
   write(`${store}/b@2_x/node_modules/@s/b`, { name: "@s/b", version: "2.0.0", license: "MIT" });
   write(`${store}/tool@1/node_modules/tool`, {
     name: "tool",

@@ -1,13 +1,12 @@
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A third-party package that Postrider ships. */
 export interface FoundPackage {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression in the package's package.json; empty if package.json names no licence. */
+  /** SPDX; empty if package.json names no licence. */
   readonly licence: string;
-  /** `name@version` of the package's direct dependencies, sorted. */
+  /** `name@version`, direct and sorted. */
   readonly needs: readonly string[];
 }
 
@@ -34,18 +33,13 @@ function licenceOf({ license, licenses }: Manifest): string {
   return types?.filter((type) => type !== undefined).join(" OR ") ?? "";
 }
 
-/**
- * Returns the folder in which pnpm links the dependencies of a package. For a workspace package the folder lies inside the
- * package, otherwise beside the package.
- */
+/** Inside a workspace package, beside every other one. */
 function neighboursOf(folder: string, name: string, isOurs: boolean): string {
   if (isOurs) return join(folder, "node_modules");
   return name.startsWith("@") ? dirname(dirname(folder)) : dirname(folder);
 }
 
-/**
- * Returns the folders of a package's dependencies. Optional dependencies, and those for other machines, may be missing.
- */
+/** Optional dependencies, and those for other machines, may be missing. */
 function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly string[] {
   const { name = "", dependencies = {}, optionalDependencies = {} } = manifest;
   const optional = { ...optionalDependencies, ...(isOurs ? {} : manifest.peerDependencies) };
@@ -60,7 +54,7 @@ function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly 
   });
 }
 
-/** Returns the production dependencies of all workspace packages, direct and indirect: each version once, sorted. */
+/** Direct and indirect ones of production: each version once, sorted. */
 export function findPackages(root: string): readonly FoundPackage[] {
   const ours = globSync(`${OURS}/package.json`, { cwd: root }).map((file) =>
     realpathSync(join(root, dirname(file))),
@@ -80,10 +74,7 @@ export function findPackages(root: string): readonly FoundPackage[] {
   return [...found.values()].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
-/**
- * Adds a version of a package to the found packages. pnpm may have several folders of this version, one for each set of
- * peer dependencies; their dependencies are merged.
- */
+/** pnpm may have a folder for each set of peer dependencies; their dependencies are merged. */
 function add(found: Map<string, FoundPackage>, manifest: Manifest, needs: readonly string[]): void {
   const { name = "", version = "" } = manifest;
   const key = keyOf({ name, version });
@@ -96,7 +87,6 @@ function nameOf({ name = "", version = "" }: Manifest): string {
   return keyOf({ name, version });
 }
 
-/** Identifies a version of a package as `name@version`. */
 export function keyOf({ name, version }: Pick<FoundPackage, "name" | "version">): string {
   return `${name}@${version}`;
 }

@@ -1,6 +1,5 @@
 import { keyOf, type FoundPackage } from "./find-packages.ts";
 
-/** The product that the bill of materials describes. */
 interface Product {
   readonly name: string;
   readonly version: string;
@@ -29,8 +28,8 @@ function toComponent(found: FoundPackage) {
 }
 
 /**
- * Writes the bill of materials as CycloneDX 1.6 JSON (https://cyclonedx.org/docs/1.6/json/). It contains neither a time nor
- * a random number, so the same packages give the same text.
+ * Writes the bill of materials as CycloneDX 1.6 JSON (https://cyclonedx.org/docs/1.6/json/). It
+ * contains neither a time nor a random number, so the same packages give the same text.
  */
 export function toSbom(product: Product, packages: readonly FoundPackage[]) {
   const refs = new Map(packages.map((found) => [keyOf(found), purlOf(found)]));

@@ -22,9 +22,10 @@ const READY_MS = 180_000;
 const SHOWN_LINES = "20";
 
 /**
- * Runs the system of compose.yaml in the network of this machine, where every host name of compose.yaml leads to the
- * loopback address. Postgres, Kafka and the object store are those of the local stack, on the ports that compose.yaml
- * names, so that only Postrider's own container images are needed. Disposing of it removes everything.
+ * Runs the system of compose.yaml in the network of this machine, where every host name of
+ * compose.yaml leads to the loopback address. Postgres, Kafka and the object store are those of the
+ * local stack, on the ports that compose.yaml names, so that only Postrider's own container images
+ * are needed. Disposing of it removes everything.
  */
 export class ComposedSystem implements AsyncDisposable {
   readonly secrets: Variables;
@@ -42,7 +43,6 @@ export class ComposedSystem implements AsyncDisposable {
     this.#services = readCompose(FILES, this.secrets);
   }
 
-  /** Starts Postgres, Kafka and the object store. */
   async startInfrastructure(): Promise<void> {
     const folder = this.#folder;
     const { OWNER_DATABASE_PASSWORD: password, ...secrets } = this.secrets;
@@ -60,12 +60,10 @@ export class ComposedSystem implements AsyncDisposable {
     this.#resources.use(await startS3({ dataDir: join(folder, "s3"), port: 7070, keys }));
   }
 
-  /** Runs a service of compose.yaml that ends by itself, such as the migrations. */
   async runOnce(name: string): Promise<void> {
     await engine("run", "--rm", ...this.#runArgs(name));
   }
 
-  /** Starts services together and waits until the health check of each succeeds. */
   async start(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#started.push(name);
@@ -74,11 +72,7 @@ export class ComposedSystem implements AsyncDisposable {
     await Promise.all(names.map((name) => this.#waitUntilHealthy(name)));
   }
 
-  /**
-   * Stops every service with SIGTERM, all at once.
-   *
-   * @throws Error that names the services that failed or were killed.
-   */
+  /** With SIGTERM, all at once. Throws with the services that failed or were killed. */
   async stop(): Promise<void> {
     const codes = await Promise.all(
       this.#started.map(async (name) => {
@@ -91,7 +85,6 @@ export class ComposedSystem implements AsyncDisposable {
     if (failed.length > 0) throw new Error(`services failed or were killed: ${failed.join(", ")}`);
   }
 
-  /** Returns the last log lines of every service. */
   async readLogs(): Promise<string> {
     const logs = this.#started.map(async (name) => {
       const lines = await engine("logs", `--tail=${SHOWN_LINES}`, containerOf(name)).catch(String);
@@ -114,7 +107,8 @@ export class ComposedSystem implements AsyncDisposable {
   #runArgs(name: string): readonly string[] {
     const { image, entrypoint = [], command = [], ...service } = this.#find(name);
     const { environment = {}, tmpfs = [], volumes = [] } = service;
-    // The environment is passed in a file, because every user of the machine could read secrets in the arguments.
+    // The environment is passed in a file, because every user of the machine could read secrets in
+    // the arguments.
     const file = join(this.#folder, `${name}.env`);
     const lines = Object.entries({ ...environment, HOST: "127.0.0.1" });
     writeFileSync(file, lines.map((line) => `${line.join("=")}\n`).join(""), { mode: 0o600 });

@@ -7,25 +7,22 @@ import { root } from "../check/run-command.ts";
 
 const PODMAN = "podman";
 
-/** The container engine: Podman where it is installed, otherwise Docker. Both take the same arguments. */
+/** Podman, otherwise Docker: both take the same arguments. */
 const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker";
 
 const SHOWN_LINES = 30;
 
-/** Signal that is aborted when the user stops the check of the container images; containers are still removed. */
+/**
+ * Signal that is aborted when the user stops the check of the container images; containers are
+ * still removed.
+ */
 export const interrupted: AbortSignal = interruption();
 
-/**
- * Runs a command of the container engine.
- *
- * @returns What it wrote to standard output.
- * @throws Error with the last lines of its output.
- */
+/** Returns standard output; throws with the last lines of the output. */
 export async function engine(...args: readonly string[]): Promise<string> {
   return await run(args, { signal: interrupted });
 }
 
-/** Removes a container with its volumes, even if it is running. */
 export async function removeContainer(name: string): Promise<void> {
   await run(["rm", "--force", "--volumes", name], {});
 }
@@ -58,7 +55,9 @@ export async function buildImage(service: string, image: string, npmrc: string):
   );
 }
 
-/** Options that restrict the rights of a container as the Kubernetes manifests and compose.yaml do. */
+/**
+ * Options that restrict the rights of a container as the Kubernetes manifests and compose.yaml do.
+ */
 export const CONFINED: readonly string[] = [
   "--read-only",
   "--cap-drop=all",
@@ -67,5 +66,8 @@ export const CONFINED: readonly string[] = [
   ...(ENGINE === PODMAN ? ["--read-only-tmpfs=false"] : []),
 ];
 
-/** The user's npm configuration, which may hold the access to a package registry. The file can be missing. */
+/**
+ * The user's npm configuration, which may hold the access to a package registry. The file can be
+ * missing.
+ */
 export const USER_NPMRC: string = join(homedir(), ".npmrc");

@@ -1,12 +1,10 @@
 import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join, relative } from "node:path";
 
-// This program runs inside a container in which Node is the only program: it may import nothing but Node's own modules.
+// This program runs inside a container in which Node is the only program: it may import nothing but
+// Node's own modules.
 
-/**
- * Files that a container image may hold outside of the service's folder: Node, libraries, and the files that name the
- * user of the container.
- */
+/** Outside of the service's folder: Node, libraries, and what names the container's user. */
 const OUTSIDE_APP =
   /^(usr\/local\/bin\/node|etc\/(passwd|group|nsswitch\.conf|hosts|hostname|resolv\.conf|mtab)|(usr\/)?lib(64)?\/.+\.so[.\d]*|run\/\.containerenv|\.dockerenv|find-faults\.ts)$/;
 const SECRET_FILE = /(^|\/)(\.env|\.npmrc|\.netrc|\.git|id_[a-z0-9]+|[^/]+\.(pem|key|p12))$/;
@@ -14,18 +12,16 @@ const SECRET_NAME = /SECRET|PASSWORD|TOKEN|_KEYS?$|DATABASE_URL/;
 const DEVELOPMENT = /\/\.pnpm\/(typescript|vitest|turbo|oxlint|knip|node-linux-[a-z0-9]+)@/;
 const TEST = /^app\/(services|packages)\/(?!.*node_modules).*(\.test\.ts|\/test\/)/;
 const SET_ID = 0o6000;
-/** The kernel protects the memory and environment of processes only if their program cannot be read. */
+/**
+ * The kernel protects the memory and environment of processes only if their program cannot be read.
+ */
 const NODE = "usr/local/bin/node";
 const READABLE = 0o444;
 
 /** Folders whose content the kernel provides. */
 const VIRTUAL = new Set(["proc", "sys", "dev"]);
 
-/**
- * Lists what a container image should not contain.
- * @param folder Root folder of the image.
- * @param canary A text that no file may contain: it was part of a secret of the build.
- */
+/** `canary`: part of a secret of the build, which no file may contain. */
 export function findFaults(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,

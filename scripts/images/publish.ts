@@ -6,12 +6,7 @@ import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts
 
 const PUBLISH_MS = 60_000;
 
-/**
- * Publishes a text, an image and a video through the gateway, to every simulated platform that accepts them.
- *
- * @returns The number of publications that readers of the simulated platforms see.
- * @throws Error that names a target whose publication they do not see.
- */
+/** Returns how many publications readers see; throws with a target whose they do not. */
 export async function publishEverywhere(identity: OwnIdentity): Promise<number> {
   const accountsUrl = "http://127.0.0.1:8081";
   const workspace = await ensureDemoWorkspace({ accountsUrl, identity, known: undefined });

@@ -28,7 +28,6 @@ export interface ServiceSpec {
   }[];
 }
 
-/** An address that a process reads from a setting. */
 export interface Address {
   readonly setting: string;
   readonly host: string;
@@ -41,7 +40,6 @@ function variablesOf(workload: Workload, manifests: readonly Manifest[]) {
     .flatMap((container) => [...readEnvironment(container, manifests).variables]);
 }
 
-/** Whether a Postrider container of the workload has the setting in its environment. */
 export function hasSetting(
   workload: Workload,
   setting: string,
@@ -50,7 +48,6 @@ export function hasSetting(
   return variablesOf(workload, manifests).some(([name]) => name === setting);
 }
 
-/** The addresses to which the processes of a workload connect, according to their settings. */
 export function addressesOf(
   workload: Workload,
   manifests: readonly Manifest[],
@@ -69,16 +66,12 @@ export function addressesOf(
   });
 }
 
-/**
- * Where an address in a setting leads: to pods (as `name:port`), to no Service of the namespace, or outside of the
- * namespace.
- */
+/** To pods (as `name:port`), to no Service of the namespace, or outside of it. */
 export type Destination =
   | { readonly kind: "pods"; readonly pods: readonly string[] }
   | { readonly kind: "unknown" }
   | { readonly kind: "outside" };
 
-/** Finds out where an address in a setting leads. */
 export function resolveAddress(
   { host, port }: Address,
   manifests: readonly Manifest[],

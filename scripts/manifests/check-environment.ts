@@ -17,7 +17,7 @@ const NODE_VARIABLES = ["NODE_OPTIONS"];
 
 const DATABASES = ["accounts", "posts", "media", "delivery"] as const;
 
-/** The two roles of a service: the setting of each role's connection, its name, and the setting of its password. */
+/** The setting of the role's connection, its name, and the setting of its password. */
 const rolesOf = (service: string) =>
   [
     {
@@ -49,9 +49,7 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
   simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
 };
 
-/**
- * Settings that differ from process to process; every other setting has the same value in all processes that read it.
- */
+/** These differ by process; all others have one value in every process. */
 const OWN = new Set([
   "HOST",
   "PORT",
@@ -60,15 +58,14 @@ const OWN = new Set([
   // Each process of the delivery service can do one part of the service's work, or all of it.
   "ROLE",
   ...NODE_VARIABLES,
-  // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka topics and grant
-  // rights.
+  // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka
+  // topics and grant rights.
   "KAFKA_USERNAME",
   "KAFKA_PASSWORD",
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
   ...describeSettings(readMigrationSettings).map(({ name }) => name),
 ]);
 
-/** A container with a Postrider image, and the container's environment. */
 interface Process {
   readonly where: string;
   readonly image: string;
@@ -91,10 +88,7 @@ function processesOf(manifests: readonly Manifest[]): readonly Process[] {
   );
 }
 
-/**
- * Finds environment variables that a process lacks, does not read or cannot parse, according to the code that reads
- * them.
- */
+/** Variables that a process lacks, does not read or cannot parse, according to the code. */
 export function checkEnvironment(manifests: readonly Manifest[]): readonly string[] {
   const processes = processesOf(manifests);
   return [
@@ -129,7 +123,6 @@ function settingFaults({ program, variables }: Process): readonly string[] {
   ];
 }
 
-/** Checks that a service listens on the ports that its container declares. */
 function portFaults({ program, container, variables }: Process): readonly string[] {
   if (!isService(program)) return [];
   const declared = (container.ports ?? []).map(({ containerPort }) => containerPort);
@@ -138,7 +131,10 @@ function portFaults({ program, container, variables }: Process): readonly string
     .map((name) => `${name} is not one of the container's ports ${declared.join(", ")}`);
 }
 
-/** Checks that all processes that read a setting are given the same value, or that none of them is given a value. */
+/**
+ * Checks that all processes that read a setting are given the same value, or that none of them is
+ * given a value.
+ */
 function checkAgreement(processes: readonly Process[]): readonly string[] {
   const first = new Map<string, { readonly where: string; readonly value: string }>();
   for (const { where, variables } of processes)
@@ -155,7 +151,10 @@ function checkAgreement(processes: readonly Process[]): readonly string[] {
   );
 }
 
-/** Checks that `database provision` creates each role with the password that the role's processes use. */
+/**
+ * Checks that `database provision` creates each role with the password that the role's processes
+ * use.
+ */
 function checkPasswords(processes: readonly Process[]): readonly string[] {
   const provision = processes.find(({ program }) => program === "cli database provision");
   if (provision === undefined) return [];

@@ -1,16 +1,13 @@
 import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
-/** Name of the inspector, the workload that reads uploaded files, which may be hostile. */
+/** The workload that reads uploaded files, which may be hostile. */
 export const INSPECTOR = "inspector";
 
 const NAMESPACES = ["kube-system", "monitoring", "any-other"];
 const DNS_PORT = 53;
 
-/**
- * Finds what a hostile file could reach that has taken over the inspector: environment variables, volumes with content,
- * and other namespaces. `checkNetwork` finds open connections to pods and addresses.
- */
+/** What a hostile file could reach in it, besides connections (`checkNetwork`). */
 export function checkInspector(manifests: readonly Manifest[]): readonly string[] {
   const inspector = workloadsOf(manifests).find(({ name }) => name === INSPECTOR);
   if (inspector === undefined) return [`there is no Deployment ${INSPECTOR}`];

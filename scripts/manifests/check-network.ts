@@ -5,7 +5,10 @@ import { INSPECTOR } from "./check-inspector.ts";
 import { type Manifest, portsOf, serviceOf, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
-/** Addresses of machines, clusters and cloud services that no pod may reach, even if a customer sends a link to one. */
+/**
+ * Addresses of machines, clusters and cloud services that no pod may reach, even if a customer
+ * sends a link to one.
+ */
 const PRIVATE = [
   "10.0.0.1",
   "100.64.0.1",
@@ -28,7 +31,10 @@ const ALL_PORTS = "1-65535";
 const CLIENT_PORT = { name: "gateway", port: 8080 };
 const DNS_PORT = 53;
 const TELEMETRY_PORT = 4318;
-/** A port that no NetworkPolicy rule names, so it is open only if no policy denies incoming connections. */
+/**
+ * A port that no NetworkPolicy rule names, so it is open only if no policy denies incoming
+ * connections.
+ */
 const UNUSED_PORT = 1;
 
 /** Possible clients and attackers: a pod of any other namespace, or an address of the internet. */
@@ -40,7 +46,10 @@ interface Cluster {
   readonly network: Network;
 }
 
-/** Lists each service whose settings contain the addresses of other services than those that its code calls. */
+/**
+ * Lists each service whose settings contain the addresses of other services than those that its
+ * code calls.
+ */
 export function checkPeers(): readonly string[] {
   return SERVICES.flatMap((service) => {
     const [settings, imports] = [peersBySettings(service).join(), peersByImports(service).join()];
@@ -51,8 +60,8 @@ export function checkPeers(): readonly string[] {
 }
 
 /**
- * Lists each connection that NetworkPolicies allow although no setting needs it, and each that a setting needs although
- * they forbid it. `checkPeers` compares the settings with the code.
+ * Connections that policies allow and no setting needs, and those the other way round. `checkPeers`
+ * compares the settings with the code.
  */
 export function checkNetwork(manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests);
@@ -67,10 +76,6 @@ export function checkNetwork(manifests: readonly Manifest[]): readonly string[] 
   );
 }
 
-/**
- * Compares the addresses in the settings of a workload with the addresses to which NetworkPolicies let its pods
- * connect.
- */
 function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
   const { manifests, network } = cluster;
   const addresses = addressesOf(from, manifests);
@@ -106,10 +111,7 @@ function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
   ];
 }
 
-/**
- * Compares the ports of the addresses outside of the cluster in a workload's settings with the ports that
- * NetworkPolicies open there. Services that need the internet may use every port.
- */
+/** Outside of the cluster. Services that need the internet may use every port. */
 function checkOutsidePorts(
   from: Workload,
   addresses: readonly Address[],
@@ -125,7 +127,7 @@ function checkOutsidePorts(
   return compare(open, needed, "egress to outside ports");
 }
 
-/** Lists the ports of other pods to which a workload may connect, as `name:port`. */
+/** As `name:port`. */
 function openPods(
   from: Workload,
   workloads: readonly Workload[],
@@ -145,17 +147,13 @@ function isForClients({ name }: Workload, port: number): boolean {
   return name === CLIENT_PORT.name && port === CLIENT_PORT.port;
 }
 
-/**
- * Whether an address such as `collector.monitoring` leads to a Service of another namespace. It does if a
- * NetworkPolicy names that namespace.
- */
+/** An address like `collector.monitoring` does if a policy names that namespace. */
 function isInNamespace(from: Workload, { host, port }: Address, network: Network): boolean {
   const [, namespace] =
     /^[a-z0-9-]+\.([a-z0-9-]+)(?:\.svc(?:\.cluster\.local)?)?\.?$/.exec(host) ?? [];
   return network.namespaces("Egress", from, { port }).includes(namespace ?? "");
 }
 
-/** Checks that each setting for the address of another service leads to that service. */
 function checkPeerAddresses(from: Workload, addresses: readonly Address[]): readonly string[] {
   const service = serviceOf(from);
   if (service === undefined) return [];
@@ -174,7 +172,7 @@ function compare(open: readonly string[], needed: readonly string[], what: strin
   ];
 }
 
-/** Whether a service calls platforms or fetches URLs that customers name. */
+/** For platforms, or for URLs that customers name. */
 function needsInternet(workload: Workload): boolean {
   const service = serviceOf(workload);
   if (service === undefined) return false;
@@ -198,8 +196,8 @@ function checkInternet(from: Workload, { network }: Cluster): readonly string[] 
 }
 
 /**
- * Checks that outside clients reach only the port for clients. With the setting `TRUSTED_PROXIES` they must not reach
- * even that port, because they could bypass the trusted proxies.
+ * With `TRUSTED_PROXIES`, outside clients must not reach even the port for clients, because they
+ * could bypass the proxies.
  */
 function checkClients(to: Workload, { network, manifests }: Cluster): readonly string[] {
   const isOpen = (port: number) =>
@@ -215,7 +213,7 @@ function checkClients(to: Workload, { network, manifests }: Cluster): readonly s
   });
 }
 
-/** Checks that every pod except the inspector can resolve names, and that every service is reachable for Prometheus and can send its traces. */
+/** Every pod but the inspector resolves names; Prometheus reaches all services. */
 function checkInfrastructure(pod: Workload, { network }: Cluster): readonly string[] {
   if (pod.name === INSPECTOR) return [];
   const dns = (["UDP", "TCP"] as const)

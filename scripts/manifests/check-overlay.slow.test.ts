@@ -10,7 +10,10 @@ import { checkOverlay, compareWithCode, parseManifests } from "./check-overlay.t
 import { containersOf, type Manifest, ofKind, workloadsOf } from "./manifest.ts";
 import { checkPractices, checkSchema, listOverlays, renderOverlay } from "./tools.ts";
 
-/** A test case of broken-manifests.yaml or accepted-manifests.yaml: a change of the overlay's manifests. */
+/**
+ * A test case of broken-manifests.yaml or accepted-manifests.yaml: a change of the overlay's
+ * manifests.
+ */
 interface Case {
   readonly overlay?: string;
   readonly change: Readonly<Record<string, unknown>>;
@@ -44,7 +47,10 @@ function render(overlay: string): Manifest[] {
   return structuredClone([...(parsed.get(overlay) ?? [])]);
 }
 
-/** Finds the Kubernetes object `Kind/name`, with or without the hash that kustomize appends to the name. */
+/**
+ * Finds the Kubernetes object `Kind/name`, with or without the hash that kustomize appends to the
+ * name.
+ */
 function find(manifests: readonly Manifest[], wanted: string): object {
   const [kind = "", name = ""] = wanted.split("/");
   const found = ofKind(manifests, kind).filter(({ metadata }) =>
@@ -54,7 +60,10 @@ function find(manifests: readonly Manifest[], wanted: string): object {
   return found[0];
 }
 
-/** Sets the value at a path of a Kubernetes object; null removes the value. Keys may contain dots, as labels do. */
+/**
+ * Sets the value at a path of a Kubernetes object; null removes the value. Keys may contain dots,
+ * as labels do.
+ */
 function set(object: object, path: string, value: unknown): void {
   let place = object as Record<string, unknown>;
   let rest = path;

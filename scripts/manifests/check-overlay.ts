@@ -19,15 +19,12 @@ import {
 } from "./manifest.ts";
 import { checkPractices, checkSchema } from "./tools.ts";
 
-/**
- * The hash with which kustomize ends the name of a generated ConfigMap or Secret. A ConfigMap or Secret with other content gets
- * another name, so that a change of its content restarts the pods.
- */
+/** kustomize ends generated names with a hash of the content: a change restarts the pods. */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 
 /**
- * Finds ConfigMaps and Secrets whose change would not restart the pods that read them. In an overlay for production, also finds
- * Secrets that lie in the repository, and settings that are meant for trials.
+ * Finds changes that would not restart pods; for production also committed Secrets and trial
+ * settings.
  */
 function checkConfiguration(overlay: string, manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests).map((workload) => ({
@@ -42,8 +39,8 @@ function checkConfiguration(overlay: string, manifests: readonly Manifest[]): re
       if (HASHED.test(metadata.name)) return false;
       const readers = readersOf(`${kind}/${metadata.name}`);
       const jobs = readers.filter(({ isJob }) => isJob);
-      // A Kubernetes Job has to read ConfigMaps and Secrets whose names have no hash. If other pods read the same
-      // Secret, the operator must restart these pods after a change of the Secret.
+      // A Kubernetes Job has to read ConfigMaps and Secrets whose names have no hash. If other pods
+      // read the same Secret, the operator must restart these pods after a change of the Secret.
       return jobs.length === 0 || (kind === "ConfigMap" && jobs.length < readers.length);
     })
     .map((source) => `${nameOf(source)} has no hash in its name: a change restarts no pod`);
@@ -57,7 +54,7 @@ function checkConfiguration(overlay: string, manifests: readonly Manifest[]): re
   return [...missed, ...immutable, ...(overlay === "local" ? [] : productionFaults(manifests))];
 }
 
-/** Lists the ConfigMaps and Secrets that a pod reads, as `kind/name`. */
+/** As `kind/name`. */
 function sourcesOf(workload: Workload): readonly string[] {
   const containers = containersOf(workload);
   const found = [
@@ -101,11 +98,10 @@ const VARIABLES = ["KAFKA_USERNAME", "KAFKA_PASSWORD"];
 interface Login {
   readonly where: string;
   readonly secret: string;
-  /** The service whose processes run in the container; undefined for Kubernetes Jobs. */
+  /** Undefined for Kubernetes Jobs. */
   readonly service: ServiceName | undefined;
 }
 
-/** Lists the Kubernetes Secrets from which containers read a Kafka user or password. */
 function listLogins(manifests: readonly Manifest[]): readonly Login[] {
   return workloadsOf(manifests).flatMap((workload) =>
     containersOf(workload).flatMap(({ name, env = [] }) => {
@@ -121,10 +117,7 @@ function listLogins(manifests: readonly Manifest[]): readonly Login[] {
   );
 }
 
-/**
- * Finds services that share a Kafka user with another service or with a Kubernetes Job. Kafka grants rights to users, so such a
- * service could write to the topics of the other service.
- */
+/** Kafka grants rights to users: a service that shares one could write to foreign topics. */
 function checkKafkaUsers(manifests: readonly Manifest[]): readonly string[] {
   const logins = listLogins(manifests);
   return logins
@@ -135,10 +128,7 @@ function checkKafkaUsers(manifests: readonly Manifest[]): readonly string[] {
     });
 }
 
-/**
- * Finds parts of the delivery service's work that no process does: a process with `ROLE=publishing` sends no webhooks, and
- * one with `ROLE=webhooks` publishes no posts.
- */
+/** A process with `ROLE=publishing` sends no webhooks, one with `ROLE=webhooks` no posts. */
 function checkRoles(manifests: readonly Manifest[]): readonly string[] {
   const roles = workloadsOf(manifests)
     .filter((workload) => serviceOf(workload) === "delivery")
@@ -151,14 +141,11 @@ function checkRoles(manifests: readonly Manifest[]): readonly string[] {
     .map((role) => `no process of delivery has ROLE=${role} or ROLE=all`);
 }
 
-/**
- * Finds the mistakes in a rendered Kubernetes overlay. The overlay named `local` is for trials; every other overlay is
- * for production.
- */
+/** The overlay `local` is for trials; every other one is for production. */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
   const malformed = checkSchema(rendered);
-  // All other checks of this function rely on the fields of the Kubernetes objects, so they run only if all objects are
-  // valid.
+  // All other checks of this function rely on the fields of the Kubernetes objects, so they run
+  // only if all objects are valid.
   if (malformed.length > 0) return malformed;
   return [
     ...checkPractices(overlay, rendered),
@@ -166,10 +153,7 @@ export function checkOverlay(overlay: string, rendered: string): readonly string
   ];
 }
 
-/**
- * Lists the mistakes that kubeconform and kube-score cannot find: where manifests differ from the code or from each
- * other.
- */
+/** What kubeconform and kube-score cannot find. */
 export function compareWithCode(
   overlay: string,
   manifests: readonly Manifest[],
@@ -186,7 +170,6 @@ export function compareWithCode(
   ];
 }
 
-/** Parses the Kubernetes objects of a rendered overlay. */
 export function parseManifests(rendered: string): readonly Manifest[] {
   return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
 }

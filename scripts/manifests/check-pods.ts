@@ -14,21 +14,15 @@ import {
   workloadsOf,
 } from "./manifest.ts";
 
-/** The version of this checkout, which is the tag of its container images. */
+/** The tag of the container images. */
 const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly version: string;
 };
 
-/**
- * Rules for a Kubernetes pod: each key is the sentence that is reported when the pod breaks the rule, and its value is true
- * when the pod follows the rule.
- */
+/** Sentences that are reported when their value is false. */
 type Rules = Readonly<Record<string, boolean>>;
 
-/**
- * Finds pods that have more rights than they need, do not fit the code, or get too little time to stop. kube-score
- * checks the rest.
- */
+/** Too many rights, or too little time to stop. kube-score checks the rest. */
 export function checkPods(overlay: string, manifests: readonly Manifest[]): readonly string[] {
   return workloadsOf(manifests).flatMap((workload) => [
     ...broken(workload.where, podRules(workload)),
@@ -70,10 +64,7 @@ function containerRules({ image, resources, securityContext: security }: Contain
   };
 }
 
-/**
- * Whether a container image is of this version. A digest names one image permanently but no version, so a tag beside
- * the digest names the version.
- */
+/** A digest names an image but no version, so a tag beside it names the version. */
 function isThisVersion(image: string): boolean {
   if (ownImage(image) === undefined) return true;
   const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
@@ -106,10 +97,7 @@ function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container):
   };
 }
 
-/**
- * Rules for the grace period of a pod: it must cover the time in which callers learn that the pod stops, and the time
- * that the code needs to stop (`graceMs`).
- */
+/** It covers the time in which callers learn of the stop, and `graceMs` of the code. */
 function stopRules(
   { terminationGracePeriodSeconds: graceSeconds = 30 }: PodSpec,
   { lifecycle }: Container,

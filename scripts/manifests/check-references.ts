@@ -17,15 +17,10 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
-/**
- * The number of partitions of each topic. A consumer group cannot use more consumers than partitions, so an autoscaler
- * must not start more pods.
- */
+/** A group cannot use more consumers, so an autoscaler must not start more pods. */
 const PARTITIONS = 12;
 
-/**
- * Finds names in Kubernetes manifests that do not match another manifest or the code, beyond what kube-score checks.
- */
+/** Beyond what kube-score checks. */
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
@@ -39,10 +34,7 @@ export function checkReferences(manifests: readonly Manifest[]): readonly string
   ];
 }
 
-/**
- * Checks that a Service selects the pods of one workload, and that its ports are those on which these pods listen. The
- * addresses in settings rely on both.
- */
+/** One workload, and the ports on which its pods listen. The addresses in settings rely on both. */
 function checkService(
   service: Manifest<ServiceSpec>,
   manifests: readonly Manifest[],
@@ -76,15 +68,13 @@ function checkAutoscaler(
     ...(isConsumer && maxReplicas > PARTITIONS
       ? [`${nameOf(autoscaler)} allows more pods than the ${PARTITIONS} partitions of a topic`]
       : []),
-    // An autoscaler without metrics aims at 80 % of the requested CPU, which the services exceed even when idle.
+    // An autoscaler without metrics aims at 80 % of the requested CPU, which the services exceed
+    // even when idle.
     ...(metrics.length === 0 ? [`${nameOf(autoscaler)} has no metrics`] : []),
   ];
 }
 
-/**
- * Finds disruption budgets with which Kubernetes could never move a single pod to another node: those with
- * `minAvailable`, or with `maxUnavailable: 0`.
- */
+/** With `minAvailable` or `maxUnavailable: 0`, Kubernetes could never move a single pod. */
 function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
   return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
     .filter(({ spec }) => spec?.maxUnavailable !== 1)
@@ -98,10 +88,7 @@ function checkAccounts(manifests: readonly Manifest[]): readonly string[] {
     .map(({ where }) => `${where} has no ServiceAccount of this overlay`);
 }
 
-/**
- * Checks that every topic in the manifests is one that the code publishes to, and that every consumer group is named
- * after its service.
- */
+/** The code publishes to each topic, and a consumer group is named after its service. */
 function checkTopics(manifests: readonly Manifest[]): readonly string[] {
   const known = new Set<string>(TOPICS);
   const named = JSON.stringify(manifests).matchAll(/(?:\b([a-z]+)\.)?\b([a-z]+\.events\.v\d+)\b/g);

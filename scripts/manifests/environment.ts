@@ -1,14 +1,11 @@
 import { type Container, type EnvEntry, type Manifest, ofKind } from "./manifest.ts";
 
-/** The value of an environment variable of a container. */
 export interface Variable {
   readonly value: string;
   readonly isSecret: boolean;
 }
 
-/**
- * The environment variables of a container, and the references in its manifest to a missing ConfigMap, Secret or key.
- */
+/** With the references to a missing ConfigMap, Secret or key. */
 export interface ContainerEnvironment {
   readonly variables: ReadonlyMap<string, Variable>;
   readonly faults: readonly string[];
@@ -16,7 +13,9 @@ export interface ContainerEnvironment {
 
 type Kind = "ConfigMap" | "Secret";
 
-/** Sample values for Secrets that the operator creates; each has the form that the code requires. */
+/**
+ * Sample values for Secrets that the operator creates; each has the form that the code requires.
+ */
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
   MIGRATION_DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
@@ -27,7 +26,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 const OTHER_SAMPLE = "sample-of-a-secret-that-is-long-enough";
 
-/** Determines the environment variables of a container as the kubelet does. */
+/** As the kubelet does. */
 export function readEnvironment(
   container: Container,
   manifests: readonly Manifest[],
@@ -56,10 +55,7 @@ function toSource(
   return configMap === undefined ? ["Secret", secret?.name ?? ""] : ["ConfigMap", configMap.name];
 }
 
-/**
- * Reads one environment variable of a container. Returns undefined where the variable may be absent, or a sentence that
- * says what is missing.
- */
+/** Undefined where it may be absent, or a sentence that says what is missing. */
 function readEntry(
   { value: literal = "", valueFrom }: EnvEntry,
   manifests: readonly Manifest[],
@@ -74,10 +70,7 @@ function readEntry(
   return optional === true ? undefined : `${kind} ${name} has no key ${key}`;
 }
 
-/**
- * Returns a sample value for a key of a Secret if the overlay generates no Secret: the operator then creates all
- * Secrets.
- */
+/** If the overlay generates no Secret, the operator creates all of them. */
 function sampleOf(manifests: readonly Manifest[], kind: Kind, key: string): string | undefined {
   if (kind === "ConfigMap" || ofKind(manifests, "Secret").length > 0) return undefined;
   return SAMPLES[key] ?? OTHER_SAMPLE;

@@ -1,6 +1,5 @@
 import { isService, type ServiceName } from "../services/settings.ts";
 
-/** Labels of a Kubernetes object, or the labels that a selector requires. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** A Kubernetes object. kubeconform has checked that `spec` has the shape of its kind. */
@@ -13,18 +12,15 @@ export interface Manifest<Spec = unknown> {
     readonly labels?: Labels;
   };
   readonly spec?: Spec;
-  /** The data of a ConfigMap or a Secret; absent in objects of other kinds. */
   readonly data?: Labels;
 }
 
-/** A reference to a key of a ConfigMap or Secret. */
 interface KeyReference {
   readonly name: string;
   readonly key: string;
   readonly optional?: boolean;
 }
 
-/** An environment variable in the manifest of a container. */
 export interface EnvEntry {
   readonly name: string;
   readonly value?: string;
@@ -98,7 +94,6 @@ interface WorkloadSpec {
   readonly template: { readonly metadata: { readonly labels?: Labels }; readonly spec: PodSpec };
 }
 
-/** Returns the Kubernetes objects of one kind. */
 export function ofKind<Spec = unknown>(
   manifests: readonly Manifest[],
   kind: string,
@@ -106,7 +101,6 @@ export function ofKind<Spec = unknown>(
   return manifests.filter((manifest) => manifest.kind === kind) as Manifest<Spec>[];
 }
 
-/** Returns every Kubernetes object that creates pods. */
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
   return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
     ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name }, spec }) => {
@@ -118,8 +112,8 @@ export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[]
 }
 
 /**
- * Returns the service whose processes a workload runs, by the container image: several Deployments can run the same service with
- * different settings. Undefined for other workloads, also for those that run another program of a service's image.
+ * By the image: Deployments can run one service with different settings. Undefined for others, also
+ * for those that run another program of a service's image.
  */
 export function serviceOf({ kind, pod }: Workload): ServiceName | undefined {
   if (kind !== "Deployment") return undefined;
@@ -134,22 +128,20 @@ export function containersOf({ pod }: Workload): readonly Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers];
 }
 
-/** The ports on which the containers of a pod listen. */
 export function portsOf({ pod }: Workload): readonly { name?: string; containerPort: number }[] {
   return pod.containers.flatMap(({ ports = [] }) => ports);
 }
 
-/** Returns the name of a Kubernetes object in messages, for example `Service/posts`. */
+/** For messages, for example `Service/posts`. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** Whether a Kubernetes object with these labels matches a selector. */
 export function matches(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
-/** The name of a Postrider image, without registry and tag; undefined for any other image. */
+/** Without registry and tag; undefined for any other image. */
 export function ownImage(image: string): string | undefined {
   return /(?:^|\/)postrider\/([a-z]+)(?::|@|$)/.exec(image)?.[1];
 }

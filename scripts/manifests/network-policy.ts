@@ -34,16 +34,16 @@ interface PolicySpec {
   readonly egress?: readonly { readonly to?: readonly Peer[]; readonly ports?: readonly Port[] }[];
 }
 
-/**
- * The other end of a pod's connection: a pod of the same namespace, a pod of another namespace, or an address outside
- * of the cluster.
- */
+/** In the same namespace, in another one, or outside of the cluster. */
 export type Endpoint =
   | { readonly pod: Workload }
   | { readonly namespace: string }
   | { readonly address: string };
 
-/** The port of a connection. `listener` is the pod that listens, if it is known; named ports are looked up there. */
+/**
+ * The port of a connection. `listener` is the pod that listens, if it is known; named ports are
+ * looked up there.
+ */
 export interface Target {
   readonly port: number;
   readonly protocol?: "TCP" | "UDP";
@@ -58,7 +58,10 @@ interface Rule {
 /** Kubernetes gives this label to every namespace, with its name as the value. */
 const NAMESPACE = "kubernetes.io/metadata.name";
 
-/** Determines which connections the NetworkPolicies of an overlay allow in a cluster that enforces them. */
+/**
+ * Determines which connections the NetworkPolicies of an overlay allow in a cluster that enforces
+ * them.
+ */
 export class Network {
   readonly #policies: readonly PolicySpec[];
 
@@ -68,10 +71,7 @@ export class Network {
     );
   }
 
-  /**
-   * Whether the NetworkPolicies of a pod allow a connection. A pod that no NetworkPolicy selects allows every
-   * connection.
-   */
+  /** A pod that no NetworkPolicy selects allows every connection. */
   allows(direction: Direction, pod: Workload, other: Endpoint, target: Target): boolean {
     return this.#rules(direction, pod).some(
       ({ peers, ports }) =>
@@ -80,7 +80,6 @@ export class Network {
     );
   }
 
-  /** Whether a NetworkPolicy rule names namespaces or addresses from which clients may connect to a pod. */
   namesClients(pod: Workload, port: number): boolean {
     return this.#rules("Ingress", pod).some(
       ({ peers, ports }) =>
@@ -89,7 +88,6 @@ export class Network {
     );
   }
 
-  /** Lists the namespaces that the NetworkPolicy rules of a pod name for a port. */
   namespaces(direction: Direction, pod: Workload, target: Target): readonly string[] {
     return this.#rules(direction, pod)
       .filter(({ ports }) => ports.some((port) => opens(port, target)))
@@ -97,7 +95,10 @@ export class Network {
       .flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels?.[NAMESPACE] ?? []);
   }
 
-  /** Lists the ports that NetworkPolicy rules open towards addresses outside of the cluster, as `from-to`. */
+  /**
+   * Lists the ports that NetworkPolicy rules open towards addresses outside of the cluster, as
+   * `from-to`.
+   */
   portsOutside(pod: Workload): readonly string[] {
     return this.#rules("Egress", pod)
       .filter(({ peers }) => peers.length === 0 || peers.some(({ ipBlock }) => ipBlock))
@@ -105,10 +106,7 @@ export class Network {
       .map((port) => rangeOf(port, undefined).join("-"));
   }
 
-  /**
-   * Returns the rules of all NetworkPolicies that select a pod. A pod that no NetworkPolicy selects has one rule
-   * without limits.
-   */
+  /** A pod that no NetworkPolicy selects has one rule without limits. */
   #rules(direction: Direction, { labels }: Workload): readonly Rule[] {
     const selected = this.#policies.filter(
       ({ podSelector, policyTypes = ["Ingress"] }) =>

@@ -8,7 +8,7 @@ const OVERLAYS = join(root, "deploy/k8s/overlays");
 const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
 const CACHE = join(root, "node_modules/.cache/postrider");
 
-/** Go modules of the tools that check Kubernetes manifests, at exact versions; each is compiled once per checkout. */
+/** At exact versions; each is compiled once per checkout. */
 const MODULES = {
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
   "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
@@ -17,18 +17,18 @@ const MODULES = {
 
 /** Recommendations of kube-score that no overlay follows. */
 const IGNORED = [
-  // This advice of kube-score is not needed: every image has an exact version, so a node that has the image need not pull it.
+  // This advice of kube-score is not needed: every image has an exact version, so a node that has
+  // the image need not pull it.
   "container-image-pull-policy",
-  // This advice of kube-score is not needed: pods write only to volumes, each of which has a size limit.
+  // This advice of kube-score is not needed: pods write only to volumes, each of which has a size
+  // limit.
   "container-ephemeral-storage-request-and-limit",
-  // This advice of kube-score is not needed: topology spread constraints put the pods of a service on different nodes.
+  // This advice of kube-score is not needed: topology spread constraints put the pods of a service
+  // on different nodes.
   "deployment-has-host-podantiaffinity",
 ];
 
-/**
- * Recommendations of kube-score for production that the overlay `local` does not follow: it runs one pod of each
- * service, and databases inside the cluster.
- */
+/** `local` runs one pod of each service, and databases inside the cluster. */
 const IGNORED_LOCALLY = [
   "container-security-context-user-group-id",
   "deployment-has-poddisruptionbudget",
@@ -40,18 +40,13 @@ const IGNORED_LOCALLY = [
   "statefulset-has-servicename",
 ];
 
-/** The folders of the Kubernetes overlays in this repository. */
 export function listOverlays(): readonly string[] {
   return readdirSync(OVERLAYS)
     .toSorted()
     .map((name) => join(OVERLAYS, name));
 }
 
-/**
- * Renders what `kubectl apply -k` of an overlay would send, as YAML.
- *
- * @throws Error with the message of kustomize, also if that is only a warning.
- */
+/** As `kubectl apply -k` would send it. Throws on an error or a warning of kustomize. */
 export function renderOverlay(folder: string): string {
   const { status, stdout, stderr } = hasKubectl()
     ? run("kubectl", ["kustomize", folder])
@@ -60,7 +55,6 @@ export function renderOverlay(folder: string): string {
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
 }
 
-/** Reports fields of Kubernetes objects that are unknown, required but missing, or of the wrong type. */
 export function checkSchema(rendered: string): readonly string[] {
   const schema = `${SCHEMAS}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   const args = ["-strict", "-output", "json", "-schema-location", schema];
@@ -72,10 +66,6 @@ export function checkSchema(rendered: string): readonly string[] {
   return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
 }
 
-/**
- * Reports what kube-score finds in an overlay: dangling selectors, missing limits, probes or disruption budgets,
- * writable root file systems.
- */
 export function checkPractices(overlay: string, rendered: string): readonly string[] {
   const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
   const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];
@@ -89,7 +79,7 @@ function hasKubectl(): boolean {
   return run("kubectl", ["version", "--client"]).status === 0;
 }
 
-/** Returns the path of a tool, which the first call compiles. */
+/** The first call compiles it. */
 function build(tool: keyof typeof MODULES): string {
   const module = MODULES[tool];
   const folder = join(CACHE, `${tool}-${module.split("@")[1]}`);

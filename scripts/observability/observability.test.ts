@@ -81,7 +81,9 @@ test("every alert rule queries metrics and labels that the code registers", () =
   expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
-/** Returns the lines of the metric series that a process exports with the value 0 when it starts. */
+/**
+ * Returns the lines of the metric series that a process exports with the value 0 when it starts.
+ */
 async function seriesAtStart(): Promise<readonly string[]> {
   const { body } = await renderMetrics();
   return body.split("\n").filter((line) => line.endsWith(" 0"));
@@ -122,8 +124,8 @@ test("every Postrider metric is on the Grafana dashboard or in an alert rule", (
     .map(({ name }) => name)
     .filter((name) => !/^(?:process|nodejs)_/.test(name));
 
-  // The metrics that are neither on the dashboard nor in an alert rule: they matter only during a rotation of sealing
-  // keys, which has its own runbook.
+  // The metrics that are neither on the dashboard nor in an alert rule: they matter only during a
+  // rotation of sealing keys, which has its own runbook.
   expect(ours.filter((name) => !asked.has(name)).toSorted()).toEqual([
     "credentials_resealed_total",
     "credentials_sealed_with_older_keys",

@@ -1,7 +1,6 @@
 import { parser } from "@prometheus-io/lezer-promql";
 import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
 
-/** A metric in a PromQL query, and the labels by which the query filters it. */
 interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
@@ -9,12 +8,10 @@ interface Selector {
   readonly equals: Readonly<Record<string, string>>;
 }
 
-/** The metrics and labels in a PromQL query. */
 interface QueryParts {
   readonly selectors: readonly Selector[];
   /** Labels by which the PromQL query groups or joins. */
   readonly groupings: readonly string[];
-  /** The arguments of the query's `increase()` calls. */
   readonly increases: readonly Selector[];
 }
 
@@ -31,11 +28,7 @@ function withoutVariables(query: string): string {
   return query.replaceAll("$__rate_interval", "5m");
 }
 
-/**
- * Parses a PromQL query.
- *
- * @throws Error if it is not valid PromQL.
- */
+/** @throws Error if it is not valid PromQL. */
 export function parseQuery(query: string): QueryParts {
   const text = withoutVariables(query);
   const selectors: OpenSelector[] = [];
@@ -72,10 +65,7 @@ function readSelector(selector: OpenSelector, name: string, word: string): void 
   if (label !== undefined && value !== undefined) selector.equals[label] = value;
 }
 
-/**
- * A PromQL query of a dashboard panel or an alert rule, with the labels that the panel's legend or the rule's summary
- * shows.
- */
+/** With the labels that the legend of its panel or the summary of its rule shows. */
 export interface Query {
   readonly where: string;
   readonly text: string;

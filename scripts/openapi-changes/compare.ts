@@ -1,9 +1,8 @@
 import type { Contents, Description, Operation, Schema } from "./document.ts";
 
-/** A JSON schema without references: its types, and its alternatives other than null. */
 interface FlatSchema {
   readonly types: ReadonlySet<string>;
-  /** The alternatives of the schema; if it has no `anyOf` or `oneOf`, only the schema itself. */
+  /** Without `anyOf` or `oneOf`, only the schema itself. */
   readonly variants: readonly Schema[];
 }
 
@@ -35,7 +34,7 @@ function typesOf({ type, const: value, enum: values = [] }: Schema): readonly st
   return [...new Set((value === undefined ? values : [value]).map((each) => typeof each))];
 }
 
-/** Returns the types and alternatives of a schema. `anyOf` with null counts as a type that can be null. */
+/** `anyOf` with null counts as a type that can be null. */
 function flatten(schema: Schema, description: Description): FlatSchema {
   const resolved = resolve(schema, description);
   const choices = resolved.anyOf ?? resolved.oneOf;
@@ -51,7 +50,6 @@ function flatten(schema: Schema, description: Description): FlatSchema {
 /** Who sends a value: the client in requests, Postrider in answers and events. */
 type Writer = "client" | "server";
 
-/** The two API descriptions that are compared, and who sends the compared values. */
 interface Comparison {
   readonly released: Description;
   readonly current: Description;
@@ -61,7 +59,6 @@ interface Comparison {
 const LOWER = ["minLength", "minimum", "minItems", "minProperties"] as const;
 const UPPER = ["maxLength", "maximum", "maxItems", "maxProperties"] as const;
 
-/** Lists the limits of a value in requests that became narrower. */
 function compareLimits(before: Schema, after: Schema): readonly string[] {
   const lower = LOWER.filter((key) => (after[key] ?? -Infinity) > (before[key] ?? -Infinity));
   const upper = UPPER.filter((key) => (after[key] ?? Infinity) < (before[key] ?? Infinity));
@@ -71,12 +68,14 @@ function compareLimits(before: Schema, after: Schema): readonly string[] {
   return [...lower, ...upper, ...form].map((key) => `${key} is narrower`);
 }
 
-/** The values that a schema allows; undefined when it allows all values of its type. */
+/** Undefined when it allows all values of its type. */
 function valuesOf({ enum: values, const: value }: Schema): readonly unknown[] | undefined {
   return value === undefined ? values : [value];
 }
 
-/** Lists values that requests could contain before and cannot now. Answers may gain and lose values. */
+/**
+ * Lists values that requests could contain before and cannot now. Answers may gain and lose values.
+ */
 function compareValues(before: Schema, after: Schema): readonly string[] {
   const allowed = valuesOf(after);
   if (allowed === undefined) return [];
@@ -122,7 +121,10 @@ function compareVariant(before: Schema, after: Schema, comparison: Comparison): 
   ];
 }
 
-/** Lists the differences between two schemas that break a client which was written for the first one. */
+/**
+ * Lists the differences between two schemas that break a client which was written for the first
+ * one.
+ */
 function compareSchemas(before: Schema, after: Schema, comparison: Comparison): readonly string[] {
   const was = flatten(before, comparison.released);
   const is = flatten(after, comparison.current);
@@ -163,7 +165,7 @@ function compareParameters(before: Operation, after: Operation, both: Both): rea
   return [...known, ...added.map(({ name }) => `${name} is required`)];
 }
 
-/** Lists the differences between the JSON schemas of two bodies that break clients; none if one of the bodies is not JSON. */
+/** None if one of the bodies is not JSON. */
 function compareContents(was: Contents, is: Contents, comparison: Comparison): readonly string[] {
   const before = was.content?.[JSON_TYPE]?.schema;
   const after = is.content?.[JSON_TYPE]?.schema;
@@ -222,8 +224,8 @@ function comparePaths(both: Both, part: "paths" | "webhooks"): readonly string[]
 }
 
 /**
- * Lists the changes of an API description that break a client which was written for the released one. New operations, new
- * optional fields of requests, and new fields, values and error codes of answers do not break clients.
+ * Not breaking: new operations, optional fields of requests, and fields, values and error codes of
+ * answers.
  */
 export function listBreakingChanges(
   released: Description,

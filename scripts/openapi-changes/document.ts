@@ -1,4 +1,3 @@
-/** A JSON schema, with the keywords that the check of API changes compares. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -23,7 +22,6 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-/** The body of an API request or answer. */
 export interface Contents {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
@@ -48,7 +46,6 @@ export interface Operation {
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** An API description, with the parts that the check of API changes compares. */
 export interface Description {
   readonly paths: Paths;
   /** The webhook requests that Postrider sends, by event type. */

@@ -5,16 +5,14 @@ import { findCalls, type CallingProcess } from "./find-calls.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const FILE = join(ROOT, "packages/contracts/src/rpc-callers.ts");
 
-/**
- * The processes that call RPCs of services. The code of the operator's tool is in two packages: the CLI and the local
- * stack.
- */
+/** The operator's tool is in two packages: the CLI and the local stack. */
 const PROCESSES: readonly CallingProcess[] = [
   ...["gateway", "accounts", "posts", "media", "delivery"].map((name) => ({
     name,
     folders: [join(ROOT, "services", name, "src")],
   })),
-  // Processes of the delivery service that work for one part only. What two parts share lies beside the folders of the parts.
+  // Processes of the delivery service that work for one part only. What two parts share lies beside
+  // the folders of the parts.
   { name: "delivery-webhooks", folders: [join(ROOT, "services/delivery/src/webhooks")] },
   {
     name: "delivery-engagement",
@@ -28,10 +26,7 @@ const PROCESSES: readonly CallingProcess[] = [
   },
 ];
 
-/**
- * RPCs that a process calls from the next release on. Services of this release already accept them from the process,
- * because both releases run during an update.
- */
+/** Accepted by this release already, because both releases run during an update. */
 const NEXT_RELEASE: Readonly<Record<string, readonly string[]>> = {};
 
 /** Maximum length of a line in characters, as the formatter breaks lines. */
@@ -61,12 +56,10 @@ async function renderCallers(): Promise<string> {
   return `${HEAD}${lines.join("")}};\n`;
 }
 
-/** Whether the committed list of the callers of each RPC agrees with the calls in the code. */
 export async function areCallersCurrent(): Promise<boolean> {
   return readFileSync(FILE, "utf8") === (await renderCallers());
 }
 
-/** Writes the list of the callers of each RPC into the contracts package. */
 export async function writeCallers(): Promise<void> {
   writeFileSync(FILE, await renderCallers());
 }

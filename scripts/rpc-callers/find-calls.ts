@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 
-/** A process that calls RPCs of services, and the folders with its code. */
 export interface CallingProcess {
   readonly name: string;
   readonly folders: readonly string[];
 }
 
-/**
- * Matches an import of RPC service descriptors from the contracts package; captures the imported names and the module.
- */
+/** Captures the imported names and the module. */
 const IMPORT = /import \{([^}]*)\} from "@postrider\/contracts\/([\w/]+_service_pb)";/g;
-/** Matches the creation of an RPC client: `peer.client(PostService)` or `services.client("posts", PostService)`. */
+/**
+ * Matches the creation of an RPC client: `peer.client(PostService)` or
+ * `services.client("posts", PostService)`.
+ */
 const CLIENT = /\.client\(\s*(?:[\w"]+,\s*)?([A-Z]\w*)\s*\)/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm;
 
@@ -24,7 +24,10 @@ function readSources(folders: readonly string[]): readonly string[] {
   );
 }
 
-/** Returns the RPC service descriptors that a source file imports and creates a client for, with their modules. */
+/**
+ * Returns the RPC service descriptors that a source file imports and creates a client for, with
+ * their modules.
+ */
 function findClients(
   source: string,
 ): readonly { readonly module: string; readonly name: string }[] {
@@ -51,10 +54,7 @@ async function loadService(root: string, module: string, name: string): Promise<
   return service;
 }
 
-/**
- * Returns the RPCs that a process calls, as `<service>/<method>`: the methods of its clients whose names occur as a
- * property in its code.
- */
+/** As `<service>/<method>`: methods of its clients whose names are properties in its code. */
 export async function findCalls(
   root: string,
   folders: readonly string[],

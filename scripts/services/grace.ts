@@ -5,17 +5,14 @@ import { pathToFileURL } from "node:url";
 import { root } from "../check/run-command.ts";
 import { SERVICES, type ServiceName } from "./settings.ts";
 
-/** How long each service may take to stop, in milliseconds: the `graceMs` that its `main.ts` passes. */
+/** In milliseconds: the `graceMs` that its `main.ts` passes. */
 export const GRACE_MS: ReadonlyMap<ServiceName, number> = new Map(
   await Promise.all(
     SERVICES.map(async (service) => [service, await readGraceMs(service)] as const),
   ),
 );
 
-/**
- * Finds how long a service may take to stop (`graceMs`): follows the constant from its `main.ts` to the module that
- * exports it.
- */
+/** Follows the constant from `main.ts` to the module that exports it. */
 async function readGraceMs(service: ServiceName): Promise<number> {
   const main = join(root, "services", service, "src/main.ts");
   const source = readFileSync(main, "utf8");

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { root } from "../check/run-command.ts";
 import { isService, type ServiceName, SERVICES, settingsOf } from "./settings.ts";
 
-/** The settings that hold the addresses of services, each with its service. */
 export const PEER_SETTINGS: Readonly<Record<string, ServiceName>> = {
   ACCOUNTS_URL: "accounts",
   POSTS_URL: "posts",
@@ -14,16 +13,12 @@ export const PEER_SETTINGS: Readonly<Record<string, ServiceName>> = {
 const CONTRACT = /^import \{.*"@postrider\/contracts\/(\w+)\/v\d+\/\w+_service_pb";$/gm;
 const CLIENT = /(?:^|\/)clients\/([a-z]+)/;
 
-/** The services that a service can call, according to the addresses among its settings. */
 export function peersBySettings(service: ServiceName): readonly ServiceName[] {
   const peers = settingsOf(service).map(({ name }) => PEER_SETTINGS[name]);
   return SERVICES.filter((one) => peers.includes(one));
 }
 
-/**
- * Returns the services that a service calls: it imports their contracts, or has a file in `clients/` that is named
- * after them.
- */
+/** It imports their contracts, or has a file in `clients/` that is named after them. */
 export function peersByImports(service: ServiceName): readonly ServiceName[] {
   const folder = join(root, "services", service, "src");
   const found = readdirSync(folder, { recursive: true, encoding: "utf8" })

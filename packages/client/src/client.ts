@@ -15,9 +15,8 @@ export {
 } from "./errors.ts";
 export type { FileData } from "./file-source.ts";
 export type { Answer, Body, Query, RequestOptions } from "./operation-types.ts";
-export type { UploadProgress } from "./put-file.ts";
 export type { ClientOptions } from "./send.ts";
-export type { UploadOptions } from "./upload-file.ts";
+export type { UploadOptions, UploadProgress } from "./upload-file.ts";
 export type { WaitOptions } from "./wait-for-post.ts";
 
 /** A client of one Postrider installation, with one API key. */

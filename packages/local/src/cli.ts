@@ -20,7 +20,8 @@ if (command === undefined) {
 try {
   process.exit(await command(args));
 } catch (error) {
-  // A command of the local stack prints its error in one line without the stack trace; the log files have the details.
+  // A command of the local stack prints its error in one line without the stack trace; the log
+  // files have the details.
   process.stderr.write(`postrider: ${reasonOf(error)}\n`);
   process.exit(1);
 }

@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 /**
- * Connects to Postgres with these URL parameters. Returns whether the connection is encrypted, or the code of the error when
- * the connection fails.
+ * Connects to Postgres with these URL parameters. Returns whether the connection is encrypted, or
+ * the code of the error when the connection fails.
  */
 async function connect(parameters: string, host = "localhost"): Promise<unknown> {
   const url = server.url.replace("127.0.0.1", host);

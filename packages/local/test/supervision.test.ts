@@ -132,7 +132,8 @@ test("a process of the local stack that is stopped by SIGSTOP is not replaced", 
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
-  // The request fails after 1 s. Within this time, the supervisor would have restarted a process that had ended.
+  // The request fails after 1 s. Within this time, the supervisor would have restarted a process
+  // that had ended.
   const answer = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1_000) });
   await expect(answer).rejects.toThrow("timeout");
 

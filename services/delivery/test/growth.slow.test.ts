@@ -1,8 +1,7 @@
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
 import { expect, test } from "vitest";
-import { foldText } from "#src/engagement/domain/fold-text.ts";
 import { parseState } from "#src/engagement/domain/merge-hidden-comments.ts";
-import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
+import { foldText, isAtMost, isMediaId } from "#src/engagement/domain/text.ts";
 import { parseRetryAfter } from "#src/webhooks/domain/attempt.ts";
 
 const PARSERS = {

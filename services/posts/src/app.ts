@@ -140,7 +140,7 @@ function createAppRoutes(options: {
   });
 }
 
-/** Returns all event handlers once; they handle parked events that an operator delivers again. */
+/** Once: they also handle parked events that an operator delivers again. */
 function listHandlers(): readonly EventHandler[] {
   return [...new Set(Object.values(eventHandlers).flat())];
 }

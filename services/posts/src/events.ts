@@ -86,9 +86,6 @@ const SETTLED = {
   failed: PostFailedSchema,
 };
 
-/**
- * The statuses of a post in which publishing has ended on every account, with success or failure.
- */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
@@ -118,12 +115,10 @@ function postScheduled(
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
 
-/** Creates the event that announces that a post was deleted after publishing had begun. */
 export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
 }
 
-/** Creates the event that announces that a draft or scheduled post was deleted. */
 export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
 }

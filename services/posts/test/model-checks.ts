@@ -18,10 +18,7 @@ interface StoredPost {
   readonly targets: readonly StoredTarget[];
 }
 
-/**
- * Compares the database and the events of the posts service with the reference model after each
- * random step.
- */
+/** Against the reference model, after each random step. */
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
@@ -31,10 +28,7 @@ export class Checks {
     this.#world = world;
   }
 
-  /**
-   * Checks that the fake delivery service has received the requests that the reference model
-   * expects, and returns these requests.
-   */
+  /** Returns the requests that the fake delivery service has received. */
   async assertAsExpected(expected: Asked): Promise<Asked> {
     const { model, posts, workspaceId } = this.#world;
     const asked = await this.#readEvents();

@@ -11,10 +11,7 @@ import {
 } from "./model-world.ts";
 import { isOpen, PLANNED_HOURS, type ModelPost, type ModelTarget } from "./model.ts";
 
-/**
- * The random steps that act as clients. The posts service and the reference model get the same
- * requests and must return the same responses.
- */
+/** Random steps of clients: the service and the model must give the same responses. */
 
 const CONTENTS = ["one", "two", "three", "four"];
 
@@ -73,10 +70,7 @@ export async function createPost(world: World): Promise<Asked> {
   return asksToPublish(refusal === undefined && status === "publishing" ? targets : []);
 }
 
-/**
- * Random step: sends an idempotency key again, once with the body of its first request and once
- * with another body.
- */
+/** Once with the body of its first request and once with another body. */
 export async function repeatKey(world: World): Promise<Asked> {
   const keys = [...world.keys];
   if (keys.length === 0) return NOTHING_ASKED;
@@ -138,9 +132,8 @@ export async function retry(world: World, post: ModelPost): Promise<Asked> {
 }
 
 /**
- * Random step: deletes a post. The fake delivery service closes the open targets or refuses to.
- * Sometimes the posts service crashes after the answer of the delivery service and before the
- * commit.
+ * The fake delivery service closes the open targets or refuses to. Sometimes the posts service
+ * crashes between that answer and the commit.
  */
 export async function deletePost(world: World): Promise<Asked> {
   const post = world.pickPost();

@@ -8,19 +8,13 @@ interface Task {
 
 const keyOf = (targetId: string, number: number) => `${targetId} ${number}`;
 
-/**
- * A delivery service in memory. It publishes each target at most once, whichever generation
- * succeeds.
- */
+/** In memory. Publishes each target at most once, whichever generation succeeds. */
 export class ModelDelivery {
   readonly #tasks = new Map<string, Task>();
   readonly #closed = new Set<string>();
   readonly #deletions = new Map<string, DeletionUpdate>();
 
-  /**
-   * Returns the first report after a request to publish a target; undefined when the request is a
-   * repetition or is refused.
-   */
+  /** Undefined when the request is a repetition or is refused. */
   request(targetId: string, generation: number): TaskUpdate | undefined {
     const key = keyOf(targetId, generation);
     if (this.#tasks.has(key) || this.#closed.has(key) || this.published(targetId)) return undefined;
@@ -48,10 +42,7 @@ export class ModelDelivery {
     )?.update;
   }
 
-  /**
-   * Advances a publish task of the fake delivery service by one step and returns its report.
-   * `choice` in [0, 1) selects the step. Returns undefined when the task has ended.
-   */
+  /** `choice` in [0, 1) selects the step. Undefined when the task has ended. */
   advance(task: Task, choice: number): TaskUpdate | undefined {
     const { update } = task;
     const version = update.version + 1;

@@ -10,15 +10,9 @@ import {
   type TaskUpdate,
 } from "./model.ts";
 
-/**
- * The random steps without a client: time passes, the delivery service publishes, and the event bus
- * loses, repeats and reorders messages.
- */
+/** Random steps without a client: time passes, and messages are lost, repeated or reordered. */
 
-/**
- * Random step: a scheduled post becomes due. The scheduler starts it, or marks it as failed if it
- * is more than a day late.
- */
+/** The scheduler starts it, or marks it as failed if it is more than a day late. */
 export async function comeDue(world: World): Promise<Asked> {
   const { model, posts } = world;
   const scheduled = [...model.posts.values()].filter(({ status }) => status === "scheduled");
@@ -54,10 +48,7 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
   return NOTHING_ASKED;
 }
 
-/**
- * Takes some of the messages between two services, in any order. Some of them stay and are
- * delivered again later, and some are lost.
- */
+/** In any order. Some stay and are delivered again later, and some are lost. */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
   const left: T[] = [];
@@ -74,9 +65,7 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/**
- * Random step: delivers requests to the fake delivery service in any order: late, twice or never.
- */
+/** In any order: late, twice or never. */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
@@ -88,10 +77,7 @@ export async function takeRequests(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/**
- * Random step: advances publish tasks and deletions in the fake delivery service, also those of
- * older publish requests.
- */
+/** Also those of older publish requests. */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
   for (const task of delivery.tasks()) {
@@ -109,9 +95,8 @@ export async function advanceDelivery(world: World): Promise<Asked> {
 }
 
 /**
- * Random step: a publishing attempt that was reported as failed turns out to have succeeded, after
- * the target was retried and the posts service has received a report about the retry. The other
- * random steps rarely lead to this case.
+ * After a retry about which the service has a report, an attempt that was reported as failed has
+ * succeeded. The other random steps rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -154,10 +139,7 @@ export async function reportDeletions(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/**
- * The reports that one run of the sweep job gets from the delivery service, and the targets and
- * deletions that it has to request again.
- */
+/** With the targets and deletions that one run of the sweep has to request again. */
 interface Answers {
   readonly updates: TaskUpdate[];
   readonly deletions: DeletionUpdate[];
@@ -187,10 +169,7 @@ function answerSweep(world: World): Answers {
   return answers;
 }
 
-/**
- * Random step: runs the sweep job, which asks the delivery service about every open target, even if
- * the delivery service has just reported about it.
- */
+/** Asks about every open target, even if a report has just arrived. */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;
   const { updates, deletions, lost, closed, lostDeletions } = answerSweep(world);

@@ -28,10 +28,6 @@ const WEIGHTED_STEPS = STEPS.flatMap(([step, weight]) =>
   Array.from({ length: weight }, () => step),
 );
 
-/**
- * Takes random steps in one workspace and compares the posts service with the reference model after
- * each step.
- */
 export class ModelRun {
   readonly #world: World;
   readonly #checks: Checks;
@@ -48,10 +44,7 @@ export class ModelRun {
     return this.#world.lateSuccesses;
   }
 
-  /**
-   * Takes one random step and compares the posts service with the reference model. `onStep` gets
-   * the name of the step first.
-   */
+  /** `onStep` gets the name of the step first. */
   async step(onStep: (name: string) => void): Promise<void> {
     const step = this.#world.pick(WEIGHTED_STEPS);
     onStep(step.name);

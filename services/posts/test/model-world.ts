@@ -20,14 +20,9 @@ export const MONTHLY_QUOTA = 40;
 export const HOUR_MS = 3_600_000;
 const PUBLISHED_AT = timestampFromDate(new Date());
 
-/**
- * The requests that the posts service must have sent to the delivery service during a random step.
- */
+/** During a random step, from the posts service to the delivery service. */
 export interface Asked {
-  /**
-   * Targets to publish as `id generation`, and targets to delete on their platforms as
-   * `id deletion`.
-   */
+  /** `id generation`; the deletions are `id deletion`. */
   readonly publish: readonly string[];
   readonly remove: readonly string[];
 }
@@ -38,10 +33,7 @@ export function asksToPublish(targets: readonly ModelTarget[]): Asked {
   return { publish: targets.map(({ id, generation }) => `${id} ${generation}`), remove: [] };
 }
 
-/**
- * A workspace of the posts service, its reference model, and the messages between the posts service
- * and the delivery service.
- */
+/** A workspace, its reference model, and the messages to and from the delivery service. */
 export class World {
   readonly posts: Posts;
   readonly random: () => number;
@@ -49,24 +41,14 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /**
-   * The idempotency keys that this randomized test has used so far, and the posts that were created
-   * with them.
-   */
+  /** With the posts that were created with them. */
   readonly keys = new Map<string, string>();
-  /**
-   * Requests that the fake delivery service has not received yet, in the form of the type `Asked`.
-   */
+  /** In the form of `Asked`, not received yet. */
   inbox: readonly string[] = [];
-  /**
-   * Reports of the delivery service that the posts service has not received yet, or may receive
-   * again.
-   */
+  /** Not received yet, or received and to be repeated. */
   wire: readonly TaskUpdate[] = [];
   deletionWire: readonly DeletionUpdate[] = [];
-  /**
-   * How often a target was published by an older publish request while a newer one was in progress.
-   */
+  /** By an older publish request while a newer one was in progress. */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {
@@ -89,10 +71,7 @@ export class World {
     return this.random() < share;
   }
 
-  /**
-   * Picks a random post. In most cases its status is one of `meant`, the statuses in which the next
-   * request is allowed.
-   */
+  /** Mostly one with a status of `meant`, in which the next request is allowed. */
   pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
     const all = [...this.model.posts.values()];
     const fitting = all.filter(({ status }) => meant.includes(status));
@@ -100,10 +79,7 @@ export class World {
     return posts.length === 0 ? undefined : this.pick(posts);
   }
 
-  /**
-   * Returns the reason with which the posts service refuses a request; undefined when the request
-   * succeeds.
-   */
+  /** Undefined when the request succeeds. */
   async reasonOf(run: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await run();
@@ -113,10 +89,7 @@ export class World {
     }
   }
 
-  /**
-   * Makes the two fake delivery services agree: the one that the posts service calls gets the state
-   * that a target has in the model's delivery service.
-   */
+  /** The fake that the posts service calls gets the state of the model's delivery service. */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;
     if (update === undefined) tasks.delete(id);
@@ -132,10 +105,7 @@ export class World {
     else deletions.set(targetId, this.#toDeletion(update));
   }
 
-  /**
-   * Passes the same reports of the delivery service to the posts service and to the reference
-   * model. Returns the deletions that the posts service must request because of them.
-   */
+  /** Returns the deletions that the posts service must request because of the reports. */
   async report(updates: readonly TaskUpdate[]): Promise<Asked> {
     return await this.askedToRemove(async () => {
       await this.posts.report(updates.map((item) => this.#toUpdate(item)));
@@ -148,10 +118,7 @@ export class World {
     for (const item of updates) this.model.applyDeletion(item);
   }
 
-  /**
-   * Runs an action and returns the deletions on platforms that the reference model requests during
-   * the action.
-   */
+  /** The deletions that the reference model requests during the action. */
   async askedToRemove(happens: () => void | Promise<void>): Promise<Asked> {
     const before = new Map(this.model.targets().map(({ id, deletion }) => [id, deletion]));
     await happens();

@@ -55,10 +55,7 @@ async function listCounters(sql: ISql, workspaceId: string) {
     where workspace_id = ${workspaceId}`;
 }
 
-/**
- * Lists the targets of a workspace that count in its quota, grouped by all fields that determine
- * the quota.
- */
+/** Grouped by all fields that determine the quota. */
 async function listCountedTargets(sql: ISql, workspaceId: string) {
   return await sql<(HoldingTarget & { readonly count: number })[]>`
     select

@@ -36,10 +36,7 @@ export function workspaceOf(posts: Posts) {
     ref: (post: Post) => ({ workspaceId, id: post.id }),
     events: async (post: Post) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
-    /**
-     * Returns the used and the reserved quota of a workspace, summed over all months, so that a
-     * month may end during a test.
-     */
+    /** Over all months, so that a month may end during a test. */
     quota: async () => {
       const [row] = await posts.sql<{ used: number; reserved: number }[]>`
         select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
@@ -49,8 +46,7 @@ export function workspaceOf(posts: Posts) {
       return [row?.used, row?.reserved];
     },
     /**
-     * Checks, over all months, that the quota counters match the targets: targets without an
-     * outcome reserve quota, and targets that are or may be published use it.
+     * Over all months: open targets reserve quota, and those that are or may be published use it.
      */
     assertQuotaIsTrue: async () => {
       const [row] = await posts.sql<

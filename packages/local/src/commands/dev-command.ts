@@ -9,9 +9,8 @@ import { findLauncher } from "#src/processes/leftovers.ts";
 import { layoutOf, root } from "#src/stack/layout.ts";
 
 /**
- * `npm run dev`: turbo runs services in watch mode in place of the running stack's processes. The stack starts its own
- * processes again at the end.
- * `dev-environment.ts` gives each service its settings.
+ * Runs services in watch mode in place of those of the running stack, which it starts again at the
+ * end. `dev-environment.ts` gives each service its settings.
  */
 export async function runDev(args: readonly string[]): Promise<number> {
   if (findLauncher(layoutOf(defaultDataDir)) === undefined)
@@ -30,7 +29,8 @@ export async function runDev(args: readonly string[]): Promise<number> {
   return signal.aborted ? 0 : (child.exitCode ?? 1);
 }
 
-// Finds the binary of turbo to run it directly, because the `turbo` command is a script that does not pass signals on.
+// Finds the binary of turbo to run it directly, because the `turbo` command is a script that does
+// not pass signals on.
 function turboBinary(): string {
   const manifest = realpathSync(join(root, "node_modules/turbo/package.json"));
   const arch = process.arch === "x64" ? "64" : process.arch;

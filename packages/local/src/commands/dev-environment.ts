@@ -1,6 +1,6 @@
 /**
- * Preloaded before a service's `src/main.ts` in watch mode (`node --import`): replaces the running stack's own
- * process of that service and gives the process in watch mode the same settings.
+ * Preloaded (`node --import`) before a service in watch mode: replaces the running stack's process
+ * of it, with the same settings.
  */
 import { basename } from "node:path";
 import { defaultDataDir, environment } from "#src/config.ts";
@@ -19,12 +19,9 @@ import { perService, type ServiceName, serviceNames } from "#src/stack/services.
 const freeMs = 30_000;
 
 /**
- * Ends the running stack's processes of a service and keeps them down while the parent process runs. The parent is
- * `node --watch`, which keeps running when it restarts the service.
- *
- * @param settings Settings of the caller, which override the stack's defaults.
- * @returns The environment for the process, with the ports of the first replica.
- * @throws Error in one line when no stack is running.
+ * Keeps the stack's processes of a service down while the parent runs: `node --watch`, which stays
+ * when it restarts the service. Returns the environment with the ports of the first replica;
+ * `settings` override the stack's defaults. Throws without a running stack.
  */
 async function takePlace(
   service: ServiceName,

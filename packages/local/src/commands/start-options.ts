@@ -20,11 +20,7 @@ export const usage = `npm start -- [--port N] [--kafka] [--fresh] [--replicas N]
 DATABASE_URL and KAFKA_BROKERS replace the embedded parts; other settings in the environment reach the services.
 `;
 
-/**
- * Parses the arguments of the command line.
- *
- * @throws Error in one line for an unknown option or a value out of range.
- */
+/** @throws Error in one line for an unknown option or a value out of range. */
 export function parseStartOptions(args: readonly string[]): StartOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -14,10 +14,8 @@ import { startStack } from "#src/stack/stack.ts";
 const { stdout } = process;
 
 /**
- * `npm run demo`: publishes a text, an image and a video to every connected platform that accepts them, on the running
- * stack or on a stack that it starts itself.
- *
- * @returns Exit code: 0 when every target is published and visible on its platform, otherwise 1.
+ * Publishes a text, an image and a video to every platform that accepts them, on the running stack
+ * or its own. Exit code 0: all are published and visible on their platforms.
  */
 export async function runDemo(args: readonly string[]): Promise<number> {
   const signal = interruption();
@@ -28,7 +26,8 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   stdout.write("No stack is running: starting one for the demo …\n");
   await using stack = await startStack({
     ...options,
-    // The demo is the only client of the stack that it starts, so the stack may use any port when port 8080 is taken.
+    // The demo is the only client of the stack that it starts, so the stack may use any port when
+    // port 8080 is taken.
     port: port ?? (await probePort(8080)) ?? 0,
     dataDir: defaultDataDir,
     env: environment,
@@ -82,10 +81,7 @@ interface Entry {
   readonly media: readonly { readonly sha256: string }[];
 }
 
-/**
- * Asks the simulated platform whether readers see the post, with its file byte for byte. TikTok assigns the id of a post
- * later; until then the demo finds the post by its text.
- */
+/** With its file byte for byte. TikTok assigns the id later; until then the text finds the post. */
 export async function isVisible(
   stack: Pick<LocalStack, "simulatorUrl" | "accounts">,
   target: PostTarget,

@@ -20,16 +20,15 @@ export interface DemoPiece {
   readonly options: Readonly<Record<string, PostOption>>;
 }
 
-/** The options that a platform requires of every post, by platform. Other platforms require none. */
+/**
+ * The options that a platform requires of every post, by platform. Other platforms require none.
+ */
 const DEMANDS: Readonly<Partial<Record<PlatformId, PostOption>>> = {
   youtube: { title: "A video from Postrider" },
   tiktok: { privacy: "public" },
 };
 
-/**
- * Returns the required options of the platforms that the post goes to. The API refuses the options of a platform
- * without a target.
- */
+/** The API refuses the options of a platform without a target. */
 function demandsOf(
   accounts: readonly LocalAccount[],
   accountIds: readonly string[],
@@ -51,10 +50,7 @@ export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly 
     .map(({ id }) => id);
 }
 
-/**
- * Returns the posts that the demo publishes. Their texts differ in each run, because platforms would refuse equal
- * content as a duplicate.
- */
+/** Texts differ in each run, because platforms would refuse equal content as a duplicate. */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
   // The picture is a JPEG, because this is the only image type that every platform accepts.

@@ -49,10 +49,7 @@ const timeoutMs = 120_000;
 const maxIntervalMs = 50;
 const { stdout } = process;
 
-/**
- * Prints the progress of a post's targets until all of them have ended: in place on a terminal, otherwise
- * one line for each change.
- */
+/** Until all targets have ended: in place on a terminal, otherwise one line for each change. */
 export async function watchPost(
   client: Client,
   post: PostDetail,

@@ -19,10 +19,8 @@ export interface DemoWorkspace {
 const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
 
 /**
- * Creates the demo workspace, its API key and its accounts unless they exist.
- *
- * @param known The workspace and API key that an earlier start stored; they are used only if the database still has
- *   the workspace.
+ * Creates what does not exist yet. `known` is what an earlier start stored, used only if the
+ * database still has the workspace.
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
@@ -61,10 +59,7 @@ async function createWorkspace(peer: Peer): Promise<Demo> {
   return { workspaceId, apiKey: key };
 }
 
-/**
- * Returns the demo account of a platform. Undefined when the stack uses the real platform: there users connect their
- * own accounts.
- */
+/** Undefined for a real platform: there users connect their own accounts. */
 async function makeAccount(
   peer: Peer,
   request: { readonly workspaceId: string; readonly platform: string },

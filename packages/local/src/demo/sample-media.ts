@@ -41,10 +41,7 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
-/**
- * Number of Huffman codes of each length from 1 to 16 in the JPEG standard's table for DC differences (ITU-T T.81,
- * table K.3).
- */
+/** Codes of each length from 1 to 16 for DC differences (ITU-T T.81, table K.3). */
 const DC_LENGTHS = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 const DC_CODES = ["00", "010", "011", "100", "101", "110", "1110", "11110", "111110"];
 /** The only Huffman code for AC coefficients in the sample JPEG: end of block. */
@@ -74,10 +71,7 @@ export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/**
- * Encodes each grey block of a JPEG as the difference from the block before: the number of bits, the bits, and the end
- * of the block.
- */
+/** Each block as the difference from the one before: number of bits, bits, end of block. */
 function greyBlocks(columns: number, rows: number): Buffer {
   let bits = "";
   let last = 0;

@@ -2,28 +2,41 @@ export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
   readonly framesPerSecond: number;
-  /** Frame width in pixels. Width and height are multiples of 16; a frame has 1.5 bytes per pixel. */
+  /**
+   * Frame width in pixels. Width and height are multiples of 16; a frame has 1.5 bytes per pixel.
+   */
   readonly width: number;
   readonly height: number;
-  /** Degrees by which a player rotates the video: 0, 90, 180 or 270. */
   readonly rotation: number;
-  /** Additional MP4 boxes at the end of the `moov` box, at the end of its track, and at the end of the file. */
+  /**
+   * Additional MP4 boxes at the end of the `moov` box, at the end of its track, and at the end of
+   * the file.
+   */
   readonly inMovie: readonly Buffer[];
   readonly inTrack: readonly Buffer[];
   readonly behind: readonly Buffer[];
 }
 
-/** Number of pictures per second of a sample video; each is shown for several frames, so that the file stays small. */
+/**
+ * Number of pictures per second of a sample video; each is shown for several frames, so that the
+ * file stays small.
+ */
 const PICTURES_PER_SECOND = 10;
 const TIMESCALE = 600;
 const SIDE = 16;
-/** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
+/**
+ * First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x
+ * 1,024.
+ */
 const SEQUENCE_HEAD = Buffer.from("67420028", "hex");
 const PICTURE = Buffer.from("68ce3880", "hex");
 const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
-/** Generates a short valid video: H.264, 128 x 96 pixels and 30 frames per second by default, no sound, `moov` in front. */
+/**
+ * Generates a short valid video: H.264, 128 x 96 pixels and 30 frames per second by default, no
+ * sound, `moov` in front.
+ */
 export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayBuffer> {
   const video: SampleVideo = {
     brand: "isom",
@@ -40,8 +53,8 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   const count = Math.max(1, Math.round(video.seconds * PICTURES_PER_SECOND));
   const frames = Array.from({ length: count }, (_, index) => frame(video, index));
   const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
-  // This first call only measures the length of the `moov` box, with 0 as the offset of the frames. The offset is a
-  // field of fixed length, so the box with the real offset has the same length.
+  // This first call only measures the length of the `moov` box, with 0 as the offset of the frames.
+  // The offset is a field of fixed length, so the box with the real offset has the same length.
   const movieBytes = movie(video, frames, 0).length;
   const data = type.length + movieBytes + 8;
   return Uint8Array.from(
@@ -68,32 +81,23 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
 }
 
-/**
- * Encodes a number in H.264's Exp-Golomb code: the bits of the number plus one, after one zero for each of these bits
- * except the first.
- */
+/** The number plus one in bits, after one zero for each of them except the first. */
 function exponentialGolomb(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
 }
 
-/**
- * Returns the H.264 sequence parameter set. Every frame is an IDR picture of uncompressed macroblocks, so no encoder is
- * needed.
- */
+/** Every frame is an IDR picture of uncompressed macroblocks, so no encoder is needed. */
 function sequence({ width, height }: SampleVideo): Buffer {
   const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
-  // The bits before the frame size in the H.264 parameter set are five zeros and "no gaps". The bits after it are:
-  // whole frames, no cropping, no usability information, and the end.
+  // The bits before the frame size in the H.264 parameter set are five zeros and "no gaps". The
+  // bits after it are: whole frames, no cropping, no usability information, and the end.
   const bits = `111110${sides.join("")}10001`;
   const bytes = bits.padEnd(Math.ceil(bits.length / 8) * 8, "0").match(/.{8}/g) ?? [];
   return Buffer.concat([SEQUENCE_HEAD, Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))]);
 }
 
-/**
- * Encodes a frame of the video with its length in front. Pixel values are never 0, so that the frame contains no H.264
- * start code.
- */
+/** With its length in front. Pixels are never 0, so a frame contains no H.264 start code. */
 function frame({ width, height }: SampleVideo, index: number): Buffer {
   const count = (width / SIDE) * (height / SIDE);
   const macroblocks = Array.from({ length: count }, (_, at) => {
@@ -167,7 +171,8 @@ function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: numb
     u16(24, 0xffff),
     configuration,
   );
-  // The number of frames is seldom that of the pictures, so each frame names the picture that it shows.
+  // The number of frames is seldom that of the pictures, so each frame names the picture that it
+  // shows.
   const seconds = frames.length / PICTURES_PER_SECOND;
   const count = Math.max(1, Math.round(seconds * video.framesPerSecond));
   const shown = Array.from({ length: count }, (_, at) => Math.floor((at * frames.length) / count));

@@ -21,11 +21,8 @@ export function javaProgram(env: JavaEnvironment): string {
 }
 
 /**
- * Checks that Java 17 is installed and the server's jars are in `kafka/lib`; Maven downloads the jars when they are missing
- * or `pom.xml` has changed.
- *
- * @returns The class path.
- * @throws Error in one line that names the missing program.
+ * Checks Java 17 and the jars in `kafka/lib`, which Maven downloads if they are missing or
+ * `pom.xml` has changed. Returns the class path; throws in one line that names the missing program.
  */
 export async function ensureKafkaJars(env: JavaEnvironment): Promise<string> {
   await requireJava(env);
@@ -36,7 +33,10 @@ export async function ensureKafkaJars(env: JavaEnvironment): Promise<string> {
   return join(lib, "*");
 }
 
-/** Parses the major version in the output of `java -version`: 17 from `"17.0.15"`, 8 from `"1.8.0_412"`. */
+/**
+ * Parses the major version in the output of `java -version`: 17 from `"17.0.15"`, 8 from
+ * `"1.8.0_412"`.
+ */
 export function javaMajorVersion(text: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(text);
   return match === null ? undefined : Number(match[1]);
@@ -55,8 +55,8 @@ async function requireJava(env: JavaEnvironment): Promise<void> {
     throw new Error(`Kafka needs Java 17 or newer; "${program}" is ${version ?? "something else"}`);
 }
 
-// Downloads the jars into a temporary folder and renames it at the end, so that concurrent or interrupted downloads
-// leave no incomplete library.
+// Downloads the jars into a temporary folder and renames it at the end, so that concurrent or
+// interrupted downloads leave no incomplete library.
 async function download(env: JavaEnvironment, stamp: string): Promise<void> {
   const unfinished = join(folder, `lib-unfinished-${process.pid}`);
   mkdirSync(unfinished, { recursive: true });

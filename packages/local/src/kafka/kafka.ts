@@ -37,11 +37,7 @@ const jvmFlags = [
   "-Dorg.apache.logging.log4j.level=WARN",
 ];
 
-/**
- * Starts one Apache Kafka broker (KRaft) on the loopback address. If its data folder is new, it is formatted first.
- *
- * @throws Error in one line when Java or Maven is missing, or with the broker's own message.
- */
+/** @throws Error in one line when Java or Maven is missing, or with the broker's own message. */
 export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> {
   const dataDir = resolve(options.dataDir);
   const env = options.env ?? javaEnvironment();
@@ -86,8 +82,8 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
   if (existsSync(done)) return;
 
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts with a dash as an
-  // option.
+  // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts
+  // with a dash as an option.
   const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {
@@ -99,9 +95,6 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
   writeFileSync(done, `${clusterId}\n`);
 }
 
-/**
- * The ports and the log folder of one local Kafka broker. All its other properties are the same for every local broker.
- */
 export interface BrokerPlace {
   readonly port: number;
   readonly controllerPort: number;
@@ -111,9 +104,9 @@ export interface BrokerPlace {
 /**
  * `server.properties` of a single KRaft node on the loopback address.
  *
- * The two delays for consumer groups are 0: with the broker's defaults, a consumer would wait 3 s to join a group, and every
- * offset commit would wait 5 to 10 ms. Topics are not created automatically, so that a misspelt topic is an error as in
- * production.
+ * The two delays for consumer groups are 0: with the broker's defaults, a consumer would wait 3 s
+ * to join a group, and every offset commit would wait 5 to 10 ms. Topics are not created
+ * automatically, so that a misspelt topic is an error as in production.
  */
 export function brokerProperties(
   { port, controllerPort, logDir }: BrokerPlace,
@@ -141,7 +134,8 @@ export function brokerProperties(
     "log.retention.hours": "336",
     "log.segment.bytes": "67108864",
     "log.cleaner.dedupe.buffer.size": "4194304",
-    // A Kafka broker that starts after a kill waits until its own old registration expires, which takes 9 s by default.
+    // A Kafka broker that starts after a kill waits until its own old registration expires, which
+    // takes 9 s by default.
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "400",
     "num.network.threads": "2",
@@ -156,8 +150,8 @@ export function brokerProperties(
 const partitions = 12;
 
 /**
- * Creates the missing Kafka topics, and requests the offsets of every consumer group until the broker answers. A new
- * broker is still loading its group coordinator, which consumers would report as a failure.
+ * Also asks for the offsets of every consumer group until the broker answers: a new broker still
+ * loads its group coordinator, which consumers would report as a failure.
  */
 export async function prepareTopics(brokers: readonly string[]): Promise<void> {
   const kafka = new Kafka({

@@ -13,7 +13,7 @@ import { type LoggedChild, startChild, toPart } from "#src/processes/start-child
 import type { RunningPart } from "#src/processes/supervised-part.ts";
 import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
 
-/** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
+/** Disposing stops the server and keeps its data. */
 export interface EmbeddedPostgres extends RunningPart {
   readonly url: string;
   readonly port: number;
@@ -23,19 +23,13 @@ export interface EmbeddedPostgres extends RunningPart {
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly port?: number;
-  /**
-   * Password of the owner of the Postgres cluster, which cannot change later. The default is for clusters of tests
-   * only.
-   */
+  /** Of the cluster's owner; it cannot change later. The default is for clusters of tests only. */
   readonly password?: string;
   readonly logFile?: string;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/**
- * Settings for small machines: little memory, few background processes. None of them reduces durability, because
- * the services refuse to start when fsync or synchronous_commit is off.
- */
+/** For small machines. None reduces durability: services refuse to start without fsync. */
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -60,12 +54,9 @@ const settings = {
 const startTimeoutMs = 60_000;
 
 /**
- * Starts Postgres on the loopback address, and creates the cluster first unless it exists.
- *
- * If this process is root, Postgres runs as `nobody`. The next start recovers the data of a killed server.
- *
- * @throws Error with a message of one line, if `nobody` cannot enter the folder, another server uses the folder, or the
- * server does not start.
+ * Creates the cluster unless it exists. For root, Postgres runs as `nobody`. The next start
+ * recovers the data of a killed server. Throws in one line if `nobody` cannot enter the folder,
+ * another server uses it, or the server does not start.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -89,15 +80,13 @@ export async function startEmbeddedPostgres(
     throw new Error(`Postgres did not start on ${dataDir} within ${startTimeoutMs / 1000} s`);
 
   const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
-  // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they disconnect.
+  // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they
+  // disconnect.
   const part = toPart(started, ["SIGINT", 10_000], ["SIGQUIT", 5_000], ["SIGKILL", 1_000]);
   return { ...part, url, port, dataDir };
 }
 
-/**
- * Starts the Postgres server. Returns undefined when the start must be tried again, because processes of a killed
- * server may still be ending.
- */
+/** Undefined to try again, because processes of a killed server may still be ending. */
 async function tryStart(
   cluster: ClusterOptions,
   options: EmbeddedPostgresOptions & { port: number; logFile: string },
@@ -107,7 +96,8 @@ async function tryStart(
   restrictMode(dataDir);
   const all = { ...settings, port: String(options.port), ...options.settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // Postgres runs in a separate process group: Ctrl-C in the terminal must not stop the database before its clients.
+  // Postgres runs in a separate process group: Ctrl-C in the terminal must not stop the database
+  // before its clients.
   const started = startChild(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
     ...cluster.user,
     detached: true,
@@ -124,10 +114,7 @@ async function tryStart(
   throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
 }
 
-/**
- * Waits until the Postgres server is ready, and returns false when it ended before. It reads the server's pid file, as
- * pg_ctl does: the server writes "ready" into it.
- */
+/** False when the server ended. As pg_ctl, it reads the pid file for the word "ready". */
 async function becomesReady(started: LoggedChild, dataDir: string): Promise<boolean> {
   const { child } = started;
   let failed: Error | undefined;

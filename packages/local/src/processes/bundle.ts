@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "no
 import { dirname, join, relative } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 
-/** The modules of a bundle with their times of modification, to find out whether the bundle is still current. */
+/** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
 
 /** Packages with native parts or files of their own stay where they are. */
@@ -10,13 +10,9 @@ const EXTERNAL = [/\.node$/, /^sharp$/, /heif/];
 const ENTRY = "src/main.ts";
 
 /**
- * Makes one file of a service and all its modules, unless it exists and none of them has changed since. A bundle starts in
- * half the processor time: Node neither finds nor reads 600 modules, nor strips their types.
- *
- * The libraries are a file of their own without a source map, so that stack traces name our source files and the map stays
- * small.
- *
- * @param folder The folder of the service. @returns The path of the file to start.
+ * Made unless it exists and no module has changed. A bundle starts in half the processor time: Node
+ * neither finds nor reads 600 modules, nor strips types. The libraries are a file of their own
+ * without a source map, so that stack traces name our files and the map stays small.
  */
 export async function bundle(folder: string): Promise<string> {
   const output = join(folder, "dist");
@@ -60,14 +56,19 @@ async function write(folder: string, output: string): Promise<void> {
   put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
 }
 
-/** Replaces a file as a whole, because other processes may start it or write it at the same time. */
+/**
+ * Replaces a file as a whole, because other processes may start it or write it at the same time.
+ */
 function put(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, content);
   renameSync(temporary, path);
 }
 
-/** Lets each module find the files beside it, such as SQL, although its code runs from the folder of the bundle. */
+/**
+ * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
+ * the bundle.
+ */
 function keepPlaces(output: string): Plugin {
   return {
     name: "keep-places",

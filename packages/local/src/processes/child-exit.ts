@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-/** Resolves when a child process has ended, with the reason: `SIGKILL` or `exit code 1`. */
+/** With the reason: `SIGKILL` or `exit code 1`. */
 export function childExit(child: ChildProcess): Promise<string> {
   const describe = (): string => child.signalCode ?? `exit code ${child.exitCode ?? "unknown"}`;
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
@@ -11,12 +11,12 @@ export function childExit(child: ChildProcess): Promise<string> {
   });
 }
 
-/** A signal that ends a process, and how long to wait for the end before the next one. */
+/** `waitMs` is the wait before the next signal. */
 export type StopStep = readonly [signal: NodeJS.Signals, waitMs: number];
 
 /**
- * Ends a child process: sends each signal in turn, with a wait after each. The last signal should be SIGKILL.
- * A stopped child (SIGSTOP) is continued first, because otherwise only SIGKILL would reach it.
+ * The last signal should be SIGKILL. A stopped child (SIGSTOP) is continued first, because
+ * otherwise only SIGKILL would reach it.
  */
 export async function endChild(child: ChildProcess, steps: readonly StopStep[]): Promise<void> {
   const exited = childExit(child);

@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A TCP proxy with one address for several backends. Disposing of it closes the address and every connection. */
+/** Disposing closes the address and every connection. */
 export interface Forwarder extends AsyncDisposable {
   readonly port: number;
 }
 
 /**
- * Forwards TCP connections to backends of the loopback address in turn. Backends that are not ready come last, and a backend
- * that refuses is skipped, so the address answers while at least one backend runs.
+ * In turn. Backends that are not ready come last, and one that refuses is skipped, so the address
+ * answers while at least one runs.
  */
 export async function startForwarder(
   port: number,
@@ -61,7 +61,8 @@ function forward(open: Set<Socket>, client: Socket, [port, ...others]: readonly 
   });
 }
 
-// Handles errors of the connection. Without a listener, the reset of a connection would end this process.
+// Handles errors of the connection. Without a listener, the reset of a connection would end this
+// process.
 function track(open: Set<Socket>, socket: Socket): void {
   open.add(socket);
   socket.on("error", () => socket.destroy());

@@ -7,12 +7,7 @@ import { readHolder } from "#src/processes/hold.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { identifyProcess, stillRuns } from "#src/processes/process-identity.ts";
 
-/**
- * Checks whether a process can listen on a TCP port of an IPv4 address now.
- *
- * @param port 0 asks the kernel for any free port.
- * @returns The port that was bound and released again, or undefined when the port is taken or not permitted.
- */
+/** 0 asks the kernel for any free port. Undefined when the port is taken or not permitted. */
 export function probePort(port: number, host = "127.0.0.1"): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -26,9 +21,9 @@ export function probePort(port: number, host = "127.0.0.1"): Promise<number | un
 }
 
 /**
- * Finds distinct ports that stay usable over restarts: they are below the range from which the kernel takes the local port
- * of outgoing connections. In that range a client that retries a dead server may be given the server's own port.
- * Each port is reserved until this process ends, so that several launchers on one machine never choose the same port.
+ * Below the range of local ports of outgoing connections, where a client that retries a dead server
+ * may be given the server's own port. Reserved until this process ends, so that launchers on one
+ * machine never choose the same.
  */
 export async function findStablePorts(count: number): Promise<number[]> {
   const highest = Math.min(lowestEphemeralPort(), 32_000) - 1;
@@ -44,7 +39,6 @@ export async function findStablePorts(count: number): Promise<number[]> {
   return [...found];
 }
 
-/** Finds one port that stays usable over restarts, as `findStablePorts` does for several. */
 export async function findStablePort(): Promise<number> {
   const [port = 0] = await findStablePorts(1);
   return port;
@@ -59,15 +53,13 @@ function lowestEphemeralPort(): number {
   }
 }
 
-/** Folder with one file for each reserved port; the file identifies the process that reserved it. */
+/** One file for each reserved port identifies the process that reserved it. */
 const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
 const reserved = new Set<number>();
 
 /**
- * Reserves a port until this process ends. Without a reservation, another launcher could take the port while no process
- * listens on it: between the choice of the port and the start of its server, and while a process of the stack is down.
- *
- * @returns False when another running process has reserved the port.
+ * Until this process ends: another launcher could otherwise take a port before its server starts or
+ * while it is down. False when another running process has reserved it.
  */
 export function reservePort(port: number): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -92,10 +84,7 @@ function releaseAll(): void {
   for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
 }
 
-/**
- * Creates a hard link and returns whether that succeeded. Creating a link is atomic: only one of two concurrent
- * processes reserves the port.
- */
+/** Creating a link is atomic: only one of two processes reserves the port. */
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);

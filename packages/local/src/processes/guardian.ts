@@ -5,10 +5,10 @@ import { identifyProcess } from "#src/processes/process-identity.ts";
 /**
  * Ends child processes when this process ends without having stopped them, even after `kill -9`.
  *
- * Postgres and Kafka run in separate process groups and do not watch their parent, so nothing else would end them. The
- * guardian is a small shell process that reads from a pipe which processes to guard. The kernel closes the pipe when
- * this process ends. The shell checks the start time before it sends a signal, so that a process that reuses a pid is
- * not signalled.
+ * Postgres and Kafka run in separate process groups and do not watch their parent, so nothing else
+ * would end them. The guardian is a small shell process that reads from a pipe which processes to
+ * guard. The kernel closes the pipe when this process ends. The shell checks the start time before
+ * it sends a signal, so that a process that reuses a pid is not signalled.
  */
 const script = `
 list=""
@@ -33,10 +33,8 @@ let guardian: ChildProcess | undefined;
 const guarded = new Set<number>();
 
 /**
- * Makes the guardian, a shell process that outlives this process, send `signal` to the process `pid` if this process
- * ends first. A repeated call replaces the signal.
- *
- * @param signal Without the SIG prefix, for example `INT`.
+ * A shell process outlives this one and sends `signal` if this process ends first. A repeated call
+ * replaces the signal.
  */
 function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
   const identity = identifyProcess(pid);
@@ -50,9 +48,8 @@ function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
 }
 
 /**
- * Stops guarding a process that has ended, or that another guardian guards from now on. Without a guarded process the
- * guardian (a shell process) ends, and the call waits for that: on a system where no process adopts orphans, the
- * guardian would stay as a zombie.
+ * Without a guarded process the guardian ends, and the call waits for that: on a system where no
+ * process adopts orphans, it would stay as a zombie.
  */
 async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);
@@ -67,9 +64,8 @@ async function unguardProcess(pid: number): Promise<void> {
 }
 
 /**
- * Guards a child process from its start to its end, so that it never outlives this process, not even while it starts.
- *
- * @returns A promise that resolves when the child has ended, with the reason: `SIGKILL` or `exit code 1`.
+ * From its start on, so that a child never outlives this process. Resolves with the reason of its
+ * end: `SIGKILL` or `exit code 1`.
  */
 export async function guardChild(child: ChildProcess, signal: "INT" | "TERM"): Promise<string> {
   const { pid } = child;
@@ -80,8 +76,8 @@ export async function guardChild(child: ChildProcess, signal: "INT" | "TERM"): P
 }
 
 function spawnGuardian(): ChildProcess {
-  // The guardian shell runs in a separate process group: Ctrl-C in the terminal must not end it before the guarded
-  // processes.
+  // The guardian shell runs in a separate process group: Ctrl-C in the terminal must not end it
+  // before the guarded processes.
   const child = spawn("/bin/sh", ["-c", script, "postrider-guardian"], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -89,8 +85,8 @@ function spawnGuardian(): ChildProcess {
     cwd: "/",
   });
   child.unref();
-  // An error of the guardian shell is ignored: the stack works without it, and the next start ends the processes that
-  // were left behind.
+  // An error of the guardian shell is ignored: the stack works without it, and the next start ends
+  // the processes that were left behind.
   child.on("error", () => {});
   child.stdin.on("error", () => {});
   if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();

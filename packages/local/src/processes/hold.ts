@@ -8,19 +8,15 @@ import {
 } from "#src/processes/process-identity.ts";
 
 /**
- * Keeps one process of the local stack from being restarted while the process `holderPid` runs. The hold file names the
- * holder. A hold file that names no process, for example an empty one, keeps the process down until the file is
- * removed.
+ * While `holderPid` runs. A hold file that names no process, for example an empty one, keeps the
+ * process down until it is removed.
  */
 export function holdPart(holdDir: string, name: string, holderPid: number): void {
   mkdirSync(holdDir, { recursive: true });
   writeJsonFile(join(holdDir, name), identifyProcess(holderPid));
 }
 
-/**
- * Returns true when the process that a hold file names has ended, and removes the hold file in that case. A hold file
- * keeps a process of the local stack down.
- */
+/** Removes the hold file if its process has ended. */
 export function holderIsGone(file: string): boolean {
   const holder = readHolder(file);
   if (holder === undefined || stillRuns(holder)) return false;
@@ -29,7 +25,6 @@ export function holderIsGone(file: string): boolean {
   return true;
 }
 
-/** Reads which process a hold file or a reservation names. */
 export function readHolder(file: string): ProcessIdentity | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));

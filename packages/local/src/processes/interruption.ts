@@ -1,7 +1,6 @@
 /**
- * Returns an abort signal for the first request to stop this process: a signal of the operating system, or the end of
- * the bootstrap program that started this process, which closes the channel between them. The channel alone does not
- * keep the process alive.
+ * Aborted by a signal, or when the bootstrap program that started this process ends and closes
+ * their channel, which alone does not keep this process alive.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();

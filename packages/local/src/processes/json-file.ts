@@ -1,9 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/**
- * Writes a file that only its owner can read, in one atomic step: other processes read either the old text or the new
- * one.
- */
+/** For its owner only, in one atomic step: others read either the old text or the new one. */
 export function writeJsonFile(path: string, value: unknown): void {
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

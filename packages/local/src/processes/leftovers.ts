@@ -14,18 +14,16 @@ import type { Layout } from "#src/stack/layout.ts";
 const SQLITE_BUSY = 5;
 
 /**
- * Locks a file for this process until the lock is disposed of or the process ends in any way. Node itself offers no lock of
- * the operating system, but its SQLite does, on Linux and macOS alike. Unlike a file that names its owner, such a lock is
- * never left behind by a killed process, so no process ever has to decide whether it may remove one.
- *
- * @param path A file that only locks use. It is created if it is missing, and stays empty.
- * @returns The lock; undefined if another process, or this one, has locked the file.
+ * Until disposed of or the process ends in any way. Node offers no lock of the operating system,
+ * but its SQLite does. Unlike a file that names its owner, it is never left behind by a killed
+ * process. `path` is an empty file only for locks; undefined if it is locked.
  */
 function tryLockFile(path: string): Disposable | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // SQLite gives the lock for writing to exactly one of several connections. With `begin exclusive` all of them could
-    // fail, because each connection needs the others to stop reading for a moment.
+    // SQLite gives the lock for writing to exactly one of several connections. With
+    // `begin exclusive` all of them could fail, because each connection needs the others to stop
+    // reading for a moment.
     database.exec("pragma journal_mode = memory; begin immediate");
     return { [Symbol.dispose]: () => database.close() };
   } catch (error) {
@@ -40,14 +38,12 @@ function tryLockFile(path: string): Disposable | undefined {
 const politeMs = 3_000;
 const killedMs = 5_000;
 
-/** The claim of a launcher on the data folder of a local stack. Disposing of it lets another launcher claim the folder. */
+/** Disposing lets another launcher claim the folder. */
 export type FolderClaim = Disposable;
 
 /**
- * Makes this process the only launcher of a local stack in a data folder, and ends the processes that a killed launcher
- * left behind.
- *
- * @throws Error in one line when another launcher still runs there.
+ * Ends the processes that a killed launcher left. Throws in one line when another launcher still
+ * runs there.
  */
 export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   mkdirSync(layout.dataDir, { recursive: true });
@@ -67,7 +63,8 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   return { [Symbol.dispose]: () => release(layout, lock) };
 }
 
-// The launcher releases its lock last, because the next launcher that gets the lock writes files with the same names.
+// The launcher releases its lock last, because the next launcher that gets the lock writes files
+// with the same names.
 function release(layout: Layout, lock: Disposable): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile])
     rmSync(file, { force: true });
@@ -80,9 +77,7 @@ export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
 }
 
-/**
- * Records the processes of the local stack, so that the next launcher can end them if the current launcher is killed.
- */
+/** For the next launcher, if the current one is killed. */
 export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
   writeJsonFile(layout.processesFile, identities);
@@ -104,16 +99,14 @@ async function endLeftovers(layout: Layout): Promise<void> {
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
   if (postmaster !== undefined)
-    // On SIGINT, Postgres disconnects its clients and stops. On SIGTERM, it would wait until its clients disconnect.
+    // On SIGINT, Postgres disconnects its clients and stops. On SIGTERM, it would wait until its
+    // clients disconnect.
     await end(postmaster, "SIGINT");
 
   rmSync(layout.processesFile, { force: true });
 }
 
-/**
- * Ends a process that a killed launcher left behind. The identity is checked before each signal, because another
- * process may have the pid by now.
- */
+/** Checked before each signal, because another process may have the pid by now. */
 async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<void> {
   for (const [signals, waitMs] of [
     [[polite, "SIGCONT"], politeMs],

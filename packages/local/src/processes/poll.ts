@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * Calls the function `ask` repeatedly until it returns a result.
- *
- * @param ask Returns undefined for "not yet"; an error that it throws ends the wait.
- * @returns The first result, or undefined when `timeoutMs` passed without a result.
- */
+/** Until `ask` returns something; undefined when `timeoutMs` passed. An error ends the wait. */
 export async function poll<T>(
   ask: () => T | undefined | Promise<T | undefined>,
   options: { everyMs: number; timeoutMs: number },

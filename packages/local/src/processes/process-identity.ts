@@ -1,16 +1,13 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/**
- * Identifies a process, so that it is not mistaken for a later one with the same pid.
- * `bootId` and `startTicks` (clock ticks since boot) come from `/proc`.
- */
+/** Against reused pids. `bootId` and `startTicks` (clock ticks since boot) are from `/proc`. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTicks: number;
   readonly bootId: string;
 }
 
-/** Reads the identity of a process; undefined when it does not run (a zombie does not run). */
+/** Undefined when it does not run (a zombie does not run). */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   const parsed = stat === undefined ? undefined : parseProcStat(stat);
@@ -19,7 +16,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   return { pid, startTicks: parsed.startTicks, bootId: bootId() };
 }
 
-/** Whether the identified process itself still runs. A process that SIGSTOP stopped counts as running. */
+/** A process that SIGSTOP stopped counts as running. */
 export function stillRuns(identity: ProcessIdentity): boolean {
   const now = identifyProcess(identity.pid);
   return (
@@ -27,10 +24,7 @@ export function stillRuns(identity: ProcessIdentity): boolean {
   );
 }
 
-/**
- * Parses the state and the start time in a line of `/proc/<pid>/stat`.
- * The command name is in parentheses and may contain spaces and parentheses, so the fields are counted from the last parenthesis.
- */
+/** Fields are counted from the last parenthesis: the command name may contain parentheses. */
 export function parseProcStat(line: string): { state: string; startTicks: number } | undefined {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const state = fields[0];
@@ -56,7 +50,8 @@ function bootId(): string {
   return (readProc("/proc/sys/kernel/random/boot_id") ?? "").trim();
 }
 
-// A process may end between two reads, so a file that cannot be read means that the process has ended.
+// A process may end between two reads, so a file that cannot be read means that the process has
+// ended.
 function readProc(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

@@ -15,14 +15,11 @@ export interface ServerProcessOptions {
 
 const startTimeoutMs = 60_000;
 
-/**
- * Starts a server and waits until it accepts connections.
- *
- * @throws Error that ends with the last output of the server.
- */
+/** @throws Error that ends with the last output of the server. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<RunningPart> {
   const { name, program, args, port, graceMs, ...others } = options;
-  // The server runs in a separate process group: Ctrl-C in the terminal must not stop it before its clients.
+  // The server runs in a separate process group: Ctrl-C in the terminal must not stop it before its
+  // clients.
   const started = startChild(program, args, { ...others, detached: true });
   const { child } = started;
   child.once("error", () => {});

@@ -4,7 +4,7 @@ import { endChild, type StopStep } from "#src/processes/child-exit.ts";
 import { guardChild } from "#src/processes/guardian.ts";
 import type { RunningPart } from "#src/processes/supervised-part.ts";
 
-/** A child process that ends with this process, and whose output is appended to a log file. */
+/** It ends with this process; its output is appended to a log file. */
 export interface LoggedChild {
   readonly child: ChildProcess;
   readonly exited: Promise<string>;
@@ -12,7 +12,7 @@ export interface LoggedChild {
   said(): string;
 }
 
-/** Starts a program. `onOrphaned` is the signal that ends it when this process is killed. */
+/** `onOrphaned` is the signal that ends it when this process is killed. */
 export function startChild(
   program: string,
   args: readonly string[],
@@ -34,7 +34,6 @@ export function startChild(
   };
 }
 
-/** Returns the child as a part of the stack, which these signals end. */
 export function toPart({ child, exited }: LoggedChild, ...steps: readonly StopStep[]): RunningPart {
   return {
     pid: child.pid ?? 0,

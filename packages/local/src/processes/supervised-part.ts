@@ -5,7 +5,7 @@ import { holderIsGone } from "#src/processes/hold.ts";
 import { recordProcesses } from "#src/processes/leftovers.ts";
 import type { Layout } from "#src/stack/layout.ts";
 
-/** A running process of the local stack. Disposing of it ends the process. */
+/** Disposing ends the process. */
 export interface RunningPart extends AsyncDisposable {
   readonly pid: number;
   readonly exited: Promise<string>;
@@ -33,8 +33,8 @@ const longestDelayMs = 900;
 const livedLongMs = 5_000;
 
 /**
- * Keeps one process of the stack running. If it ends for any reason, it is started again on its port within a second,
- * unless a hold file keeps it down. A process that SIGSTOP stopped has not ended and is not replaced.
+ * Starts an ended process again on its port within a second, unless a hold file keeps it down. A
+ * process that SIGSTOP stopped has not ended.
  */
 export class SupervisedPart implements AsyncDisposable {
   readonly plan: PartPlan;
@@ -48,10 +48,7 @@ export class SupervisedPart implements AsyncDisposable {
     this.#options = options;
   }
 
-  /**
-   * Id of the supervised process; 0 before the first start. After the process ended, its pid stays until the next
-   * process has started.
-   */
+  /** 0 before the first start; after an end, it stays until the next process has started. */
   get pid(): number {
     return this.#running?.pid ?? 0;
   }
@@ -139,10 +136,7 @@ export class SupervisedPart implements AsyncDisposable {
   }
 }
 
-/**
- * The processes of one local stack. The registry writes their pids to a file, so that the next launcher can end them if
- * the current launcher is killed.
- */
+/** Writes the pids to a file: the next launcher ends them if this one is killed. */
 export class PartRegistry {
   readonly #parts: SupervisedPart[] = [];
   readonly #layout: Layout;
@@ -173,10 +167,7 @@ export class PartRegistry {
     return part;
   }
 
-  /**
-   * Starts the supervision of all processes of the stack: a process that ends is started again, and `onChange` is
-   * called for each restart.
-   */
+  /** `onChange` is called for each restart. */
   supervise(onChange: () => void): void {
     this.#onChange = onChange;
     for (const part of this.#parts) part.supervise();

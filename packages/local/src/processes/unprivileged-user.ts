@@ -7,10 +7,8 @@ export interface ProcessUser {
 }
 
 /**
- * Returns the user as which Postgres must be started, because Postgres refuses to run as root.
- *
- * @param dataDir An existing folder keeps its owner; a new one belongs to `nobody`.
- * @returns undefined when this process is not root and starts Postgres as its own user.
+ * Postgres refuses to run as root. An existing folder keeps its owner; a new one belongs to
+ * `nobody`. Undefined when this process is not root.
  */
 export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -19,7 +17,7 @@ export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   return owner === undefined || owner.uid === 0 ? readNobody() : { uid: owner.uid, gid: owner.gid };
 }
 
-/** Reads uid and gid of `nobody` from the text of `/etc/passwd`; 65534 if the user is not listed. */
+/** 65534 if `nobody` is not listed. */
 export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
   const fields = passwd
     .split("\n")
@@ -30,11 +28,7 @@ export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): Proces
   return fields !== undefined && uid > 0 && gid > 0 ? { uid, gid } : { uid: 65_534, gid: 65_534 };
 }
 
-/**
- * Finds the first folder that a user may not enter, from the root down to `folder` itself.
- *
- * @returns undefined when the user may enter all of them.
- */
+/** From the root down to `folder`; undefined when the user may enter all of them. */
 export function firstClosedFolder(folder: string, user: ProcessUser): string | undefined {
   const folders: string[] = [];
   for (let at = realpathSync(folder); ; at = dirname(at)) {
@@ -43,10 +37,7 @@ export function firstClosedFolder(folder: string, user: ProcessUser): string | u
   }
 }
 
-/**
- * Whether a user may enter a folder. The execute bit that applies to the user decides: the bit for the owner, for the
- * group, or for others.
- */
+/** By the execute bit that applies to the user: of the owner, the group, or others. */
 export function mayEnter(
   folder: { mode: number; uid: number; gid: number },
   user: ProcessUser,

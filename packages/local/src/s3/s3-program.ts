@@ -8,7 +8,7 @@ import { root } from "#src/stack/layout.ts";
 const run = promisify(execFile);
 
 /**
- * Versity's S3 gateway over a folder (Apache 2.0), used as the S3 server of tests: it checks signatures as AWS does,
+ * Versity's S3 gateway over a folder (Apache 2.0), for tests: it checks signatures as AWS does,
  * which the S3 servers on npm and Maven do not.
  */
 const module = "github.com/versity/versitygw/cmd/versitygw";
@@ -21,22 +21,22 @@ export type GoEnvironment = Readonly<Record<string, string | undefined>>;
 
 const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];
 /**
- * Go build flags in CI, where each run builds the S3 server: without debug data and optimizations the build takes 79 instead
- * of 108 s of CPU time, and the tests are as fast. Benchmarks need the optimized server.
+ * Without debug data and optimizations the build takes 79 instead of 108 s of CPU time. Benchmarks
+ * need the optimized server.
  */
 const CI_FLAGS = ["-gcflags=all=-N -l -dwarf=false"];
 
-/** The flags of all Go builds. Programs that are built with the same flags share what Go has compiled of its own library. */
+/**
+ * The flags of all Go builds. Programs that are built with the same flags share what Go has
+ * compiled of its own library.
+ */
 export function goBuildFlags(env: GoEnvironment): readonly string[] {
   return env.CI === "true" ? [...BUILD_FLAGS, ...CI_FLAGS] : BUILD_FLAGS;
 }
 
 /**
- * Builds the S3 server unless this checkout has built it before; the first build, with its downloads, takes about two
- * minutes.
- *
- * @returns The path of the program.
- * @throws Error in one line that names the missing program, or quotes Go's own message.
+ * Once a checkout; the first build takes about two minutes. Throws in one line that names the
+ * missing program, or quotes Go's own message.
  */
 export async function ensureS3Program(env: GoEnvironment = environment): Promise<string> {
   const program = join(folder, `versitygw-${version}`);
@@ -45,7 +45,10 @@ export async function ensureS3Program(env: GoEnvironment = environment): Promise
   return program;
 }
 
-/** Parses the minor version in the output of `go version`: 26 from `go version go1.26.8 linux/amd64`. */
+/**
+ * Parses the minor version in the output of `go version`: 26 from
+ * `go version go1.26.8 linux/amd64`.
+ */
 export function goMinorVersion(text: string): number | undefined {
   const match = /\bgo1\.(\d+)/.exec(text);
   return match === null ? undefined : Number(match[1]);
@@ -70,8 +73,8 @@ async function findGo(env: GoEnvironment): Promise<string> {
   );
 }
 
-// Builds the S3 server in a temporary folder and renames the program at the end, so that concurrent or interrupted
-// builds leave no incomplete program.
+// Builds the S3 server in a temporary folder and renames the program at the end, so that concurrent
+// or interrupted builds leave no incomplete program.
 async function build(go: string, env: GoEnvironment, program: string): Promise<void> {
   const unfinished = `${program}-unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
@@ -88,7 +91,7 @@ async function build(go: string, env: GoEnvironment, program: string): Promise<v
   }
 }
 
-/** Returns the last line of Go's output, because the earlier lines only name downloads. */
+/** The earlier lines only name downloads. */
 function goReason(error: unknown): string {
   const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
   return said.split("\n").at(-1) || String(error);

@@ -19,7 +19,7 @@ export interface EmbeddedS3 extends RunningPart {
 export interface S3Options {
   readonly dataDir: string;
   readonly port?: number;
-  /** Access keys from an earlier start of the S3 server. Default: new keys are created. */
+  /** From an earlier start. Default: new keys are created. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
   readonly logFile?: string;
   readonly env?: GoEnvironment;
@@ -29,10 +29,8 @@ const bucket = "postrider-media";
 const region = "us-east-1";
 
 /**
- * Starts an S3 server on the loopback address that checks signatures. It is for tests only: it does not sync its data to
- * disk.
- *
- * @throws Error with a message of one line, if Go is not installed, the build fails or the server does not start.
+ * For tests only: it does not sync its data to disk. Throws in one line if Go is missing, the build
+ * fails or the server does not start.
  */
 export async function startS3(options: S3Options): Promise<EmbeddedS3> {
   const dataDir = resolve(options.dataDir);
@@ -43,8 +41,8 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
     accessKeyId: `PR${randomBytes(9).toString("hex").toUpperCase()}`,
     secretAccessKey: randomBytes(30).toString("base64url"),
   };
-  // Each folder in the root folder is a bucket. Object metadata is stored in files, because some file systems lack
-  // extended attributes.
+  // Each folder in the root folder is a bucket. Object metadata is stored in files, because some
+  // file systems lack extended attributes.
   const [buckets, facts] = [join(dataDir, "buckets"), join(dataDir, "facts")];
   for (const folder of [join(buckets, bucket), join(facts, bucket)])
     mkdirSync(folder, { recursive: true });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type EmbeddedS3, startS3 } from "#src/s3/s3.ts";
 import { makeTestFolder } from "#src/stack/test-folder.ts";
 
-/** Starts an S3 server for one test file in a temporary folder; disposing of it removes the folder. */
+/** In a temporary folder, which disposing removes. */
 export async function startTestS3(): Promise<EmbeddedS3> {
   const folder = makeTestFolder("s3");
   const s3 = await startS3({ dataDir: join(folder, "data") });

@@ -7,11 +7,7 @@ import { root } from "#src/stack/layout.ts";
 import type { Secrets } from "#src/stack/secrets.ts";
 import { databaseServices } from "#src/stack/services.ts";
 
-/**
- * Creates the database roles and schemas of the services and runs their migrations. Repeating it changes nothing.
- *
- * @throws Error in one line when the database does not answer or a migration fails.
- */
+/** Repeating it changes nothing. Throws in one line. */
 export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promise<void> {
   const roles = databaseServices.map((service) => ({
     service,
@@ -39,7 +35,7 @@ export function withoutPassword(url: string): string {
   return shown.toString();
 }
 
-/** Returns the message of an error, or its code, because network errors often have no message. */
+/** Or its code, because network errors often have no message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
 

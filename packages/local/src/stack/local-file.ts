@@ -2,7 +2,7 @@ import { readJsonFile } from "#src/processes/json-file.ts";
 import type { ServiceName } from "#src/stack/services.ts";
 import type { TimeSettings } from "#src/stack/time-settings.ts";
 
-/** A replica of a service. `pid` is the process id of the listening process itself. */
+/** `pid` is that of the listening process itself. */
 export interface LocalService {
   readonly pid: number;
   readonly url: string;

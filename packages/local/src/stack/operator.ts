@@ -6,7 +6,7 @@ export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
 export class OperatorError extends Error {
   override name = "OperatorError";
-  /** What the tool printed on standard error; the last line is a JSON object with the error code. */
+  /** Its last line is a JSON object with the error code. */
   readonly stderr: string;
 
   constructor(words: readonly string[], stderr: string) {
@@ -16,20 +16,14 @@ export class OperatorError extends Error {
 }
 
 /**
- * Runs the operator's tool against a stack with `--json`, inside this process, and returns what it printed.
- * A separate process would cost half a second of CPU time for each command.
- *
- * @throws OperatorError when the command fails.
+ * With `--json`, inside this process: a separate one would cost half a second of CPU time. Throws
+ * OperatorError when the command fails.
  */
 export async function operate(stack: OperatedStack, ...args: readonly string[]): Promise<unknown> {
   return await operateWith(stack, args);
 }
 
-/**
- * Like `operate`, for a command that prints notes before it ends or reads a secret from standard input.
- *
- * @param io.onNote Called with each note while the command runs.
- */
+/** For a command that prints notes before it ends (`io.onNote`) or reads a secret. */
 export async function operateWith(
   stack: OperatedStack,
   args: readonly string[],
@@ -61,7 +55,10 @@ export async function operateWith(
   return JSON.parse(printed) as unknown;
 }
 
-/** Creates accounts on the simulator, connects them to the workspace (default: the demo workspace) and returns their ids. */
+/**
+ * Creates accounts on the simulator, connects them to the workspace (default: the demo workspace)
+ * and returns their ids.
+ */
 export async function connectSimulated(
   stack: OperatedStack,
   platform: string,

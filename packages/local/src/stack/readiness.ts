@@ -8,10 +8,7 @@ import type { ReplicaPorts } from "#src/stack/stack-ports.ts";
 const startTimeoutMs = 60_000;
 
 /**
- * Waits until a process of the local stack answers 200 at `url`.
- *
- * @throws Error in one line when the process ended first or did not become ready in time; it quotes the process's
- *   last error.
+ * @throws Error in one line, with the process's last error, when it ended or was not ready in time.
  */
 export async function waitUntilReady(
   part: SupervisedPart,
@@ -52,7 +49,6 @@ async function ask(url: string): Promise<{ ok: boolean; said: string }> {
   }
 }
 
-/** Returns the last error in the log of a process in one line; empty when the log has no error. */
 export function lastWords(logText: string): string {
   const lines = logText.split("\n");
   const start = lines.findLastIndex((line) => /^\w*Error\b/.test(line));
@@ -72,24 +68,21 @@ function quoteLog(logFile: string): string {
   return words === "" ? `see ${logFile}` : `${words} (${logFile})`;
 }
 
-/** Tracks which replicas of a service are ready, as Kubernetes does. Disposing of it stops the polling. */
+/** As Kubernetes does. Disposing stops the polling. */
 export interface ReadinessWatch extends AsyncDisposable {
   readonly isReady: (port: number) => boolean;
 }
 
 const everyMs = 400;
-/** Time limit of one readiness check. It is long, because on a loaded machine even a ready replica answers slowly. */
+/** Long, because on a loaded machine even a ready replica answers slowly. */
 const checkTimeoutMs = 2_000;
 
-/**
- * Polls the readiness of each replica. A replica that is stopping reports that it is not ready while it still accepts
- * requests, and gets no new requests from then on.
- */
+/** A stopping replica reports that it is not ready while it still accepts requests. */
 export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
   const unready = new Set<number>();
   const stopping = new AbortController();
-  // A stack makes dozens of these checks per second for as long as it runs. `fetch` takes twice as much CPU time as a
-  // plain request on a connection that stays open.
+  // A stack makes dozens of these checks per second for as long as it runs. `fetch` takes twice as
+  // much CPU time as a plain request on a connection that stays open.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const look = async ({ port, metricsPort }: ReplicaPorts): Promise<void> => {
     const isOk = await isReadyNow(agent, metricsPort);
@@ -114,7 +107,7 @@ export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatc
   };
 }
 
-/** Whether the replica answers that it is ready. Destroying the agent ends the check. */
+/** Destroying the agent ends the check. */
 async function isReadyNow(agent: Agent, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const request = get({ agent, host: "127.0.0.1", port, path: "/readyz" }, (response) => {

@@ -7,22 +7,17 @@ import { type DatabaseService, databaseServices } from "#src/stack/services.ts";
 
 export interface Secrets {
   readonly ownerPassword: string;
-  /** Passwords of the runtime roles, with which the services connect. */
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
   /** Passwords of the migration roles, which no service is given. */
   readonly migrationPasswords: Readonly<Record<DatabaseService, string>>;
-  /** The private keys with which the services and the operator's tool prove who they are, as settings. */
   readonly identityKeys: IdentityKeyTexts;
-  /** Encryption keys for the credentials of accounts, as `kid:base64`, the newest first. */
+  /** As `kid:base64`, the newest first. */
   readonly credentialKeys: string;
-  /**
-   * Encryption keys for ids and URLs that platforms return while a post is being published, as `kid:base64`, the newest
-   * first.
-   */
+  /** As `kid:base64`, the newest first, for ids and URLs that platforms return meanwhile. */
   readonly handleKeys: string;
   readonly mediaKey: string;
   readonly platformAppSecret: string;
-  /** The demo workspace and its API key; absent until they are created. */
+  /** Absent until they are created. */
   readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
 }
 
@@ -58,7 +53,7 @@ export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
   return identity;
 }
 
-/** Reads the secrets of earlier starts, and adds secrets that an older version did not generate. */
+/** Adds secrets that an older version did not generate. */
 export function loadSecrets(file: string): Secrets {
   const stored = readJsonFile(file);
   const secrets = mergeSecrets(stored, makeSecrets());
@@ -67,7 +62,7 @@ export function loadSecrets(file: string): Secrets {
   return secrets;
 }
 
-/** Merges stored secrets with the newly generated secrets `made`. Every stored secret of the right type is kept. */
+/** Every stored secret of the right type is kept. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   return { ...keepTexts(stored, made), ...demoOf(isRecord(stored) ? stored.demo : undefined) };
 }
@@ -99,7 +94,7 @@ export function saveDemo(
   writeJsonFile(file, { ...secrets, demo });
 }
 
-/** Removes the stored demo workspace, because its database was deleted. Encryption keys and passwords stay. */
+/** Its database was deleted. Encryption keys and passwords stay. */
 export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
   if (isRecord(stored)) {

@@ -9,10 +9,7 @@ import { type TimeSettings, timeEnvironment } from "#src/stack/time-settings.ts"
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface StackPlan {
-  /**
-   * Settings from the caller of the stack. They override the stack's defaults, but not its ports, addresses and
-   * secrets.
-   */
+  /** Override the stack's defaults, but not its ports, addresses and secrets. */
   readonly settings: Environment;
   readonly secrets: Secrets;
   readonly time: TimeSettings;
@@ -25,10 +22,7 @@ export interface StackPlan {
   readonly mediaTempDir: string;
 }
 
-/**
- * Builds the environment of one replica of a service. A service is given only the connection string of its own database
- * role, and encryption keys only for the data that it stores itself.
- */
+/** With the connection string of its own role only, and keys only for data that it stores. */
 export function serviceEnvironment(
   service: ServiceName,
   ports: { readonly port: number; readonly metricsPort: number },
@@ -64,7 +58,7 @@ export function serviceEnvironment(
   });
 }
 
-/** The name of the identity of a process. The parts of the delivery service that only read have identities of their own. */
+/** Parts of delivery that only read have identities of their own. */
 function identityOf(service: ServiceName, role: string | undefined): IdentityName {
   if (service === "delivery" && (role === "webhooks" || role === "engagement"))
     return `delivery-${role}`;
@@ -95,7 +89,8 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
     // The local stack enables all features, so that developers can try each.
     PLATFORM_FEATURES: "comments,messages,metrics",
-    // The simulated Facebook lets every Page publish a post that was created unpublished, which real Pages may not all do.
+    // The simulated Facebook lets every Page publish a post that was created unpublished, which
+    // real Pages may not all do.
     FACEBOOK_TWO_PHASE: "on",
   };
 }
@@ -125,10 +120,7 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   return service === "gateway" ? media : {};
 }
 
-/**
- * Environment variables that a service must not inherit from the launcher: those that npm sets, and those that mean
- * something else for `npm start` than for a service.
- */
+/** Set by npm, or with another meaning for `npm start` than for a service. */
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 

@@ -1,6 +1,8 @@
 export const serviceNames = ["gateway", "accounts", "posts", "media", "delivery"] as const;
 
-/** Name of a service, which is also the name of its folder, its consumer group and its hold file. */
+/**
+ * Name of a service, which is also the name of its folder, its consumer group and its hold file.
+ */
 export type ServiceName = (typeof serviceNames)[number];
 
 export const databaseServices = [

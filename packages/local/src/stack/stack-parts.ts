@@ -24,17 +24,15 @@ export interface StackContext {
   readonly secrets: Secrets;
   readonly ports: StackPorts;
   readonly parts: PartRegistry;
-  /** The processes that were started so far, which are stopped in reverse order. */
+  /** Stopped in reverse order. */
   readonly started: AsyncDisposableStack;
   /** Aborted when the caller cancels the start of the stack or one of its steps fails. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits for all steps of starting the stack even when one fails, because every started process must be known before the
- * stack is stopped.
- *
- * @throws The error of the step that failed first.
+ * Even when one fails, because every started process must be known before the stack is stopped.
+ * Throws the error of the step that failed first.
  */
 export async function allSteps<T extends readonly unknown[]>(
   abort: (error: unknown) => void,
@@ -60,11 +58,7 @@ export interface Replica extends ReplicaPorts {
   readonly part: SupervisedPart;
 }
 
-/**
- * Starts every replica of every service, all at once, and waits until each is ready.
- *
- * @param abort Cancels the waits for the other replicas when one fails.
- */
+/** All at once. `abort` cancels the waits for the other replicas when one fails. */
 export async function startServices(
   context: StackContext,
   plan: StackPlan,
@@ -85,7 +79,8 @@ export async function startServices(
       ),
     })),
   );
-  // The replicas are stopped at the same time, because each may have to wait for a publishing call in progress.
+  // The replicas are stopped at the same time, because each may have to wait for a publishing call
+  // in progress.
   context.started.defer(async () => {
     await Promise.all(replicas.map(({ part }) => part[Symbol.asyncDispose]()));
   });
@@ -103,7 +98,7 @@ export async function startServices(
   return replicas;
 }
 
-/** Starts a TCP forwarder for each service, so that clients and other services reach its replicas at one address. */
+/** So that clients and other services reach all replicas of a service at one address. */
 async function startForwarders({ ports, started }: StackContext): Promise<void> {
   for (const service of serviceNames) {
     const replicas = ports.replicas[service];
@@ -121,18 +116,13 @@ export function entryUrls(
   return perService((service) => `http://127.0.0.1:${context.ports.entry[service]}`);
 }
 
-/**
- * The database of the local stack. `part` is its Postgres process, absent if `DATABASE_URL` names an external database.
- */
+/** `part` is absent if `DATABASE_URL` names an external database. */
 export interface StackDatabase {
   readonly url: string;
   readonly part?: SupervisedPart;
 }
 
-/**
- * Starts Postgres or uses the one that `DATABASE_URL` names, and creates the database roles and schemas of the
- * services.
- */
+/** Starts Postgres or uses that of `DATABASE_URL`, and creates roles and schemas. */
 export async function startDatabase(context: StackContext): Promise<StackDatabase> {
   const { layout, settings, secrets, ports } = context;
   const external = settings.DATABASE_URL;
@@ -146,16 +136,13 @@ export async function startDatabase(context: StackContext): Promise<StackDatabas
   return { url, part };
 }
 
-/**
- * The Kafka brokers of the local stack: none when the event bus is in Postgres. `part` is the broker's process, absent
- * for external brokers.
- */
+/** None when the event bus is in Postgres. `part` is absent for external brokers. */
 export interface StackBroker {
   readonly brokers: readonly string[];
   readonly part?: SupervisedPart;
 }
 
-/** Starts Kafka if the options ask for it, or uses the brokers that `KAFKA_BROKERS` names, and creates the topics. */
+/** Or uses those of `KAFKA_BROKERS`; creates the topics. */
 export async function startBroker(context: StackContext, wanted: boolean): Promise<StackBroker> {
   const { layout, settings, ports } = context;
   const external = (settings.KAFKA_BROKERS ?? "").split(",").filter((each) => each !== "");

@@ -68,7 +68,10 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
 
 export interface ReplicaOptions {
   readonly env?: Environment;
-  /** Root folder of another git checkout, from which this replica is started; its packages must be installed. */
+  /**
+   * Root folder of another git checkout, from which this replica is started; its packages must be
+   * installed.
+   */
   readonly checkout?: string;
 }
 

@@ -6,22 +6,17 @@ export interface ReplicaPorts {
   readonly metricsPort: number;
 }
 
-/** Every port of a local stack. The ports stay the same while the stack runs, even when a process is restarted. */
+/** They stay the same while the stack runs, even over restarts of a process. */
 export interface StackPorts {
   readonly postgres: number;
   readonly kafka: number;
   readonly simulator: number;
-  /** The port of a service: the port of its only replica, or of the forwarder in front of several replicas. */
+  /** Of the only replica, or of the forwarder in front of several. */
   readonly entry: Readonly<Record<ServiceName, number>>;
   readonly replicas: Readonly<Record<ServiceName, readonly ReplicaPorts[]>>;
 }
 
-/**
- * Chooses the ports of a local stack.
- *
- * @param gateway Port of the gateway; 0 = any free port.
- * @throws Error in one line when the gateway's port is taken.
- */
+/** @throws Error in one line when the gateway's port is taken; 0 means any free port. */
 export async function chooseStackPorts(gateway: number, replicas: number): Promise<StackPorts> {
   if (gateway !== 0 && (await probePort(gateway)) === undefined)
     throw new Error(

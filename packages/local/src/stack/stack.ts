@@ -34,18 +34,18 @@ export interface StackOptions {
   readonly replicas?: number;
   readonly noRestart?: boolean;
   /**
-   * Settings that are passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, the stack starts no Postgres
-   * or Kafka of its own. Java needs PATH and HOME. The environment of this process is not read.
+   * Passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, no Postgres or Kafka is
+   * started. Java needs PATH and HOME. This process's environment is not read.
    */
   readonly env?: Environment;
-  /** Returns how one replica of a service differs from the others; called once for each replica. */
+  /** How a replica differs from the others; called once for each. */
   readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
   readonly report?: (line: string) => void;
-  /** Abort signal that cancels the start of the stack. Processes that were started are then stopped. */
+  /** Cancels the start. Processes that were started are then stopped. */
   readonly signal?: AbortSignal;
 }
 
-/** A running local stack. Disposing of it stops every process, frees every port and keeps the data. */
+/** Disposing stops every process, frees every port and keeps the data. */
 export interface Stack extends AsyncDisposable {
   readonly layout: Layout;
   describe(): LocalStack;
@@ -54,11 +54,8 @@ export interface Stack extends AsyncDisposable {
 const defaultPort = 8080;
 
 /**
- * Starts the database, the simulated platforms and the five services, and creates the demo workspace. It resolves when
- * every process is ready and `local.json` is written.
- *
- * @throws Error in one line that names the process, port or setting that caused the failure. In that case no process is
- *   left running.
+ * Resolves when every process is ready and `local.json` is written. Throws in one line that names
+ * the process, port or setting; then no process is left running.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const layout = layoutOf(resolve(options.dataDir));
@@ -184,10 +181,7 @@ function describeReplica({ part, port, metricsPort }: Replica): {
   };
 }
 
-/**
- * Deletes the data of earlier starts of the local stack. Passwords and keys stay, because an external database may
- * still need them.
- */
+/** Passwords and keys stay, because an external database may still need them. */
 export function forgetData(layout: Layout): void {
   for (const folder of [
     layout.postgres,

@@ -1,8 +1,8 @@
 import { loadConfig } from "@postrider/shared/config";
 
 /**
- * The time settings whose default values are too long for tests, with these default values in seconds. The stack passes
- * all of them to every service, so that `local.json` shows the values in use.
+ * In seconds: defaults that are too long for tests. All are passed on, so that `local.json` shows
+ * the values in use.
  */
 const defaults = {
   PUBLISH_RETRY_SECONDS: [60, 300, 900, 3600, 10_800],
@@ -25,11 +25,7 @@ const defaults = {
 
 export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
 
-/**
- * Reads the time settings from an environment.
- *
- * @throws ConfigError that lists every value that is not a number, or not a comma-separated list where one is required.
- */
+/** @throws ConfigError that lists every value that is not a number or list of numbers. */
 export function readTimeSettings(env: Readonly<Record<string, string | undefined>>): TimeSettings {
   return loadConfig(env, (read) =>
     Object.fromEntries(

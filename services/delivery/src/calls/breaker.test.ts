@@ -54,8 +54,8 @@ test("a probe that does not show whether the held platform answers is not counte
 
   const after = nextBreaker(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
-  // The time of the next probe does not change in three cases: the planned probe is earlier, the call was not a probe,
-  // or the platform is not held.
+  // The time of the next probe does not change in three cases: the planned probe is earlier, the
+  // call was not a probe, or the platform is not held.
   expect(nextBreaker(after, [isVoid], at(8_000), POLICY)).toEqual(after);
   expect(nextBreaker(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
   expect(nextBreaker(CLOSED, [isVoid], at(7_000), POLICY)).toEqual(CLOSED);

@@ -1,47 +1,33 @@
-/**
- * Returns how long a breaker that has just opened, or whose probe has failed, waits before it lets
- * the next probe through.
- *
- * @param waitsMs The waits before the first probe, the second, and so on; the last one repeats.
- */
+/** @param waitsMs Before the first probe, the second, and so on; the last one repeats. */
 export function probeWaitMs(failedProbes: number, waitsMs: readonly number[]): number {
   return waitsMs[Math.min(failedProbes, waitsMs.length - 1)] ?? 0;
 }
 
 export interface BreakerPolicy {
-  /**
-   * Number of unknown outcomes in a row, of at least two accounts, after which further calls are
-   * held (not sent); with 0, calls are never held.
-   */
+  /** Of at least two accounts; then calls are held (not sent). 0: calls are never held. */
   readonly holdAfterUnknowns: number;
-  /** Waits before the first probe, the second, and so on; the last one repeats. */
   readonly probeMs: readonly number[];
 }
 
 /**
- * Decides whether publishing calls to a platform are held. While they are, only probes are sent,
- * one call at a time, until the platform answers one of them. The calls of a single account never
- * cause a hold, because the cause may be the server of that account, as on Bluesky; instead, only
+ * While calls are held, only probes are sent, one at a time, until the platform answers one. A
+ * single account never causes a hold, because the cause may be its own server, as on Bluesky; only
  * that account is paused.
  */
 export interface PlatformBreaker {
   readonly platform: string;
   readonly unknownsInRow: number;
-  /** The account of the first unknown outcome in the row; null if there is none. */
+  /** Of the first unknown outcome in the row. */
   readonly accountId: string | null;
   readonly isSeveralAccounts: boolean;
   readonly failedProbes: number;
   readonly heldSince: Date | null;
-  /** When the next probe may be sent; null while calls are not held. */
+  /** Null while calls are not held. */
   readonly probeAt: Date | null;
 }
 
-/** What the outcome of a publishing call says about its platform. */
 export interface CallSignal {
-  /**
-   * Whether the platform answered; false if the outcome of the call is unknown, undefined if the
-   * outcome says nothing about that.
-   */
+  /** False if the outcome is unknown, undefined if it says nothing about the platform. */
   readonly isAnswered: boolean | undefined;
   readonly accountId: string;
   readonly calledAt: Date | null;
@@ -68,11 +54,7 @@ function afterProbe(breaker: PlatformBreaker, now: Date, policy: BreakerPolicy):
   return { ...breaker, probeAt: nextProbeAt(breaker, now, policy) };
 }
 
-/**
- * Returns the breaker after a probe that did not show whether the platform answers. The next probe
- * is due after the wait that belongs to the number of failed probes, or at the time that was
- * planned before, if that is earlier.
- */
+/** The next probe is due after its wait or at the planned time, whichever is earlier. */
 function afterVoidProbe(
   breaker: PlatformBreaker,
   now: Date,
@@ -122,10 +104,7 @@ function next(
     : counted;
 }
 
-/**
- * Returns the new breaker of a platform, which decides whether its publishing calls are held, after
- * publishing calls have ended, in the order of `signals`.
- */
+/** In the order of `signals`. */
 export function nextBreaker(
   breaker: PlatformBreaker,
   signals: readonly CallSignal[],
@@ -135,10 +114,6 @@ export function nextBreaker(
   return signals.reduce((before, signal) => next(before, signal, now, policy), breaker);
 }
 
-/**
- * Whether two states of a platform's breaker, which decides whether its publishing calls are held,
- * are the same.
- */
 export function isSameBreaker(a: PlatformBreaker, b: PlatformBreaker): boolean {
   return (
     a.unknownsInRow === b.unknownsInRow &&

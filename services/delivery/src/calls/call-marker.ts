@@ -16,14 +16,13 @@ export type MarkResult<Reason extends string> =
   | { readonly kind: "marked"; readonly callNumber: number }
   | { readonly kind: "unmarked"; readonly reason: Reason | CommonReason };
 
-/** Records for all workers of the process that their calls begin. */
 export class CallMarker<Key extends object, Reason extends string> {
   readonly #sql: Sql;
   readonly #table: MarkedTable<Key, never, Reason>;
   readonly #name: (call: Key & Held) => string;
   readonly #batcher: Batcher<Key & MarkRequest, MarkResult<Reason>>;
 
-  /** @param name Returns a name for a claim: of the key and the fence. */
+  /** @param name Names a claim: the key and the fence. */
   constructor(
     sql: Sql,
     table: MarkedTable<Key, never, Reason>,
@@ -39,10 +38,7 @@ export class CallMarker<Key extends object, Reason extends string> {
     });
   }
 
-  /**
-   * Records that a call begins; only then may the worker send it. Throws if the database does not
-   * answer: the call may then be recorded as begun, but the worker may not send it.
-   */
+  /** Throws without an answer: the call may be marked then, but the worker may not send it. */
   mark(request: Key & MarkRequest): Promise<MarkResult<Reason>> {
     return this.#batcher.submit(request);
   }
@@ -64,10 +60,7 @@ export class CallMarker<Key extends object, Reason extends string> {
     }
   }
 
-  /**
-   * Returns `busy` if the database does not answer, so that the call is released: an error would
-   * also reach the workers whose calls the same statement has recorded as begun.
-   */
+  /** `busy` without an answer: an error would also reach workers whose calls were marked. */
   async #explain(request: Key & MarkRequest): Promise<Reason | CommonReason> {
     try {
       return await explainUnmarked(this.#sql, this.#table, request);

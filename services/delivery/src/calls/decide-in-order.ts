@@ -9,28 +9,20 @@ export const NO_WAITS = {
   random: () => 0,
 };
 
-/** How the calls of a trade are told apart, and what belongs to a call. */
 export interface Trade<Key, C extends Key & Call, E extends Key & CallEvent> {
   readonly name: (key: Key) => string;
   readonly kindOf: (call: C) => CallKind;
-  /** Whether two calls are generations of one target. */
   readonly isSibling?: (a: C, b: C) => boolean;
   readonly isAttemptOf?: (attempt: Attempt, event: E) => boolean;
 }
 
-/** Locked calls, with their siblings and the attempts that the events are about. */
 export interface Locked<C extends Call> {
   readonly calls: readonly C[];
   readonly attempts?: readonly Attempt[];
   readonly now: Date;
 }
 
-/**
- * Decides what follows from events, one after the other. Each decision takes into account what the
- * earlier ones changed.
- *
- * @returns The decisions by their events. An event has none if a restore removed its call.
- */
+/** Each decision sees what earlier ones changed. An event whose call a restore removed has none. */
 export function decideInOrder<Key, C extends Key & Call, E extends Key & CallEvent>(
   trade: Trade<Key, C, E>,
   { calls: stored, attempts: storedAttempts = [], now }: Locked<C>,

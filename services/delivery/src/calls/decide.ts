@@ -41,17 +41,11 @@ interface Fault {
 }
 
 const MARK_LOST_MS = 1_000;
-/**
- * How long a call that was reported as failed waits before it is sent again, so that the service
- * that asked for it first learns that it is open again.
- */
+/** So that the service that asked first learns that a call reported as failed is open again. */
 const REOPEN_MS = 5_000;
 /** How long after `sendBefore` a platform that does not answer is still searched. */
 const GIVE_UP_MS = 60 * 60_000;
-/**
- * Errors with which a platform refuses the content, which it does in every call with the same
- * content.
- */
+/** The platform refuses the same content in every call. */
 const ABOUT_CONTENT: ReadonlySet<CallErrorCode> = new Set<CallErrorCode>([
   "content_rejected",
   "media_rejected",
@@ -72,7 +66,6 @@ const NEVER_PUBLISHED: Fault = {
   code: "platform_unavailable",
   message: "the platform did not publish it, however often it was sent",
 };
-/** An error that lets the user retry. */
 const STATED_ABSENT = {
   code: "platform_unavailable",
   message: "an operator found that the target was not published",
@@ -83,7 +76,6 @@ const PLATFORM_HELD = {
     "not sent: the platform left the latest publishing calls of several posts without an answer; the post is sent when the platform answers again",
 } as const;
 
-/** The statuses in which the worker that reports an event holds the call. */
 const HELD_IN = {
   platform_held: ["working"],
   looked: ["reconciling"],
@@ -93,11 +85,7 @@ const HELD_IN = {
   tried: ["working"],
 } as const satisfies Partial<Record<CallEvent["kind"], readonly CallStatus[]>>;
 
-/**
- * Decides what follows from an event. Only this function decides whether a call is sent, sent
- * again, searched for on its platform or given up. It is pure: the time and a random number are
- * part of the snapshot.
- */
+/** Only this function decides whether a call is sent, sent again, searched for or given up. */
 export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent): Decision<C> {
   if (isFenced(event))
     return isHeld(snapshot.call, event) ? onWork(snapshot, event) : nothing(snapshot);
@@ -167,10 +155,7 @@ function onCalled<C extends Call>(snapshot: Snapshot<C>, event: Called): Decisio
     : onHistory(snapshot, outcome);
 }
 
-/**
- * Marks an answered call that may be repeated as ended: it can no longer arrive at the platform, so
- * that a later call about the same object need not wait for its deadline.
- */
+/** It can no longer arrive: a later call about the object need not wait for its deadline. */
 function withEndedCall<C extends Call>(snapshot: Snapshot<C>): Snapshot<C> {
   const { call, kind, now } = snapshot;
   const isAhead = call.callUntil !== null && call.callUntil > now;
@@ -208,9 +193,8 @@ function onCallLost<C extends Call>(snapshot: Snapshot<C>, callNumber: number): 
 }
 
 /**
- * Decides what follows when a worker does not know whether the beginning of its call was recorded.
- * If it was, the call ends as not sent. If not, the call is released: a statement that still runs
- * in the database and would record the beginning then finds the call queued, and records nothing.
+ * If the mark was recorded, the call ends as not sent. If not, it is released: a statement that
+ * still runs and would record the mark finds the call queued, and records nothing.
  */
 function onMarkLost<C extends Call>(
   snapshot: Snapshot<C>,
@@ -227,9 +211,8 @@ function onMarkLost<C extends Call>(
 }
 
 /**
- * Decides what follows when a call may have taken effect. No worker claims it before it can no
- * longer arrive at the platform (`callUntil`). Then it is searched for, or repeated if repeating
- * does no harm.
+ * No worker claims the call before it can no longer arrive (`callUntil`). Then it is searched for,
+ * or repeated if that does no harm.
  */
 function onUnknown<C extends Call>(
   snapshot: Snapshot<C>,
@@ -258,10 +241,7 @@ function onUnknown<C extends Call>(
   });
 }
 
-/**
- * The platform has accepted the call and still processes it. The attempt stays open until it
- * reports the result.
- */
+/** Accepted and still processed: the attempt stays open until the result. */
 function onPending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Decision<C> {
   const { afterMs, handles } = pending;
   const wakeAt = after(snapshot.now, afterMs);
@@ -272,7 +252,6 @@ function onPending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Dec
   });
 }
 
-/** Returns the call with one more unknown outcome, for which the platform is searched. */
 function toSearch<C extends Call>({ call }: Snapshot<C>, wakeAt: Date): C {
   return {
     ...call,
@@ -304,10 +283,7 @@ function onFailure<C extends Call>(snapshot: Snapshot<C>, failure: Failure): Dec
   }
 }
 
-/**
- * A platform refuses what it has already as a duplicate. If an earlier call has an unknown outcome,
- * it most likely took effect.
- */
+/** A duplicate after an unknown outcome most likely means that the earlier call took effect. */
 function onRefused<C extends Call>(
   snapshot: Snapshot<C>,
   failure: Extract<Failure, { kind: "refused" }>,
@@ -320,10 +296,7 @@ function onRefused<C extends Call>(
     : onUnknown(snapshot, { message: failure.message });
 }
 
-/**
- * A rate limit is not a failure: it does not count as a retry, the attempt stays open and continues
- * after the wait, and all calls of the account wait.
- */
+/** Not a failure: no retry is counted, the attempt stays open, all calls of the account wait. */
 function onLimit<C extends Call>(
   snapshot: Snapshot<C>,
   failure: Retryable,
@@ -367,10 +340,7 @@ function onRetryable<C extends Call>(
   });
 }
 
-/**
- * Ends a call without success. While an earlier one may have taken effect, the error is
- * `outcome_unknown`: with another error, the user could ask again and make it happen twice.
- */
+/** `outcome_unknown` if an earlier call may have worked: asking again could make it twice. */
 function fail<C extends Call>(
   snapshot: Snapshot<C>,
   { code, message }: Fault,
@@ -391,9 +361,8 @@ function fail<C extends Call>(
 }
 
 /**
- * The calls to the platform are held. The call has certainly not been sent, so it waits, and the
- * wait counts as no retry. The user sees one attempt for the whole wait, however often it is tried
- * meanwhile.
+ * Certainly not sent: the wait does not count as a retry, and the user sees one attempt for all of
+ * it.
  */
 function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const { call, now, policy } = snapshot;
@@ -408,10 +377,7 @@ function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
 
 // --- Success
 
-/**
- * The success that is recorded first gives the call its id. A further success with another id is a
- * duplicate on the platform.
- */
+/** The first success gives the call its id; another id later is a duplicate on the platform. */
 function onSuccess<C extends Call>(snapshot: Snapshot<C>, ids: Ids): Decision<C> {
   const { call, siblings, kind } = snapshot;
   const { externalId, permalink, askLater, caveat } = ids;
@@ -472,10 +438,7 @@ function markDuplicate<C extends Call>(call: C, { externalId }: Ids): C {
   return { ...call, errorCode: "duplicate_detected", errorMessage };
 }
 
-/**
- * Returns the decision for a call whose attempt already contains a success, which was stored there
- * because the decision about it could not be written.
- */
+/** The attempt contains a success whose decision could not be written. */
 function onKnownAlready<C extends Call>(snapshot: Snapshot<C>): Decision<C> | undefined {
   const { attempt } = snapshot;
   if (attempt?.outcome !== "published") return undefined;
@@ -514,9 +477,8 @@ function onVerdict<C extends Call>(
 }
 
 /**
- * A call that is proved absent is sent again, the first time at once and then after the waits of a
- * repeated call, until `maxResends` or the policy ends it. A rate limit has its own wait and does
- * not count.
+ * Sent again at once and then after the waits of a repeated call, until `maxResends` or the policy
+ * ends it. A rate limit has its own wait and does not count.
  */
 function onAbsent<C extends Call>(
   snapshot: Snapshot<C>,
@@ -540,7 +502,6 @@ function onAbsent<C extends Call>(
   return changed(snapshot, resent, { isReported: wakeAt > now });
 }
 
-/** The platform cannot carry out the same call twice, so the call is repeated. */
 function onRepeat<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const { call, kind, now, policy } = snapshot;
   const wakeAt = after(now, nextRepeatMs(policy, call.unknownCount));
@@ -565,7 +526,7 @@ function onLookAgain<C extends Call>(
 
 // --- Late answers, which arrive after the outcome was recorded as unknown
 
-/** Whether the call still waits for this outcome, and was not sent again in a newer generation. */
+/** False also if the user has sent the target again, in a newer generation. */
 function isOpenQuestion<C extends Call>(
   { call, kind, siblings }: Snapshot<C>,
   callNumber: number,
@@ -575,7 +536,6 @@ function isOpenQuestion<C extends Call>(
   return kind.mayReopen && isFailedUnknown(call) && call.openUnknowns > 0;
 }
 
-/** Whether the user has sent the target again, in a newer generation. */
 function isReplaced({ generation = 0 }: Call, siblings: readonly Call[]): boolean {
   return siblings.some((sibling) => (sibling.generation ?? 0) > generation);
 }
@@ -584,10 +544,7 @@ function isFailedUnknown({ status, errorCode }: Call): boolean {
   return status === "failed" && errorCode === "outcome_unknown";
 }
 
-/**
- * The late answer proves that nothing was published. The call continues as if it had arrived in
- * time.
- */
+/** Nothing was published: the call continues as if the answer had arrived in time. */
 function onLate<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Decision<C> {
   const { call, now } = snapshot;
   const { openUnknowns, unknownCount } = call;
@@ -622,10 +579,7 @@ function onLate<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Decisi
   }
 }
 
-/**
- * The platform still processes the post. A search needs the handles (post or upload ids) in that
- * answer, so the result of a search that began without them is ignored.
- */
+/** A search needs the handles of that answer, so a search without them is ignored. */
 function onLatePending<C extends Call>(snapshot: Snapshot<C>, pending: Pending): Decision<C> {
   const { afterMs, handles } = pending;
   if (handles === undefined) return nothing(snapshot);
@@ -636,10 +590,7 @@ function onLatePending<C extends Call>(snapshot: Snapshot<C>, pending: Pending):
   return changed(snapshot, searched, { handles });
 }
 
-/**
- * Ends the attempt of a late answer. It was already reported as `unknown`, so even a rate limit
- * ends it, although a rate limit otherwise keeps an attempt open.
- */
+/** It was reported as `unknown`, so even a rate limit, which keeps attempts open, ends it. */
 function withEndedAttempt<C extends Call>(
   decision: Decision<C>,
   snapshot: Snapshot<C>,
@@ -656,7 +607,7 @@ function withEndedAttempt<C extends Call>(
   };
 }
 
-/** Stores a late answer in its attempt when the call has continued without it. */
+/** For a late answer when the call has continued without it. */
 function onHistory<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Decision<C> {
   const { attempt } = snapshot;
   const isNoAnswer = outcome.kind === "unknown" || outcome.kind === "pending";
@@ -670,7 +621,6 @@ function onHistory<C extends Call>(snapshot: Snapshot<C>, outcome: NotDone): Dec
   };
 }
 
-/** Returns a call that continues after it was reported as failed with a later `wakeAt`. */
 function reopen<C extends Call>(call: C, { call: before, now }: Snapshot<C>): C {
   const earliest = after(now, REOPEN_MS);
   const isTooSoon = before.status === "failed" && !isFinal(call.status) && call.wakeAt < earliest;
@@ -680,9 +630,8 @@ function reopen<C extends Call>(call: C, { call: before, now }: Snapshot<C>): C 
 // --- What operators say
 
 /**
- * An operator states whether the platform has the post. That it is absent is not accepted while the
- * call may still arrive (`callUntil`). A success that is already known takes precedence over any
- * statement.
+ * Absent is not accepted while the call may still arrive (`callUntil`). A known success takes
+ * precedence over any statement.
  */
 function onStated<C extends Call>(
   snapshot: Snapshot<C>,
@@ -701,10 +650,7 @@ function onStated<C extends Call>(
   return changed(snapshot, absent, attemptWith(snapshot, "failed", STATED_ABSENT));
 }
 
-/**
- * If only the restore made the call uncertain, it was not sent, and is sent without a search. If a
- * call had an unknown outcome before the restore, the search for it continues.
- */
+/** Without an older unknown call, it is sent without a search; otherwise the search continues. */
 function onTrusted<C extends Call>(snapshot: Snapshot<C>, firstCalledAt: Date | null): Decision<C> {
   const { call, kind, siblings, now } = snapshot;
   const isUncertain = call.openUnknowns > 1;
@@ -758,10 +704,7 @@ function changed<C extends Call>(
   return { call, changes: [change(next, isReported)], ...effects };
 }
 
-/**
- * Puts a call back into the queue. What its finished steps returned stays stored, so that the next
- * try continues there.
- */
+/** What finished steps returned stays stored: the next try continues there. */
 function requeue<C extends Call>(call: C, wakeAt: Date, fault?: Fault): C {
   const errorCode = fault?.code ?? null;
   return { ...call, status: "queued", wakeAt, errorCode, errorMessage: fault?.message ?? null };
@@ -775,11 +718,7 @@ function closeAttempt<C extends Call>(call: C): C {
   return call.isAttemptOpen === undefined ? call : { ...call, isAttemptOpen: false };
 }
 
-/**
- * Returns the new state of the attempt; an empty object if the event is about none.
- *
- * @param outcome null keeps the attempt open.
- */
+/** @param outcome null keeps the attempt open. */
 function attemptWith(
   { attempt, now }: Pick<Snapshot<Call>, "attempt" | "now">,
   outcome: AttemptOutcome | null,
@@ -805,11 +744,7 @@ function attemptWith(
   };
 }
 
-/**
- * Returns the wait before a call with an unknown outcome is sent again, because repeating it is
- * harmless or it is absent: 0 before the first repetition; then it follows `retryMs`, whose last
- * value repeats.
- */
+/** 0 before the first repetition; then it follows `retryMs`, whose last value repeats. */
 function nextRepeatMs({ retryMs }: CallPolicy, repetition: number): number {
   if (repetition <= 1) return 0;
   return retryMs[Math.min(repetition - 2, retryMs.length - 1)] ?? 0;

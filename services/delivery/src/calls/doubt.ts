@@ -1,44 +1,28 @@
 import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import type { CallTable } from "./table.ts";
 
-/**
- * What a restore from a backup means for a table of calls. In the fragments, `t` is a call and `d`
- * the row of `deployment`.
- */
+/** In the fragments, `t` is a call and `d` the row of `deployment`. */
 export interface DoubtfulTable {
-  /**
-   * Selects the keys of ready calls that the restore made uncertain.
-   *
-   * @param isDue Condition that Postgres evaluates once, before it reads a call.
-   */
+  /** @param isDue Condition that Postgres evaluates once, before it reads a call. */
   readonly doubtful: (sql: ISql, isDue: SqlFragment, limit: number) => SqlFragment;
-  /** The time from which the platform is searched. */
   readonly searchFrom: (sql: ISql) => SqlFragment;
   /**
-   * Assignments that take the call out of the unique indexes of open calls: several calls that a
-   * search cannot tell apart may be uncertain at a time, because none of them is open. Before its
-   * search, a call notes again what it cannot be told apart from.
+   * Takes the call out of the unique indexes of open calls: several indistinguishable calls may be
+   * uncertain, because none is open. Before its search, a call notes its key again.
    */
   readonly unindex: (sql: ISql) => SqlFragment;
   readonly doubt: string;
 }
 
-/**
- * For this many minutes after a restore, each look reads all due calls. Later, only the rarer
- * thorough looks do so.
- */
+/** In these minutes after a restore each look reads all due calls, later only thorough looks do. */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 
 /**
- * Sets the status `unknown` for each ready call that a restore from a backup made uncertain: a
- * sending that the restored data does not contain may have taken effect. The platform is searched
- * only when every call that was open at the restore has ended. The raised fence stops a worker that
- * still holds the call from beginning it.
- *
- * @param callMs Maximum duration of a call.
- * @param isThorough Whether to look also for calls that became ready long after the restore.
- * @returns Whether there may be more of them.
+ * A ready call becomes `unknown` if a sending that the restored data does not contain may have
+ * taken effect. It is searched for only when every call that was open at the restore has ended. The
+ * raised fence stops a worker that still holds it. `isThorough` includes calls that became ready
+ * long after the restore. Returns whether there may be more.
  */
 export async function doubtCalls<Key extends object>(
   sql: ISql,

@@ -2,7 +2,6 @@ import { isUniqueViolation, type ISql, type SqlFragment } from "@postrider/share
 import { isInPlace } from "#src/db/data-place.ts";
 import type { CallTable, Held } from "./table.ts";
 
-/** A reason why a call may not begin, as a condition. */
 export interface Obstacle<Reason extends string> {
   readonly reason: Reason;
   readonly when: SqlFragment;
@@ -10,35 +9,25 @@ export interface Obstacle<Reason extends string> {
   readonly isOnlyExplained?: true;
 }
 
-/** A table of calls that are marked as begun before they are sent. */
 export interface MarkedTable<Key extends object, Row, Reason extends string> extends CallTable<
   Key,
   Row
 > {
-  /** Columns of a lost or marked call beside those of all tables. */
   readonly lost: (sql: ISql) => SqlFragment;
   /** Why a call may not begin, the most telling reason first. `deployment` has the alias `d`. */
   readonly obstacles: (sql: ISql) => readonly Obstacle<Reason | CommonReason>[];
-  /**
-   * Common table expressions that leave out, of the calls in `ours`, those whose platform is held.
-   * The last one is `allowed`.
-   */
+  /** Leave out of `ours` the calls of held platforms. The last one is `allowed`. */
   readonly allowed: (sql: ISql) => SqlFragment;
-  /** Assignments of a mark beside those that all tables have. */
   readonly mark: (sql: ISql) => SqlFragment;
   /** Writes what a mark means to another table, for the calls in `marked`; returns their keys. */
   readonly noted?: (sql: ISql) => SqlFragment;
 }
 
-/**
- * Condition: the data is a copy, or a restore made the call uncertain. It is checked at the mark
- * too, because the database can be replaced after the claim.
- */
+/** Checked at the mark too: the database can be replaced after the claim. */
 export function isHeldBack(sql: ISql, isDoubtful: SqlFragment): SqlFragment {
   return sql`(not ${isInPlace(sql)} or ${isDoubtful})`;
 }
 
-/** A call whose `call_until` has passed and whose outcome no worker has recorded. */
 export interface LostCall {
   readonly callNumber: number;
   readonly cause: Readonly<Record<string, string>> | null;
@@ -60,39 +49,29 @@ export async function listLostCalls<Key extends object, Lost extends object = ob
     limit ${limit}`;
 }
 
-/** A request of a worker to begin a call. */
 export interface MarkRequest extends Held {
-  /** The platform's id of the account. Several workspaces can have connected the same one. */
+  /** Several workspaces can have connected the same one. */
   readonly externalAccountId: string;
-  /** Maximum duration of the call, in milliseconds. */
   readonly callMs: number;
-  /** What a search cannot tell apart, if it is not known before the call. */
+  /** If it is not known before the call. */
   readonly callKey?: string;
   /**
-   * Whether the owner of the account runs the server that gets the call. Such a call does not show
-   * whether the platform answers, so it is sent even while the platform is held, and is never a
-   * probe.
+   * Sent even while the platform is held, and never a probe: it says nothing about the platform.
    */
   readonly isForeignHost?: boolean;
 }
 
-/** A call that may begin: no other process works on it before `call_until`. */
+/** No other process works on it before `call_until`. */
 export interface Mark extends Held {
   readonly callNumber: number;
 }
 
-/** Why a call of any table may not begin. */
 export type CommonReason =
-  /** Another worker has claimed it. */
   | "lost"
-  /** It is too late to send it. */
   | "missed"
-  /**
-   * The data was restored from a backup or is a copy: an operator has to adopt the data, or the
-   * platform has to be searched first.
-   */
+  /** An operator has to adopt the data, or the platform has to be searched first. */
   | "held"
-  /** Another call, which a search could not tell apart or which must come first, is open. */
+  /** Another open call, indistinguishable for a search or first in order. */
   | "busy";
 
 function requestRows<Key extends object>(
@@ -114,10 +93,7 @@ function requestRows<Key extends object>(
     )`;
 }
 
-/**
- * Common table expressions that lock the calls that may begin, unless their platform is held.
- * `ours` contains them.
- */
+/** Locks the calls that may begin, unless their platform is held. `ours` contains them. */
 function lockInOrder<Key extends object>(
   sql: ISql,
   table: MarkedTable<Key, never, string>,
@@ -163,12 +139,8 @@ function lockInOrder<Key extends object>(
 }
 
 /**
- * Records in one statement, before they are sent, that calls begin. A call may not begin if its
- * worker has lost it, if an obstacle of the table or of `CommonReason` exists, or if its platform
- * is held.
- *
- * @throws A unique violation if another open call stands in the way of one of them, of whichever
- *   workspace; then no call may begin.
+ * In one statement, before the calls are sent. Throws a unique violation if another open call, of
+ * whichever workspace, stands in the way of one of them; then no call may begin.
  */
 export async function markCalls<Key extends object>(
   sql: ISql,
@@ -200,7 +172,6 @@ export async function markCalls<Key extends object>(
     ${table.noted === undefined ? sql`` : sql`join noted k on ${table.isSame(sql)}`}`;
 }
 
-/** Returns why a call may not begin. */
 export async function explainUnmarked<Key extends object, Reason extends string>(
   sql: ISql,
   table: MarkedTable<Key, never, Reason>,
@@ -219,12 +190,9 @@ export async function explainUnmarked<Key extends object, Reason extends string>
 }
 
 /**
- * Records the account of the platform, and what a search cannot tell apart, before the platform is
- * searched for a call that a restore left without them. From then on, no call that a search could
- * not tell apart can begin, and no other search for one.
- *
- * @returns `busy` if such a call or search is open, of whichever workspace. `lost` if another
- *   worker has claimed the call.
+ * Before the search for a call that a restore left without them: from then on, no call that a
+ * search could not tell apart can begin, and no other search for one. `busy`: such a call or search
+ * is open, of whichever workspace.
  */
 export async function noteSearch<Key extends object>(
   sql: ISql,

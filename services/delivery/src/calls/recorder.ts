@@ -6,53 +6,39 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 /** What is recorded instead of a result that the database or our code refuses. */
 export type RecordedInstead = "without_text" | "without_decision" | "nothing";
 
-/**
- * A kind of result, for example of publishing calls. `E` is one result, `R` what the worker that
- * reported it learns.
- */
 export interface RecorderOptions<E, R> {
   readonly logger: Logger;
-  /** What is recorded, in the plural and with an article, for the log. */
+  /** In the plural and with an article, for the log. */
   readonly what: string;
-  /** What happens to work whose result cannot be recorded in any form, for the log. */
   readonly otherwise: string;
-  /** The ids by which the log names a result. */
   readonly identify: (entry: E) => object;
-  /** How long results are collected, and how many at most, before one `write` records them. */
   readonly windowMs: number;
   readonly maxEntries: number;
-  /** Records results in one transaction. Returns one answer per result, in their order. */
+  /** In one transaction. Returns one answer per result, in their order. */
   readonly write: (entries: readonly E[]) => Promise<readonly R[]>;
   /** Returns the result without the texts that a platform or receiver wrote. */
   readonly withoutText: (entry: E) => E;
-  /**
-   * Stores what must not be lost of a refused result in another place, before the result is tried
-   * again.
-   */
+  /** Stores what must not be lost of a refused result before it is tried again. */
   readonly keep?: (entry: E) => Promise<void>;
-  /** Ends the work without what its result says. Returns false if the work is better repeated. */
+  /** False if the work is better repeated. */
   readonly endWithoutDecision?: (entry: E) => Promise<boolean>;
-  /** The answer to a worker whose result could not be recorded as it is. */
   readonly unrecorded: R;
   readonly onRefused: (recorded: RecordedInstead) => void;
 }
 
 const FIRST_PAUSE_MS = 50;
 /**
- * Maximum pause between two tries while the database is unavailable. After an outage, other
- * processes wait longer than this before they take over work whose result may be known to another
- * process.
+ * Shorter than the wait of other processes after an outage, before they take over work whose result
+ * may be known.
  */
 const MAX_PAUSE_MS = 2_000;
 /** How often a refused result is tried with the texts of the other side, and then without them. */
 const TRIES_PER_FORM = 3;
 
 /**
- * Records what the workers of the process report, in batches. While the database is unavailable,
- * the recorder tries again without end, because the outcome of a call is stored nowhere else.
- * Results that the database or our code refuses, or whose rows are damaged, are recorded one by
- * one, so that they do not delay the others: unchanged, without the texts of the other side, and at
- * last without a decision.
+ * Records in batches. While the database is unavailable, it tries without end, because an outcome
+ * is stored nowhere else. Refused results and damaged rows are recorded one by one, so that they
+ * delay no others: unchanged, without the texts of the other side, at last without a decision.
  */
 export class Recorder<E, R = void> {
   readonly #options: RecorderOptions<E, R>;
@@ -64,10 +50,7 @@ export class Recorder<E, R = void> {
     this.#batcher = new Batcher({ windowMs, maxItems, flush: (entries) => this.#record(entries) });
   }
 
-  /**
-   * Resolves when the result is recorded, however long the database is unavailable. It never
-   * rejects.
-   */
+  /** Resolves when recorded, however long the database is unavailable. Never rejects. */
   record(entry: E): Promise<R> {
     return this.#batcher.submit(entry);
   }
@@ -90,9 +73,6 @@ export class Recorder<E, R = void> {
     }
   }
 
-  /**
-   * Repeats a write until the database is available. Throws if the database or our code refuses it.
-   */
   async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
       try {
@@ -139,7 +119,6 @@ export class Recorder<E, R = void> {
     return this.#options.unrecorded;
   }
 
-  /** Returns undefined if the database or our code refuses the write. */
   async #tryAlone<T>(entry: E, write: () => Promise<T>): Promise<{ value: T } | undefined> {
     try {
       return { value: await this.#untilAvailable(write) };

@@ -1,27 +1,19 @@
 import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
 import type { Call, Marks } from "./call.ts";
 
-/**
- * A call with the fence of its worker. If the stored fence differs, another worker has claimed the
- * call.
- */
+/** A stored fence that differs means that another worker has claimed the call. */
 export interface Held {
   readonly fence: number;
 }
 
-/**
- * A table of calls, described for the statements that all trades share. In the fragments, a row of
- * the table has the alias `t`, and what a statement is given `k`.
- */
+/** In the fragments, a row has the alias `t`, and what a statement is given `k`. */
 export interface CallTable<Key extends object, Row> {
   readonly rows: (sql: ISql) => SqlFragment;
   /** The columns of the key, and the same with their types. */
   readonly key: (sql: ISql) => SqlFragment;
   readonly keyTypes: (sql: ISql) => SqlFragment;
   readonly toKey: (key: Key) => Readonly<Record<string, string | number>>;
-  /** Condition: `t` and `k` have the same key. */
   readonly isSame: (sql: ISql) => SqlFragment;
-  /** Assignments of every change of a row. */
   readonly touch: (sql: ISql) => SqlFragment;
   /** What decisions change beside the columns of all tables: values, assignments, types. */
   readonly toRow: (
@@ -31,9 +23,6 @@ export interface CallTable<Key extends object, Row> {
   readonly types: (sql: ISql) => SqlFragment;
 }
 
-/**
- * The columns that decisions about marked calls change in each table: values, assignments, types.
- */
 export function toMarkedRow(call: Call) {
   return {
     unknown_count: call.unknownCount,
@@ -70,9 +59,8 @@ function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key &
 }
 
 /**
- * Common table expressions: `ours` locks and contains those of the given calls that have one of the
- * statuses and that their workers still hold. Calls are locked in the order of their keys, so that
- * two statements cannot deadlock.
+ * `ours` locks those that have one of the statuses and that their workers still hold, in the order
+ * of their keys, so that two statements cannot deadlock.
  */
 function lockHeld<Key extends object>(
   sql: ISql,
@@ -92,12 +80,7 @@ function lockHeld<Key extends object>(
     )`;
 }
 
-/**
- * Renews the leases of calls. A call that has begun needs no lease, because no other process works
- * on it before `call_until`.
- *
- * @returns Those of the given keys that this process still holds.
- */
+/** No renewal once begun: no process works on it before `call_until`. Returns the held keys. */
 export async function renewLeases<Key extends object>(
   sql: ISql,
   table: CallTable<Key, never>,
@@ -118,10 +101,7 @@ export async function renewLeases<Key extends object>(
     from ours t`;
 }
 
-/**
- * Releases calls that have not begun: they can be claimed again after `delayMs`. This counts as no
- * attempt.
- */
+/** For calls that have not begun. This counts as no attempt. */
 export async function releaseCalls<Key extends object>(
   sql: ISql,
   table: CallTable<Key, never>,
@@ -141,13 +121,9 @@ export async function releaseCalls<Key extends object>(
 }
 
 /**
- * Ends the leases that an earlier process with this owner id left behind when it was killed, so
- * that their calls can be claimed now. Calls that have begun are not touched: no process acts on
- * them before `call_until`. If the earlier process still runs, its work is lost but nothing goes
- * wrong: a call that is claimed again has a new fence.
- *
- * @param owner Id that only this process and those before it have used, see `instanceId`.
- * @returns The number of ended leases.
+ * For an earlier process with this owner id, which was killed. Calls that have begun stay: no
+ * process acts on them before `call_until`. If the earlier process still runs, its work is lost but
+ * nothing goes wrong: each claim has a new fence. Returns the number.
  */
 export async function endFormerLeases(
   sql: ISql,
@@ -163,7 +139,6 @@ export async function endFormerLeases(
   return count;
 }
 
-/** Writes the new states of locked calls. */
 export async function writeCalls<Key extends object, Row extends Key & Omit<Call, Marks>>(
   tx: TransactionSql,
   table: CallTable<Key, Row>,

@@ -8,11 +8,8 @@ import type { CallEvent, CallOutcome } from "./call-event.ts";
 import type { CallMarker, MarkResult } from "./call-marker.ts";
 import type { MarkRequest } from "./marks.ts";
 
-/** How the work on a claimed call ended. `E` is an event with the key of the call. */
 export type WorkEnd<E> =
-  /** The worker learned something that its caller must record. */
   | { readonly kind: "learned"; readonly event: E }
-  /** The call can be claimed again after `delayMs`; this counts as no attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has claimed the call. */
   | { readonly kind: "done" };
@@ -20,13 +17,11 @@ export type WorkEnd<E> =
 export const DONE = { kind: "done" } as const;
 export const RELEASE_NOW = { kind: "release", delayMs: 0 } as const;
 
-/**
- * A call whose worker was lost this many times in a row is given up before any other work on it.
- */
+/** Lost workers in a row, after which the call is given up before any other work. */
 const MAX_CRASHES = 5;
-/** Average wait for another open call that a search could not tell apart, in milliseconds. */
+/** Average wait for another open call that a search could not tell apart. */
 const BUSY_MS = 250;
-/** Average wait after one of our own services or the database did not answer, in milliseconds. */
+/** Average wait after one of our own services or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
 export const CRASHED = {
@@ -56,26 +51,19 @@ interface SendContext<Key extends object, E, Reason extends string> {
   readonly stopping: AbortSignal;
 }
 
-/** A call that is ready to be sent. */
 export interface ReadyCall<Key extends object, E, Reason extends string> {
   readonly request: Key & MarkRequest;
-  /** Number of the latest sending before this one. */
   readonly callNumber: number;
   readonly send: (guard: SendGuard) => Promise<CallOutcome>;
   readonly toEvent: (event: CallEvent) => E;
-  /** What follows for the call if it may not begin. */
   readonly unmarked: (reason: Reason | "missed") => CallEvent;
-  /** Registers the call as open until it is disposed of. */
   readonly open?: () => Disposable;
-  /** For the log. */
   readonly ids: object;
   /** What the names of the failpoints begin with after the step: "" or "action-". */
   readonly failpoints: string;
 }
 
-/**
- * A call that was sent, or held back at the last moment (`not_sent`), and whose end is recorded.
- */
+/** Also if held back at the last moment (`not_sent`). Its end is recorded. */
 export interface Sent {
   readonly kind: "sent";
   readonly callNumber: number;
@@ -84,7 +72,6 @@ export interface Sent {
   readonly isContinued: boolean;
 }
 
-/** Records that a call begins, sends it and records its outcome. */
 export async function sendCall<Key extends object, E, Reason extends string>(
   context: SendContext<Key, E, Reason>,
   ready: ReadyCall<Key, E, Reason>,
@@ -112,10 +99,7 @@ export async function sendCall<Key extends object, E, Reason extends string>(
   return { kind: "sent", callNumber, outcome, isContinued };
 }
 
-/**
- * An error that a connector throws does not tell what the platform did. The connector enforces the
- * deadline; an answer after it counts too, so this keeps waiting for it.
- */
+/** A thrown error does not tell what the platform did. An answer after the deadline counts too. */
 async function withoutThrowing(
   logger: Logger,
   ids: object,
@@ -133,8 +117,8 @@ async function withoutThrowing(
 }
 
 /**
- * If the database does not answer, the call may be recorded as begun, but it is not sent. This is
- * reported as an event, because otherwise the outcome of the call would later count as unknown.
+ * Without an answer, the call may be marked but is not sent. This is reported as an event, because
+ * otherwise the outcome of the call would later count as unknown.
  */
 async function markCall<Key extends object, E, Reason extends string>(
   { deps, marker }: SendContext<Key, E, Reason>,
@@ -160,7 +144,7 @@ async function markCall<Key extends object, E, Reason extends string>(
   }
 }
 
-/** Works on a claimed call and records or releases it. Work that throws an error releases it. */
+/** Work that throws an error releases its call. */
 export async function endWork<E>(
   { logger, random }: { readonly logger: Logger; readonly random: () => number },
   {
@@ -188,9 +172,7 @@ export async function endWork<E>(
   }
 }
 
-/**
- * Returns the credentials in the order of the calls; empty if the accounts service does not answer.
- */
+/** In the order of the calls; empty if the accounts service does not answer. */
 export async function findCredentials(
   { accounts, logger }: { readonly accounts: AccountsClients; readonly logger: Logger },
   calls: readonly (AccountRef & { readonly cause: Readonly<Record<string, string>> | null })[],
@@ -206,7 +188,6 @@ export async function findCredentials(
   }
 }
 
-/** Waits until the work is done, at most this long. */
 export async function settleWithin(work: Iterable<Promise<void>>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   AbortSignal.timeout(ms).addEventListener("abort", () => resolve(), { once: true });

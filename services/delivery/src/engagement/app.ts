@@ -20,22 +20,24 @@ import { createEngagementHandlers, ENGAGEMENT_GROUP } from "#src/engagement/cons
 import {
   startClaimCommentActions,
   type ActionClaims,
-} from "#src/engagement/jobs/claim-comment-actions.ts";
-import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
-import { startCountCommentActions } from "#src/engagement/jobs/count-comment-actions.ts";
-import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
-import { startEndBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+} from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
+import { startCountBacklogs, startCountMetrics } from "#src/engagement/jobs/count-backlogs.ts";
+import {
+  startEndBlockedReplies,
+  startSkipStoppedRuns,
+} from "#src/engagement/jobs/end-waiting-runs.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
-import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
-import type { AutomationRpcDeps, EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import type {
+  AutomationRpcDeps,
+  CommentRpcDeps,
+  EngagementDeps,
+} from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
-import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
-import type { CommentRpcDeps } from "#src/engagement/rpc/dependencies.ts";
-import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
+import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 
 /** Connections to Postgres that only engagement uses, so that it never delays publishing. */
 const POOL_SIZE = 6;
@@ -75,8 +77,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     actions,
     startSkipStoppedRuns(deps),
     startEndBlockedReplies(deps),
-    startCountAutomations(deps),
-    startCountCommentActions(deps),
+    ...startCountBacklogs(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
     startCleaningDeeds(sql, deps.logger),
     ...startMetricsJobs(deps),
@@ -163,7 +164,7 @@ export function createEngagementRpc(
   const all = [
     createAutomationRoutes({ ...deps, ...more }),
     createCommentRoutes({ ...deps, ...more, readTimeoutMs: READ_TIMEOUT_MS }),
-    createEngagementRoutes({ sql, connectors, byHand }),
+    createMetricsRoutes({ sql, connectors, byHand }),
   ];
   return {
     routes: (router) => {

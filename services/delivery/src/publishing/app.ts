@@ -28,8 +28,8 @@ import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
-import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
-import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
+import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-deletions.ts";
+import { startClaimTasks } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startKeepLiveChecks } from "#src/publishing/jobs/keep-live-checks.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
@@ -49,20 +49,13 @@ interface PublishingOptions {
    * belongs to another deployment.
    */
   readonly guard: DeploymentGuard;
-  /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
 
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
-  /**
-   * Makes this process look for publish tasks now, without waiting for the next pass of its loop.
-   */
   readonly nudge: () => void;
-  /**
-   * Readiness check that fails when this process has not looked for publish tasks for over 10 s,
-   * although it still runs. No other readiness check notices that.
-   */
+  /** Fails when no look for publish tasks succeeded for 10 s; no other check notices that. */
   readonly check: Check;
 }
 
@@ -74,10 +67,7 @@ function openMediaSource({ media, identity }: Config, peer: Peer) {
   return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
 }
 
-/**
- * Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks
- * wait until they end.
- */
+/** If that fails, the tasks of an earlier process of this name wait for their leases. */
 async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<void> {
   try {
     const ended = [TASK_TABLE, DELETION_TABLE].map((table) => endFormerLeases(sql, table, owner));
@@ -96,10 +86,7 @@ async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<
   }
 }
 
-/**
- * Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform
- * calls.
- */
+/** Disposing first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
@@ -152,20 +139,13 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
 /** Maximum time in milliseconds that a step of a live check waits for the platform. */
 const PATIENCE_MS = 120_000;
 
-/** The RPCs that check accounts, and the live checks that these RPCs started. */
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /**
-   * Starts to look for live checks whose process ended before the check did. Called when the
-   * database is ready.
-   */
+  /** Looks for live checks whose process ended before the check did, once the database is ready. */
   start(): void;
 }
 
-/**
- * Creates the RPCs that check accounts. Disposing of it waits until running live checks have
- * deleted their posts.
- */
+/** Disposing waits until running live checks have deleted their posts. */
 export function createDoctor(
   options: Pick<PublishingOptions, "config" | "sql" | "logger" | "guard"> & {
     readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;

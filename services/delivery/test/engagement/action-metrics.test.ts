@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { measureActions } from "#src/engagement/jobs/count-comment-actions.ts";
+import { measureActions } from "#src/engagement/jobs/count-backlogs.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { readSeries } from "../publishing/metric-values.ts";
 import { CommentWorld, request } from "./fixture.ts";

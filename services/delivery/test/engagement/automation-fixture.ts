@@ -18,9 +18,9 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
-import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
+import { claimAccounts, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 
@@ -288,4 +288,27 @@ export async function listRunTexts(
   return runs
     .toReversed()
     .map(({ commentId, status, reason = "" }) => `${commentId} ${status} ${reason}`.trim());
+}
+
+/** Claims an account that is due for a poll. */
+export async function claimAccount({ sql }: Pick<Automations, "sql">): Promise<PolledAccount> {
+  const [claimed] = await claimAccounts(sql, {
+    platform: "instagram",
+    limit: 1,
+    leaseMs: 20_000,
+  });
+  if (claimed === undefined) throw new Error("the account was not claimed");
+  return claimed;
+}
+
+/** Returns the seconds until the comments of a workspace's account are polled next. */
+export async function readWaitSeconds(
+  { sql }: Pick<Automations, "sql">,
+  workspaceId: string,
+): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select round(extract(epoch from poll_at - now()))::int as seconds
+    from automation_accounts
+    where workspace_id = ${workspaceId}`;
+  return row?.seconds ?? Number.NaN;
 }

@@ -1,9 +1,9 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { measureAutomations } from "#src/engagement/jobs/count-automations.ts";
-import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
-import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { measureAutomations } from "#src/engagement/jobs/count-backlogs.ts";
+import { startSkipStoppedRuns } from "#src/engagement/jobs/end-waiting-runs.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { readSeries } from "../publishing/metric-values.ts";
 import {
   createActiveRule,

@@ -2,15 +2,17 @@ import { limitReached, platformUnavailable } from "@postrider/platforms/publishi
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimActions } from "#src/engagement/db/action-claims.ts";
-import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
-import { countAutomations } from "#src/engagement/db/automation-counts.ts";
+import { takeCalls } from "#src/engagement/db/automation-accounts.ts";
+import { countAutomations } from "#src/engagement/db/backlog-counts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { DEPLOYMENT } from "../publishing/fixture.ts";
 import {
+  claimAccount,
   createActiveRule,
   listRunTexts,
+  readWaitSeconds,
   startAutomations,
   type Automations,
 } from "./automation-fixture.ts";
@@ -23,26 +25,6 @@ beforeEach(async () => {
   automations = await startAutomations();
 });
 afterEach(() => automations[Symbol.asyncDispose]());
-
-async function claim() {
-  const { sql } = automations;
-  const [claimed] = await claimAccounts(sql, {
-    platform: "instagram",
-    limit: 1,
-    leaseMs: 20_000,
-  });
-  if (claimed === undefined) throw new Error("the account was not claimed");
-  return claimed;
-}
-
-/** Returns the seconds until the comments of a workspace's account are polled next. */
-async function readWaitSeconds(workspaceId: string): Promise<number> {
-  const [row] = await automations.sql<{ seconds: number }[]>`
-    select round(extract(epoch from poll_at - now()))::int as seconds
-    from automation_accounts
-    where workspace_id = ${workspaceId}`;
-  return row?.seconds ?? Number.NaN;
-}
 
 /** Sets the call budget of polls to `burst` calls at once, and 10 times as many in an hour. */
 function allow(burst: number, pollBudget = { unitsPerPage: 1 }): void {
@@ -61,7 +43,7 @@ describe("the call budget of an account", () => {
     allow(3);
     await automations.poll();
     expect(takeCallNames()).toEqual(["media newest", `comments ${mediaId}`, `comments ${mediaId}`]);
-    expect(await readWaitSeconds(workspaceId)).toBeGreaterThan(100);
+    expect(await readWaitSeconds(automations, workspaceId)).toBeGreaterThan(100);
     await automations.poll();
     expect(takeCallNames()).toEqual([]);
 
@@ -113,7 +95,7 @@ describe("the call budget of an account", () => {
   test("is refilled by one unit per interval", async () => {
     const { sql } = automations;
     await createActiveRule(automations);
-    const account = await claim();
+    const account = await claimAccount(automations);
     const limits = {
       leaseMs: 20_000,
       bucket: { scope: "account", isPerPost: false, unitsPerCall: 1, intervalMs: 60_000, burst: 3 },
@@ -137,7 +119,7 @@ test("the activation of an automation rule does not end the wait for a rate limi
   await automations.poll();
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });
-  expect(await readWaitSeconds(workspaceId)).toBe(3600);
+  expect(await readWaitSeconds(automations, workspaceId)).toBe(3600);
 });
 
 test("a rate limit hit by a comment action stops the comment polls of the account, and one hit by a poll stops its actions", async () => {
@@ -179,14 +161,14 @@ test("a rate limit hit by a comment action stops the comment polls of the accoun
 test("an account that is connected again during a poll is polled again at once", async () => {
   const { platform, sql, deps } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
-  const account = await claim();
+  const account = await claimAccount(automations);
   platform.beforeList = () => {
     platform.beforeList = () => undefined;
     return { kind: "refused", code: "permission_missing", message: "no permission" };
   };
   await sql.begin((tx) => resumeAccounts(tx, [{ workspaceId, accountId }]));
   await pollAccount(deps, account);
-  expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
+  expect(await readWaitSeconds(automations, workspaceId)).toBeLessThanOrEqual(0);
 });
 
 test("an account is polled again at once when a rule was activated during a poll", async () => {
@@ -199,21 +181,21 @@ test("an account is polled again at once when a rule was activated during a poll
     keywords: ["price"],
     message: "10 €",
   });
-  const account = await claim();
+  const account = await claimAccount(automations);
   platform.comment([...platform.media.keys()][0] ?? "", "price");
   platform.beforePage = async () => {
     await rpc.updateAutomationRule({ workspaceId, ruleId: rule?.id ?? "", status: "active" });
     return undefined;
   };
   await pollAccount(deps, account);
-  expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
+  expect(await readWaitSeconds(automations, workspaceId)).toBeLessThanOrEqual(0);
 });
 
 test("a poll for comments keeps its lease while it lists media and reads the first page of comments", async () => {
   const { platform, sql, deps } = automations;
   const { mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");
-  const account = await claim();
+  const account = await claimAccount(automations);
   await sql`update automation_accounts set lease_until = now()`;
   let remaining: unknown;
   platform.beforePage = async () => {
@@ -234,7 +216,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
       platform.calls.at(-1) === "media 1" ? platformUnavailable("broken") : undefined;
     await automations.poll();
     expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
-    expect(await readWaitSeconds(workspaceId)).toBe(60);
+    expect(await readWaitSeconds(automations, workspaceId)).toBe(60);
   });
 
   test("a comment that occurs twice on a page of comments is answered once", async () => {
@@ -266,7 +248,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
     await automations.poll();
     await automations.poll();
     expect(takeCallNames().filter((call) => call.startsWith("comments"))).toHaveLength(1);
-    expect(await readWaitSeconds(workspaceId)).toBe(60);
+    expect(await readWaitSeconds(automations, workspaceId)).toBe(60);
     const [media] = await sql`select failures, last_error from automation_media`;
     expect(media).toEqual({ failures: 1, lastError: "platform_unavailable" });
   });

@@ -1,10 +1,12 @@
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
-import { pollAccount } from "#src/engagement/jobs/poll-comments.ts";
+import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import {
+  claimAccount,
   createActiveRule,
   listRunTexts,
+  readWaitSeconds,
   startAutomations,
   type Automations,
 } from "./automation-fixture.ts";
@@ -23,15 +25,6 @@ async function listAnswered(workspaceId: string): Promise<readonly string[]> {
 /** Returns the platform calls since this function was last called. */
 function takeCalls(): readonly string[] {
   return automations.platform.calls.splice(0);
-}
-
-/** Returns the seconds until the comments of a workspace's account are polled next. */
-async function readWaitSeconds(workspaceId: string): Promise<number> {
-  const [row] = await automations.sql<{ seconds: number }[]>`
-    select round(extract(epoch from poll_at - now()))::int as seconds
-    from automation_accounts
-    where workspace_id = ${workspaceId}`;
-  return row?.seconds ?? Number.NaN;
 }
 
 async function makeDue(): Promise<void> {
@@ -158,9 +151,7 @@ test("two processes never poll an account at the same time, and a process whose 
     platform.beforePage = () => Promise.resolve(undefined);
     await sql`update automation_accounts set lease_until = now()`;
     await makeDue();
-    const [second] = await claim();
-    if (second === undefined) throw new Error("the account was not claimed again");
-    await pollAccount(deps, second);
+    await pollAccount(deps, await claimAccount(automations));
     return undefined;
   };
   await pollAccount(deps, first);
@@ -175,8 +166,7 @@ test("a process that crashes between two pages of comments loses no comment and 
   platform.pageSize = 2;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const made = Array.from({ length: 7 }, () => platform.comment(mediaId, "link").id);
-  const [claimed] = await claim();
-  if (claimed === undefined) throw new Error("the account was not claimed");
+  const claimed = await claimAccount(automations);
   let pages = 0;
   const crashed = Promise.withResolvers<never>();
   platform.beforePage = async () => {
@@ -200,12 +190,12 @@ test("after failed polls an account waits twice as long each time, up to 30 minu
   platform.beforeList = () => platformUnavailable("down");
   for (let polls = 0; polls < 7; polls++) {
     await automations.poll();
-    waits.push(await readWaitSeconds(workspaceId));
+    waits.push(await readWaitSeconds(automations, workspaceId));
   }
   expect(waits).toEqual([120, 240, 480, 960, 1800, 1800, 1800]);
   platform.beforeList = () => undefined;
   await automations.poll();
-  expect(await readWaitSeconds(workspaceId)).toBe(60);
+  expect(await readWaitSeconds(automations, workspaceId)).toBe(60);
 });
 
 test("after a rate limit, an account is not polled for as long as the platform says, and the polls of other accounts continue", async () => {
@@ -221,7 +211,10 @@ test("after a rate limit, an account is not polled for as long as the platform s
   };
   expect(await automations.poll()).toBe(2);
 
-  const waits = [await readWaitSeconds(workspaceId), await readWaitSeconds(other.workspaceId)];
+  const waits = [
+    await readWaitSeconds(automations, workspaceId),
+    await readWaitSeconds(automations, other.workspaceId),
+  ];
   expect(waits.toSorted((a, b) => a - b)).toEqual([60, 3_600]);
 });
 
@@ -235,7 +228,7 @@ test("media whose comments cannot be read do not prevent the reads of other medi
     await Promise.resolve(id === second ? platformUnavailable("broken") : undefined);
   await automations.poll();
   expect(await listAnswered(workspaceId)).toEqual([comment.id]);
-  expect(await readWaitSeconds(workspaceId)).toBe(60);
+  expect(await readWaitSeconds(automations, workspaceId)).toBe(60);
 });
 
 test("an account that must be connected again is checked every 5 minutes without a call to its platform", async () => {
@@ -248,7 +241,7 @@ test("an account that must be connected again is checked every 5 minutes without
   });
   await automations.poll();
   expect(takeCalls()).toEqual([]);
-  expect(await readWaitSeconds(workspaceId)).toBe(300);
+  expect(await readWaitSeconds(automations, workspaceId)).toBe(300);
 });
 
 test("an account is polled only while it has an active rule, and at once after each activation", async () => {
@@ -270,8 +263,7 @@ test("an account whose rule is activated while a poll ends is polled again", asy
   const { platform, rpc, sql, deps } = automations;
   const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");
-  const [claimed] = await claim();
-  if (claimed === undefined) throw new Error("the account was not claimed");
+  const claimed = await claimAccount(automations);
   platform.beforePage = async () => {
     await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
     await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });

@@ -1,6 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { skipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { skipStoppedRuns } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { newRule, startAutomations, type Automations } from "./automation-fixture.ts";
 
 let automations: Automations;

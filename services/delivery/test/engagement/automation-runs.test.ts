@@ -2,7 +2,7 @@ import { newId } from "@postrider/shared/ids";
 import { beforeEach, afterEach, describe, expect, test } from "vitest";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
-import { skipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { skipStoppedRuns } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import {

@@ -1,7 +1,7 @@
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
-import { endBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
+import { endBlockedReplies } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { DEPLOYMENT, logger, openDatabase } from "../publishing/fixture.ts";
 import {

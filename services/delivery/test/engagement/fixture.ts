@@ -31,7 +31,7 @@ import {
   startClaimCommentActions,
   type ActionClaims,
   type ClaimActionsOptions,
-} from "#src/engagement/jobs/claim-comment-actions.ts";
+} from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
 import type {
   EngagementConnectors,
   EngagementSettings,

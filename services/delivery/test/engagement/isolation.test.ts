@@ -1,10 +1,9 @@
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
+import { listWatchedMedia } from "#src/engagement/db/automation-accounts.ts";
 import { findRule, listRulesOfAccount, updateRule } from "#src/engagement/db/automation-rules.ts";
 import { listKnownRuns, listRunPage } from "#src/engagement/db/automation-runs.ts";
-import { listResults } from "#src/engagement/db/backfill-results.ts";
-import { setBackfillStatus } from "#src/engagement/db/backfills.ts";
+import { listResults, setBackfillStatus } from "#src/engagement/db/backfills.ts";
 import { findHiddenComments, listHiddenComments } from "#src/engagement/db/hidden-comments.ts";
 import { listAnswered } from "#src/engagement/db/private-replies.ts";
 import { createActiveRule, startAutomations, type Automations } from "./automation-fixture.ts";

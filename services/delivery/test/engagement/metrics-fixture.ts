@@ -17,8 +17,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
-import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
-import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
+import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import {
   DEPLOYMENT,
@@ -106,6 +105,16 @@ interface ProcessOptions {
   readonly deploymentId?: string;
 }
 
+type TargetsOf<P extends readonly PlatformId[]> = { readonly [K in keyof P]: TestTarget };
+
+type CountedTargets<N extends number> = N extends 1
+  ? readonly [TestTarget]
+  : N extends 2
+    ? readonly [TestTarget, TestTarget]
+    : N extends 3
+      ? readonly [TestTarget, TestTarget, TestTarget]
+      : readonly TestTarget[];
+
 /** The metrics part of the delivery service on a database of its own, with scripted platforms. */
 export class MetricsStage implements AsyncDisposable {
   readonly world = new World();
@@ -157,7 +166,7 @@ export class MetricsStage implements AsyncDisposable {
   serve(options: ProcessOptions = {}) {
     const deps = this.deps(options);
     const byHand = this.#resources.use(new RefreshesByHand(deps));
-    const rpc = createTestPeer(createEngagementRoutes({ ...deps, byHand })).client(MetricsService);
+    const rpc = createTestPeer(createMetricsRoutes({ ...deps, byHand })).client(MetricsService);
     const refresh = async (targets: readonly TestTarget[]) => {
       const [first] = targets;
       const targetIds = targets.map(({ targetId }) => targetId);
@@ -179,13 +188,16 @@ export class MetricsStage implements AsyncDisposable {
    * Publishes one post, on one new account per platform. The metrics part of the delivery service gets no event about
    * it.
    */
-  async publish(...platforms: PlatformId[]): Promise<readonly TestTarget[]> {
+  async publish<P extends readonly PlatformId[]>(...platforms: P): Promise<TargetsOf<P>> {
     const first = this.world.addTarget({ platform: platforms[0] ?? "x" });
     const { workspaceId, postId } = first;
     const others = platforms
       .slice(1)
       .map((platform) => this.world.addTarget({ platform, workspaceId, postId }));
-    const targets = [first, ...others];
+    return (await this.#insert([first, ...others])) as TargetsOf<P>;
+  }
+
+  async #insert(targets: readonly TestTarget[]): Promise<readonly TestTarget[]> {
     await insertPublished(
       this.sql,
       targets.map((target) => ({ target, externalId: externalIdOf(target) })),
@@ -194,20 +206,19 @@ export class MetricsStage implements AsyncDisposable {
   }
 
   /** Publishes posts of one account whose metrics are due. They were published an hour ago. */
-  async publishDue(count: number, platform: PlatformId = "x"): Promise<readonly TestTarget[]> {
+  async publishDue<N extends number>(
+    count: N,
+    platform: PlatformId = "x",
+  ): Promise<CountedTargets<N>> {
     const first = this.world.addTarget({ platform });
     const { workspaceId, accountId } = first;
     const others = Array.from({ length: count - 1 }, () =>
       this.world.addTarget({ platform, workspaceId, accountId }),
     );
-    const targets = [first, ...others];
-    await insertPublished(
-      this.sql,
-      targets.map((target) => ({ target, externalId: externalIdOf(target) })),
-    );
+    const targets = await this.#insert([first, ...others]);
     await this.sql`update publish_tasks set published_at = now() - interval '61 minutes' where published_at is null`;
     await this.schedule(targets);
-    return targets;
+    return targets as CountedTargets<N>;
   }
 
   /** Passes published targets to the metrics part of the delivery service as the consumer of their events does. */

@@ -10,7 +10,7 @@ import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
 import { thinHistories } from "#src/engagement/db/metrics-history.ts";
-import { measureMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { measureMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import { logger, type TestTarget } from "../publishing/fixture.ts";
 import { readSeries } from "../publishing/metric-values.ts";
 import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";
@@ -58,7 +58,6 @@ async function insertDeletion(target: TestTarget): Promise<void> {
 
 test("the metrics of a target are first due an hour after its publication, however many events report the publication", async () => {
   const [target] = await stage.publish("x");
-  if (target === undefined) throw new Error("no target");
   await consume(published(target, "publishing"));
   expect(await stage.readRow(target)).toBeUndefined();
   await consume(published(target), published(target));
@@ -72,7 +71,6 @@ test("the metrics of a target are first due an hour after its publication, howev
 test("targets on platforms without metrics get no row, and targets older than seven days are not on the schedule", async () => {
   const [telegram] = await stage.publish("telegram");
   const [old] = await stage.publish("x");
-  if (telegram === undefined || old === undefined) throw new Error("no targets");
   await stage.sql`update publish_tasks set published_at = now() - interval '8 days'`;
   await consume(published(telegram), published(old));
   expect(await stage.readRow(telegram)).toBeUndefined();
@@ -82,7 +80,6 @@ test("targets on platforms without metrics get no row, and targets older than se
 test("the metrics of a deleted post are deleted with their history, and a late event does not create them again", async () => {
   const [target] = await stage.publish("x");
   const [other] = await stage.publish("x");
-  if (target === undefined || other === undefined) throw new Error("no targets");
   await stage.serve().refresh([target]);
   await stage.serve().refresh([other]);
   await consume(deletion(target, "deleting"), deletion(target, "delete_failed"));
@@ -99,7 +96,6 @@ test("the metrics of a deleted post are deleted with their history, and a late e
 test("reconnecting a paused account makes its metrics and polls due at once, except those whose lease a running call holds", async () => {
   const [paused] = await stage.publishDue(1);
   const [leased] = await stage.publishDue(1);
-  if (paused === undefined || leased === undefined) throw new Error("no targets");
   await stage.sql`
     update metrics_accounts
     set not_before = now() + case
@@ -135,7 +131,6 @@ test("reconnecting a paused account makes its metrics and polls due at once, exc
 
 test("metrics that arrive for a post that has been deleted are dropped", async () => {
   const [target] = await stage.publish("x");
-  if (target === undefined) throw new Error("no target");
   x.reactions.push(async (call) => {
     await insertDeletion(target);
     await consume(deletion(target, "deleted"));
@@ -153,7 +148,6 @@ const AGES = `
 
 test("the metrics history of a target keeps fewer rows for older times, stays bounded, and ends after 400 days", async () => {
   const [target] = await stage.publish("x");
-  if (target === undefined) throw new Error("no target");
   await stage.schedule([target]);
   await stage.sql`
     insert into target_metric_history (target_id, refreshed_at, workspace_id, views)
@@ -184,7 +178,6 @@ test("the metrics history of a target keeps fewer rows for older times, stays bo
 
 test("thinning the metrics history twice keeps the same rows as thinning it once, and a target without history is not checked again", async () => {
   const [target] = await stage.publish("x");
-  if (target === undefined) throw new Error("no target");
   await stage.serve().refresh([target]);
   await stage.sql`update target_metric_history set refreshed_at = refreshed_at - interval '100 days'`;
   for (let pass = 0; pass < 2; pass += 1) {

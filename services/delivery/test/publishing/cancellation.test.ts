@@ -5,7 +5,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { markCalls } from "#src/calls/marks.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
-import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,

@@ -8,7 +8,7 @@ import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
-import { HeldTasks } from "#src/publishing/operations/held-tasks.ts";
+import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
 import {
   logger,
   openDatabase,

@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
 import { endFormerLeases } from "#src/calls/table.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
-import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,

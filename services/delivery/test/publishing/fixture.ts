@@ -54,8 +54,8 @@ import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles } from "#src/publishing/domain/task.ts";
-import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
-import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
+import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-deletions.ts";
+import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import type {
   PublishingDeps,
   PublishingSettings,

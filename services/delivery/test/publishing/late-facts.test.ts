@@ -2,7 +2,7 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { CallStatus } from "#src/calls/call.ts";
-import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,

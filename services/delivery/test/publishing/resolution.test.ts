@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
-import { createEventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,

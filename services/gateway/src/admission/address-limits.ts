@@ -7,20 +7,16 @@ import { KeyedBuckets } from "./keyed-buckets.ts";
 const FAILURES_PER_MINUTE = 120;
 const MAX_ADDRESSES = 50_000;
 
-/** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
+/** All addresses of an IPv6 /64 network count as one. */
 export interface AddressLimits {
-  /** Counts a request. Returns false, and counts nothing, when the limit is used up. */
+  /** Returns false, and counts nothing, when the limit is used up. */
   take(address: string, now: number): boolean;
   hasLeft(address: string, now: number): boolean;
   takeOnCredit(address: string, now: number): void;
-  /**
-   * Takes a request of a remote address back out of the count, because it does not count after all.
-   */
+  /** For a request that does not count after all. */
   giveBack(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
-  /** Seconds, at least 1, until the remote address may make another request. */
   retryAfterSeconds(address: string, now: number): number;
-  /** Forgets the remote addresses that have their whole limit again. */
   sweep(now: number): void;
 }
 

@@ -1,6 +1,6 @@
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
-/** Every result except `unavailable` was decided by a rate limit, whose state it contains. */
+/** Decided by a rate limit, whose state it contains, unless it is `unavailable`. */
 export type AdmissionResult =
   | {
       readonly kind: "admitted";
@@ -11,7 +11,7 @@ export type AdmissionResult =
       readonly limit: RateLimitState;
     }
   | Refusal
-  /** The limit of the workspace is used up or, without a workspace, that of the remote address. */
+  /** Of the workspace or, without one, of the remote address. */
   | {
       readonly kind: "rate_limited";
       readonly workspaceId: string | undefined;

@@ -33,11 +33,9 @@ const BUDGET_IDLE_MS = 60_000;
 interface AdmissionRequest {
   readonly key: string | undefined;
   readonly workspaceId: string | undefined;
-  /** The remote address of the client. */
   readonly address: string;
 }
 
-/** Authenticates requests and applies the rate limit of their workspace. */
 export interface Admission extends AsyncDisposable {
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
 }

@@ -5,7 +5,7 @@ import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import type { AdmissionSource } from "#src/clients/admit-batches.ts";
 
 const MAX_RECOGNISED_KEYS = 50_000;
-/** How long a valid API key stays recognised after the accounts service last confirmed it. */
+/** After the accounts service last confirmed it. */
 const RECOGNISED_MS = 24 * 60 * 60 * 1000;
 /** Maximum number of requests of one remote address that wait for look-ups. */
 const MAX_WAITING_PER_ADDRESS = 1_000;
@@ -15,9 +15,8 @@ type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;
 export interface LookUpWaiter {
   readonly address: string;
   /**
-   * `recognised`: the API key was valid within the last day. `counted`: this request began the
-   * look-up, which counts towards the limit of its remote address. `repeated`: an earlier request
-   * of the same address began it.
+   * `recognised`: valid within the last day. `counted`: this request began the look-up. `repeated`:
+   * an earlier one of the same address did.
    */
   readonly lookUp: "recognised" | "counted" | "repeated";
 }
@@ -31,9 +30,8 @@ function lookUpIdOf({ keyHash, workspaceId = "" }: LookedUp, address: string): s
 }
 
 /**
- * Limits how many API keys that turn out to be unknown a remote address can make the gateway look
- * up. A look-up counts from its beginning, so that an address cannot have more of them in progress
- * than its limit allows.
+ * Limits look-ups of unknown keys. One counts from its beginning, so that an address cannot have
+ * more in progress than its limit.
  */
 export class KeyLookUps {
   readonly #limits = createAddressLimits();
@@ -42,9 +40,7 @@ export class KeyLookUps {
   readonly #waiting = new Map<string, number>();
 
   /**
-   * Refuses to look up an API key for a remote address that has sent too many unknown ones. A
-   * recognised API key is always looked up, so that its owner is not harmed by another client of
-   * the same address.
+   * A recognised key is always looked up: another client of the address must not harm its owner.
    */
   refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined {
     if (this.#isRecognised(source)) return undefined;
@@ -59,7 +55,7 @@ export class KeyLookUps {
     };
   }
 
-  /** Begins the look-up of an API key for a request that was not refused. */
+  /** For a request that was not refused. */
   begin(source: LookedUp, address: string, now: number): LookUpWaiter["lookUp"] {
     if (this.#isRecognised(source)) return "recognised";
     this.#addWaiting(address, 1);
@@ -70,15 +66,11 @@ export class KeyLookUps {
     return "counted";
   }
 
-  /** Remembers an API key that the accounts service has just confirmed. */
   noteValid(keyHash: Uint8Array, now: number): void {
     this.#recognised.set(idOf(keyHash), now + RECOGNISED_MS);
   }
 
-  /**
-   * Ends the look-up for one of the requests that wait for it. Only if the API key turned out to be
-   * unknown, this request counts towards the limit of its remote address.
-   */
+  /** For one of its requests. Only an unknown key counts towards the limit of the address. */
   end(source: LookedUp, { address, lookUp }: LookUpWaiter, isUnknown: boolean, now: number): void {
     const isCounted = lookUp === "counted";
     if (lookUp !== "recognised") this.#addWaiting(address, -1);

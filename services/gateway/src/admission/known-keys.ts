@@ -8,13 +8,9 @@ const MAX_UNKNOWN_KEYS = 10_000;
 
 /** How long an answer is used before the accounts service is asked again. */
 export const FRESH_MS = 2_000;
-/**
- * How long an answer is used while the accounts service does not answer: 3 s more. A revoked API
- * key stops working within 5 s in any case.
- */
+/** Without answers: 3 s more. A revoked API key stops working within 5 s in any case. */
 export const USABLE_MS = 5_000;
 
-/** What the accounts service last said about a valid API key. */
 export interface KnownKey {
   readonly id: string;
   readonly hash: Uint8Array;
@@ -24,19 +20,13 @@ export interface KnownKey {
   readonly usableUntil: number;
 }
 
-/**
- * The workspace that a request with this API key uses; undefined if the request has to name one, or
- * names one that the API key may not use.
- */
+/** Undefined if the request has to name one, or names one that the key may not use. */
 export function workspaceOf({ workspaceIds }: KnownKey, named: string | undefined) {
   if (named !== undefined) return workspaceIds.has(named) ? named : undefined;
   return workspaceIds.size === 1 ? [...workspaceIds][0] : undefined;
 }
 
-/**
- * The answers of the accounts service about API keys, bounded in number: one API key has one entry,
- * whatever workspaces its requests name.
- */
+/** Bounded: a key has one entry, whatever workspaces its requests name. */
 export class KnownKeys {
   readonly #keys = new BoundedMap<string, KnownKey>(MAX_KEYS);
   // Separate, so that a flood of invalid API keys does not evict a valid one.

@@ -22,8 +22,8 @@ export class WorkspaceBudget {
   #arrivedFullAt = 0;
   #stock = 0;
   /**
-   * Time at which nothing of the stock is left. Before it, the stock is at most what the bucket
-   * refills until then: stock and bucket together never exceed the limit.
+   * When the stock is used up. Until then it is at most what the bucket refills: stock and bucket
+   * together never exceed the limit.
    */
   #stockUntil = 0;
   #owed = 0;
@@ -32,7 +32,7 @@ export class WorkspaceBudget {
     this.id = id;
   }
 
-  /** Requests admitted on credit, for which the accounts service is asked with the next call. */
+  /** On credit; the next call asks for them. */
   get owed(): number {
     return this.#owed;
   }

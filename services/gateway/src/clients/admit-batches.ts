@@ -6,7 +6,6 @@ import type {
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/** How long queries are collected for one call. */
 const BATCH_WINDOW_MS = 2;
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
@@ -47,10 +46,7 @@ function pairIdOf({ key, workspaceId }: AdmissionSource): string {
   return workspaceId === undefined ? key : `${key} ${workspaceId}`;
 }
 
-/**
- * Many queries share one call. While the accounts service does not answer, one call at a time finds
- * out whether it does again.
- */
+/** While the accounts service is silent, one call at a time finds out if it answers again. */
 export class AdmitBatches<Waiter> {
   readonly #options: AdmitBatchesOptions<Waiter>;
   readonly #pending = new Map<string, AdmissionQuery<Waiter>>();
@@ -67,7 +63,6 @@ export class AdmitBatches<Waiter> {
     this.#options = options;
   }
 
-  /** Whether a further request may wait for the accounts service. */
   isOpen(now: number): boolean {
     return this.#waiting < MAX_WAITING && now >= (this.#pausedUntil ?? -Infinity);
   }

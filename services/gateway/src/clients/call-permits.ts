@@ -9,10 +9,7 @@ import { type CallPermits, MAX_CALLS_IN_FLIGHT } from "@postrider/shared/connect
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 
-/**
- * RPCs that wait for a platform, a foreign server or the inspection of a file. They use at most
- * half of the calls to a service, so that they delay no other operation.
- */
+/** They wait for a platform, a foreign server or a file, so they get at most half of the calls. */
 const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
   AccountSettingsService.method.getAccountSettings,
   AccountSettingsService.method.updateAccountSettings,

@@ -19,7 +19,6 @@ export interface Upload {
   readonly token: string;
   readonly address: string;
   readonly requestId: string;
-  /** The client's request, whose body has not been read yet. */
   readonly source: IncomingMessage;
 }
 
@@ -49,8 +48,7 @@ export interface ObjectDescription {
 /** The README of the media service describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * @throws ServiceError The error of the media service; `invalid_request` when the client
-   * disconnects, `unavailable` when the media service does, or the permits are used up.
+   * @throws ServiceError Of the media service; `invalid_request`, `unavailable` for disconnects.
    */
   upload(upload: Upload): Promise<void>;
   /** @throws ServiceError `not_found`; `unavailable`, also without a free permit. */
@@ -78,10 +76,7 @@ interface UploadPeer {
   readonly identity: IdentitySource;
   /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
-  /**
-   * Without a free permit, or beyond the share of a workspace, address or file, a transfer is
-   * refused instead of waiting, because the running ones may be slow.
-   */
+  /** Without a permit or share, a transfer is refused: the running ones may be slow. */
   readonly permits: Semaphore;
 }
 

@@ -15,10 +15,7 @@ const TIMEOUT_MS = 1_000;
 /** Enough that two descriptions of a post never share a hash by chance. */
 const HASH_BYTES = 8;
 
-/**
- * Descriptions and covers can change after a post was accepted, and platforms receive the current
- * ones. Without an answer of the media service, the accepted ones are shown.
- */
+/** Platforms receive the current ones. Without an answer, the accepted ones are shown. */
 export async function withCurrentDescriptions(
   client: Pick<Client<typeof MediaService>, "batchGetMedia">,
   post: Post,

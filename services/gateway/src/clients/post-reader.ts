@@ -30,10 +30,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** Further reads wait. With `MAX_BYTES`, this bounds the memory of the answers. */
 const MAX_CALLS = 8;
 
-/**
- * Sharing calls raises the throughput under load, because a call costs more than its SQL statement.
- * A read that is alone is not delayed.
- */
+/** A call costs more than its SQL statement. A read that is alone is not delayed. */
 class BatchingPostReader implements PostReader {
   readonly #client: PostsClient;
   #waiting: Waiting[] = [];

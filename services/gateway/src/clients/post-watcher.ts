@@ -5,10 +5,7 @@ import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 
 export interface PostWatcher {
-  /**
-   * Resolves when the post is final, does not exist any more, or `signal` is aborted. @throws
-   * ServiceError `unavailable` if too many requests wait.
-   */
+  /** Final, deleted or aborted. Throws `unavailable` if too many requests wait. */
   untilFinal(workspaceId: string, id: string, signal: AbortSignal): Promise<void>;
   /** Ends all waits, and makes later ones end at once, because the gateway stops. */
   stop(): void;
@@ -19,7 +16,6 @@ type PostsClient = Pick<Client<typeof PostService>, "batchGetPostStatuses">;
 interface Post {
   readonly workspaceId: string;
   readonly id: string;
-  /** For each waiting request: the function that ends its wait. */
   readonly waiting: Set<() => void>;
 }
 
@@ -33,10 +29,7 @@ const MIN_INTERVAL_MS = 100;
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
 
-/**
- * One call per 1,000 posts and interval asks about all posts that clients wait for, so that waiting
- * costs a client no call of its own.
- */
+/** One call per 1,000 posts and interval, so that waiting costs a client no call of its own. */
 class PollingPostWatcher implements PostWatcher {
   readonly #client: PostsClient;
   readonly #posts = new Map<string, Post>();

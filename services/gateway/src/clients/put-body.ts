@@ -1,30 +1,30 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
-import { notePassingBytes } from "#src/clients/passing-bytes.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Without traffic. After the last byte, media makes the file durable, which takes long. */
 const STORE_TIMEOUT_MS = 120_000;
 
-export interface BodyToPut {
+interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's request, whose body has not been read yet. */
   readonly source: http.IncomingMessage;
   /** PEM of the authority of the server's certificate; undefined = the public ones. */
   readonly ca?: string | undefined;
 }
 
-export interface PutAnswer {
+interface PutAnswer {
   readonly status: number;
   readonly body: Uint8Array;
 }
 
 /**
- * Uses Node's own HTTP client, which adds the least work per chunk. The connection of `source`
- * stays open for an early answer. If `source` disconnects, the server gets an incomplete body.
+ * Node's own client adds the least work per chunk. If `source` disconnects, the server gets an
+ * incomplete body.
  */
 export async function putBody({ url, headers, source, ca }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers, ca);
@@ -81,4 +81,32 @@ function open(
     });
   });
   return sent;
+}
+
+const COLLECT_BYTES = 16 * 1024 * 1024;
+
+let uncollectedBytes = 0;
+let collectYoung: (() => void) | undefined;
+
+/** V8 exposes `gc` to contexts made after the flag is set: no command-line flag is needed. */
+function findCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as (options: { readonly type: "minor" }) => void;
+  return () => gc({ type: "minor" });
+}
+
+/**
+ * Collects garbage after every 16 MB of piped bodies; call it with the length of each chunk.
+ *
+ * A piped chunk is a 64 KB buffer outside V8's heap, so V8 does not collect until 64 MB have piled
+ * up. With `--max-semi-space-size=2` and an upload of 1 GB, memory grows by 20 MB instead of 60 MB,
+ * with 1.1 s instead of 1.5 s of processor time. Code that handles chunks in JavaScript collects
+ * often enough by itself: uploads in media got slower with this call.
+ */
+export function notePassingBytes(bytes: number): void {
+  uncollectedBytes += bytes;
+  if (uncollectedBytes < COLLECT_BYTES) return;
+  uncollectedBytes = 0;
+  collectYoung ??= findCollector();
+  collectYoung();
 }

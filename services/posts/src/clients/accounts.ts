@@ -29,15 +29,11 @@ interface Lookup {
   readonly context: RequestContext | undefined;
 }
 
-/**
- * Milliseconds that an account lookup waits, so that lookups of other requests share its RPC to the
- * accounts service. One such RPC costs more CPU than the rest of creating a post.
- */
+/** Lookups of other requests share the RPC, which costs more CPU than the rest of a new post. */
 const BATCH_WAIT_MS = 1;
 const MAX_LOOKUPS = 100;
 const MAX_REFS_PER_CALL = 1000;
 
-/** Lookups that start within a millisecond share one RPC to the accounts service. */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
     windowMs: BATCH_WAIT_MS,

@@ -5,16 +5,13 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/**
- * A claim on media: before a post is stored, the media service records that the post uses the
- * media, so that the media are not deleted.
- */
+/** Recorded before a post is stored, so that its media are not deleted. */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
   /** The version number that the post will have once it uses the media. */
   readonly postVersion: number;
-  /** The id of the request. When it fails, it releases only the claims with its own id. */
+  /** A request that fails releases only the claims with its own id. */
   readonly claimId: string;
 }
 
@@ -45,7 +42,7 @@ export async function claimMedia(
   return toMap(media);
 }
 
-/** Releases the claim of one request on media, because the request did not commit its post. */
+/** The request did not commit its post. */
 export async function releaseClaim(
   client: MediaClient,
   { workspaceId, postId, claimId }: Omit<MediaClaim, "postVersion">,
@@ -57,10 +54,7 @@ export async function releaseClaim(
   );
 }
 
-/**
- * Reports to the media service which posts no longer use which media. A failure is ignored, because
- * the media service asks the posts service about each use before it refuses to delete media.
- */
+/** A failure is ignored: media asks about each use before it refuses a deletion. */
 export async function releaseMedia(
   client: MediaClient,
   former: readonly FormerUse[],
@@ -79,10 +73,7 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
   return new Map(there.map((item) => [item.id, item]));
 }
 
-/**
- * Describes a media item by the file that platforms receive when no rendition is made for them,
- * because the limits of platforms apply to that file.
- */
+/** The file without a rendition, to which the limits of platforms apply. */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";
   return {

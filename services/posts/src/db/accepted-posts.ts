@@ -9,9 +9,8 @@ export interface AnsweredContent {
 }
 
 /**
- * Returns the content with which the request of an idempotency key was answered; undefined if the
- * key has expired. Key and post are read in one statement: the content is in the post until the
- * transaction commits that moves it to the key.
+ * Undefined if the key has expired. One statement reads key and post: the content is in the post
+ * until the transaction commits that moves it to the key.
  */
 export async function findAnsweredContent(
   sql: ISql,

@@ -33,7 +33,6 @@ export interface PostReplacement extends PostRef {
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: readonly JsonValue[];
   readonly platforms: readonly string[];
   readonly scheduledAt: Date | null;
@@ -68,7 +67,7 @@ export async function replacePostRow(tx: TransactionSql, post: PostReplacement):
     end`;
 }
 
-/** Deletes a locked post and everything that belongs to it, and returns the ids of its media. */
+/** Returns the ids of its media. */
 export async function deletePostRow(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,
@@ -82,9 +81,8 @@ export async function deletePostRow(
 }
 
 /**
- * Replaces the targets of a locked post with the given targets, in the given order. A target whose
- * id exists keeps its row. Ordinals (the positions of targets in the post) are negated first,
- * because a unique index forbids two targets of a post with the same ordinal.
+ * In the given order; a target whose id exists keeps its row. Ordinals are negated first, because a
+ * unique index forbids equal ones.
  */
 export async function replaceTargets(
   tx: TransactionSql,

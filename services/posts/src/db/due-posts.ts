@@ -33,14 +33,11 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the
- * delivery service to publish them. Locked posts are skipped: either another replica is starting
- * them, or a request is changing them and the next batch reads them again. Exactly one replica
- * starts a post, because the status is checked while the post is locked. Rows of targets are not
- * written, because the API reports the targets of a publishing post as `publishing` anyway.
- *
- * The events are built in SQL. Thousands of posts may be due in one second, and building their
- * events in Node would take longer than everything else.
+ * Earliest first. Locked posts are skipped: another replica starts them, or the next batch reads
+ * them again. The status is checked under the lock, so exactly one replica starts a post. Targets
+ * are not written, because the API reports those of a publishing post as `publishing` anyway.
+ * Events are built in SQL: thousands of posts may be due in one second, and building them in Node
+ * would take longer than all else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -92,7 +89,7 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/** Locks up to `limit` posts that are too late, in id order; posts that are locked are skipped. */
+/** In id order; locked posts are skipped. */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
@@ -139,12 +136,7 @@ export interface NextDue {
   readonly floor: Date;
 }
 
-/**
- * Returns the statement that finds the next scheduled post.
- *
- * @param since The statement finds only posts that are scheduled for this time or later; null to
- *   find all. See `SearchFloor`.
- */
+/** Finds posts from `since` on; null: all. See `SearchFloor`. */
 export function nextDue(sql: ISql, since: Date | null) {
   return sql<[NextDue]>`
     select

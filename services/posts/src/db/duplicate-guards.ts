@@ -1,15 +1,14 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * A duplicate guard: while it exists, no other post can publish the same content on the same
- * account within 24 hours of the planned time, of now while its outcome is open, or of its
- * publication.
+ * While it exists, no other post can publish the content on the account within 24 hours of the
+ * planned time, of now while its outcome is open, or of its publication.
  */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256, in hex, of the content that is published for the target. */
+  /** SHA-256 in hex. */
   readonly contentHash: string;
   readonly plannedAt: Date;
 }
@@ -61,13 +60,11 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a
- * guard. A target gets no guard if a stored guard clashes with it. A trigger compares the others
- * with the guards of concurrent transactions, and stops the statement with `duplicate_content`.
- * With `force` every target gets a guard, and nothing is compared.
- *
- * The locks are taken first, in the order of the rows: the trigger would take them only at the end
- * of a statement that also locks quota counters, while other requests lock counters after guards.
+ * Returns the targets that got a guard: none that clashes with a stored guard. A trigger compares
+ * them with concurrent transactions, and stops the statement with `duplicate_content`; `force`
+ * skips all that. The locks are taken first, in the order of the rows: the trigger would take them
+ * only at the end of a statement that also locks quota counters, which other requests lock after
+ * guards.
  */
 function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   const lock = force ? sql`` : sql`, lock_guard(account_id, content_hash)`;
@@ -95,9 +92,8 @@ function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
 }
 
 /**
- * Inserts duplicate guards. Returns the guards that clash with stored ones; nothing is inserted if
- * there are any, and the caller rolls back. The locks are taken first, in a statement of their own,
- * so that the insert sees what other transactions committed.
+ * Returns the clashes; then nothing is inserted, and the caller rolls back. A statement of its own
+ * takes the locks first, so that the insert sees what others committed.
  */
 export async function takeGuards(
   tx: TransactionSql,
@@ -134,9 +130,8 @@ export async function listCheckedGuards(
 }
 
 /**
- * Sets the time at which duplicate guards expire; null means that a guard does not expire. If the
- * guard of a target was deleted, the target gets a new guard even though another target may guard
- * the same content.
+ * Null: the guard does not expire. A target whose guard was deleted gets a new one even though
+ * another target may guard the same content.
  */
 export async function keepGuards(
   tx: TransactionSql,

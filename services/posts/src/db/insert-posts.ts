@@ -94,11 +94,9 @@ function verdictSteps(sql: ISql) {
 }
 
 /**
- * Takes the idempotency keys, and finds the posts that are stored: those without a key and those
- * whose key is not taken. If another transaction is about to take a key, the statement waits, but
- * not for long; then it fails with a lock timeout. A key that is older than 24 hours is free, even
- * if it has not been deleted. The lock timeout is restored, because later steps may wait for
- * longer.
+ * Finds the posts without a key or whose key is free; after 24 hours a key is. The statement waits
+ * for another transaction only up to a lock timeout, which is restored, because later steps may
+ * wait for longer.
  */
 function keySteps(sql: ISql, posts: readonly PostRecords[]) {
   if (!posts.some(({ isKeyed }) => isKeyed))

@@ -20,7 +20,6 @@ export interface PostRequest extends PostContent {
 
 export interface NewPost extends PostRequest, Placement {
   readonly id: string;
-  /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: JsonValue[];
   /** The database's time before the claim on media was made, from which its age is counted. */
   readonly acceptedAt: Date;
@@ -39,9 +38,8 @@ export interface Additions {
   readonly event: OutboxEvent | undefined;
   readonly response: KeyedResponse | null;
   /**
-   * For each quota counter that the post takes quota from: what the event of the post says if the
-   * post uses the counter up. It is proto JSON without amounts, which the SQL statement adds. Null:
-   * the post must not use up a counter.
+   * For each counter, what the post's event says if it uses the counter up: proto JSON without
+   * amounts, which the statement adds. Null: it must not use one up.
    */
   readonly exhaustions:
     | readonly {
@@ -53,7 +51,6 @@ export interface Additions {
     | null;
 }
 
-/** A new post as JSON texts of the records that `insertPosts` reads. */
 export interface PostRecords {
   readonly id: string;
   readonly isKeyed: boolean;
@@ -123,7 +120,7 @@ export function toPostRecords(post: NewPost, additions: Additions): PostRecords 
   };
 }
 
-/** Converts the targets of a post to the JSON records that `jsonb_to_recordset` reads. */
+/** For `jsonb_to_recordset`. */
 export function toTargetRecords(targets: readonly PlannedTarget[]) {
   return targets.map((target, ordinal) => ({
     id: target.id,
@@ -137,9 +134,7 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
   }));
 }
 
-/**
- * Joins JSON texts of records, separated by commas, to a parameter that `jsonb_to_recordset` reads.
- */
+/** For `jsonb_to_recordset`. */
 function recordset(sql: ISql, texts: readonly string[]) {
   return sql`jsonb_to_recordset(${`[${texts.filter((text) => text !== "").join(",")}]`}::text::jsonb)`;
 }

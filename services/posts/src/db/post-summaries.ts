@@ -48,12 +48,10 @@ interface Page extends ListFilter {
 }
 
 /**
- * Returns SQL that lists the posts of a page, and one more post, which shows that another page
- * follows. Posts with the latest `effective_at` come first. One index per filter has this order, so
- * a late page costs no more than the first page. The platform is written into the SQL text, because
- * Postgres would not use the partial indexes for a parameter. The condition that posts are earlier
- * than `before` is omitted after the first page: the condition is always true there, and with it
- * Postgres would begin to read the index at `before` instead of `after`.
+ * Lists one post more than the page, which shows that another page follows. One index per filter
+ * has this order, so a late page costs no more than the first. The platform is SQL text, because
+ * partial indexes need that. After the first page, `before` is omitted: with it Postgres would
+ * begin to read the index there instead of at `after`.
  */
 function listedPosts(sql: ISql, workspaceId: string, page: Page) {
   const { after, status, platform, createdVia, from, before } = page;
@@ -81,9 +79,8 @@ function listedPosts(sql: ISql, workspaceId: string, page: Page) {
 }
 
 /**
- * Reads a page of posts that ends before it exceeds `maxBytes`, but has at least one post. Postgres
- * knows the length of a text without reading it, so the texts of posts that do not fit on the page
- * are not read.
+ * Ends before `maxBytes`, but has at least one post. Postgres knows the length of a text without
+ * reading it, so texts that do not fit are not read.
  */
 export async function listPostSummaries(
   sql: ISql,

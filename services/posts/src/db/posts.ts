@@ -3,9 +3,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/**
- * A post and its targets as the database returns them. Instants in JSON columns are ISO 8601 text.
- */
+/** Instants in JSON columns are ISO 8601 text. */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -111,10 +109,8 @@ export interface PostBatch {
 }
 
 /**
- * Reads as many of the posts, from the first on, as fit into `maxBytes`, but at least one. The size
- * of a post is estimated from its text, options and the numbers of its media, targets and attempts,
- * before anything of it is read: one workspace with large posts must not fill the memory of this
- * process.
+ * As many as fit into `maxBytes`, from the first on. Sizes are estimated before anything is read:
+ * one workspace with large posts must not fill the memory of this process.
  */
 export async function listPostsUpTo(
   sql: ISql,

@@ -38,9 +38,8 @@ export async function listQueueSlotRuleRows(
 }
 
 /**
- * Reads the active queue-slot rules of a workspace and locks them in id order. A transaction that
- * assigns a queue slot to a post takes these locks first. Concurrent posts therefore choose their
- * slots one after the other, and none of them chooses a taken slot.
+ * In id order. A transaction that assigns a slot takes these locks first, so concurrent posts
+ * choose one after the other, and none chooses a taken slot.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -70,7 +69,6 @@ export async function lockQueueSlotRule(
   return row;
 }
 
-/** Writes all changeable fields of a locked queue-slot rule. */
 export async function updateQueueSlotRuleRow(
   tx: TransactionSql,
   rule: QueueSlotRuleRow,
@@ -105,9 +103,8 @@ export async function deleteQueueSlotRuleRow(
 }
 
 /**
- * Takes an advisory lock, so that transactions that add queue-slot rules to one workspace run one
- * after the other. Each transaction then counts the rules that the previous transactions added.
- * Workspaces whose ids have the same hash share a lock, which is harmless.
+ * Transactions that add rules to a workspace run one after the other, so each counts the rules of
+ * those before. Workspaces whose ids have the same hash share a lock, which is harmless.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;

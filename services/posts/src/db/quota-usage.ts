@@ -25,14 +25,10 @@ export interface Reservation {
 }
 
 /**
- * Returns the SQL that adds quota demands to the reserved amounts of quota counters and returns the
- * changed counters. Negative demands are subtracted. A counter that a demand would raise above its
- * limit is not changed and not returned. The statement checks locked rows, so concurrent posts
- * cannot exceed a limit. Every statement locks counters in the order of period and subject, so that
- * statements never deadlock.
- *
- * The first demand that leaves nothing of a counter sets its `exhausted_at`; the counter is then
- * returned with `is_exhausted`.
+ * Negative demands are subtracted. A counter that a demand would raise above its limit is not
+ * changed and not returned. Rows are checked under locks, which are taken in the order of period
+ * and subject, so that statements never deadlock. The demand that leaves nothing sets
+ * `exhausted_at`; the counter is returned with `is_exhausted`.
  */
 function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -83,9 +79,8 @@ interface Reserved {
 }
 
 /**
- * Reserves quota for demands; negative demands free quota. Returns the counters that are used up
- * now, and the demands that would exceed the limit of their counter. If there are any, the caller
- * rolls back, because the other demands were reserved.
+ * Returns the counters that are used up now, and the demands that would exceed a limit: then the
+ * caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -108,10 +103,7 @@ export async function reserveQuota(
   };
 }
 
-/**
- * Adds amounts to quota counters even if limits are exceeded. `moves` may name each counter only
- * once. Rows are locked in the same order as in `quotaReservation`, which prevents deadlocks.
- */
+/** Even above limits; each counter once. Locked in the order of `quotaReservation`. */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
@@ -158,9 +150,8 @@ export async function listQuotaUsage(
 }
 
 /**
- * Deletes quota counters of periods that ended before the previous month began, and returns their
- * number. A counter with reserved quota is kept, because the outcome of a target is open. When the
- * outcome of a target is corrected later, a counter that is missing counts as zero.
+ * Of periods before the previous month. A counter with reserved quota stays, because an outcome is
+ * open. After a later correction, a missing counter counts as zero.
  */
 export async function deletePastCounters(sql: ISql, limit: number): Promise<number> {
   // The periods of quota counters (months and days) are compared as texts, which sort in the order

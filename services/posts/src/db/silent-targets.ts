@@ -4,9 +4,7 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
 export interface SilencePage {
-  /**
-   * Milliseconds without a report of the delivery service after which a target counts as silent.
-   */
+  /** Without a report of the delivery service, after which a target is silent. */
   readonly silentMs: number;
   readonly limit: number;
   /** Only targets whose silence began then or later; a Postgres timestamp as text. */
@@ -25,11 +23,9 @@ interface Silent {
 const MAX_BACK_OFF = 8;
 
 /**
- * Returns the time from which the sweep counts the silence of a target about which it has just
- * asked the delivery service. The questions about a target become rarer while nothing changes. The
- * time until the next question is as long as the target has already been waiting, but at least
- * `silentMs` and at most eight times `silentMs`. It is made up to a fifth shorter or longer at
- * random, so that the sweep does not ask at one time about all targets that were due at one time.
+ * Questions about a target become rarer while nothing changes: the next one follows after the time
+ * that it has waited, but within one and eight `silentMs`, give or take a fifth at random, so that
+ * not all targets that were due together are asked about together.
  */
 function silentFrom(sql: ISql, silentMs: number) {
   const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
@@ -48,11 +44,9 @@ export interface SilentTarget extends TargetKey, PostRef, Silent {
 }
 
 /**
- * Claims silent targets for the sweep, those with the longest silence first. A target is silent if
- * its outcome is open and the delivery service has not reported about it for `silentMs`. A claimed
- * target does not count as silent any more, so that other replicas claim other targets. Targets
- * that failed with an unknown outcome are included until a day after their deadline, because their
- * outcome may still become known.
+ * The longest silence first. A claimed target is not silent any more, so that other replicas claim
+ * others. Failed ones with an unknown outcome are included until a day after their deadline,
+ * because it may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,

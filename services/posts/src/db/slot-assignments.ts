@@ -1,8 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/**
- * Frees the queue slot of a post. The caller must also set the post's `queue_slot_rule_id` to null.
- */
+/** The caller must also set the post's `queue_slot_rule_id` to null. */
 export async function freeSlot(
   tx: TransactionSql,
   { workspaceId, postId }: { readonly workspaceId: string; readonly postId: string },
@@ -14,9 +12,8 @@ export async function freeSlot(
 }
 
 /**
- * Lists the queue slots of a workspace that posts have taken and that are later than `after`, in
- * milliseconds since 1970 and in any order. They are read as one JSON text, because thousands of
- * rows with a `Date` each take ten times as long.
+ * After `after`, in milliseconds since 1970 and in any order. Read as one JSON text, because
+ * thousands of rows with a `Date` take ten times as long.
  */
 export async function listTakenSlots(
   sql: ISql,

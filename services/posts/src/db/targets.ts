@@ -139,9 +139,8 @@ export interface AttemptRow {
 }
 
 /**
- * Stores attempts to publish targets. An attempt that is stored already is replaced only if the new
- * report is newer. Each attempt may occur only once in a call. Returns the ids of the targets with
- * a new or changed attempt.
+ * Replaces a stored attempt only by a newer report. Each attempt may occur once in a call. Returns
+ * the targets with a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,
@@ -184,7 +183,6 @@ export async function upsertAttempts(
   return new Set(changed.map((row) => row.targetId));
 }
 
-/** One publish request of a target; the generation counts them. */
 export interface TargetKey {
   readonly workspaceId: string;
   readonly targetId: string;
@@ -206,9 +204,8 @@ export interface MetricsReport extends PostRef {
 }
 
 /**
- * Stores the metrics of those targets whose stored metrics are older, and returns the posts of
- * these targets. A report whose workspace, post and target do not belong together changes nothing.
- * Each target may occur only once in a call.
+ * Returns the posts whose stored metrics were older. A report whose workspace, post and target do
+ * not belong together changes nothing. Each target may occur once in a call.
  */
 export async function updateTargetMetrics(
   tx: TransactionSql,

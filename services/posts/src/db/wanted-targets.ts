@@ -16,12 +16,10 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Reads the given targets that still have to be published, with their content. A target that has a
- * newer generation, because its publishing was requested again, is left out. Of the text and the
- * options of a post, which are read for each of its up to 100 targets, only what the target uses is
- * read. `limit 1` makes Postgres look up each post by its key. Right after many posts have become
- * due, Postgres would otherwise scan all posts with the status `publishing`, because its statistics
- * still say that there are few.
+ * Targets with a newer generation are left out. Only what a target uses of its post is read, up to
+ * 100 times. `limit 1` makes Postgres look up each post by its key: right after many posts became
+ * due, it would otherwise scan all posts with the status `publishing`, because its statistics still
+ * say that there are few.
  */
 export async function listWantedTargets(
   sql: ISql,

@@ -5,7 +5,6 @@ import type { TargetError } from "./target.ts";
 
 /** Each report is complete, so the newest replaces all others. */
 export interface DeletionUpdate {
-  /** The number of the deletion request that the report is about. */
   readonly deletion: number;
   /** Rises with every report about one deletion request; different requests do not compare. */
   readonly version: number;
@@ -40,10 +39,8 @@ function isDeletable(platform: string): boolean {
 }
 
 /**
- * Requests the deletion of a target that is published on its platform; with `again`, also of a
- * target whose deletion has failed. A target stays published if the API of its platform cannot
- * delete it. The deletion fails at once if the account no longer exists. Returns the same object
- * when nothing changes.
+ * `again` also requests it after a failed deletion. Stays published if the platform cannot delete;
+ * fails at once without the account. Returns the same object when nothing changes.
  */
 export function requestDeletion<T extends DeletableState>(
   target: T,
@@ -73,9 +70,8 @@ function applies(target: DeletableState, update: DeletionUpdate): boolean {
 }
 
 /**
- * Applies a report of the delivery service about the deletion of a target. Reports may arrive late,
- * twice or never: they are ordered by (is deleted, request, version), and the greatest decides the
- * state. Returns the same object when nothing changes.
+ * Reports may arrive late, twice or never: the greatest of (is deleted, request, version) decides.
+ * Returns the same object when nothing changes.
  */
 export function applyDeletionUpdate<T extends DeletableState>(
   target: T,

@@ -28,9 +28,7 @@ export function findOptionKey(
 }
 
 /**
- * Returns the text and the options that are published for one target. Each field is taken from the
- * option of the target's account, otherwise from the option of its platform, otherwise from the
- * post.
+ * Each field from the option of the account, otherwise of its platform, otherwise from the post.
  */
 export function effectiveContent(
   content: string,

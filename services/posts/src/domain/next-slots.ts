@@ -17,11 +17,9 @@ const RANGE_GROWTH = 8;
 const DAYS_PER_STEP = 8;
 
 /**
- * Finds the first free queue slot of all active rules together; undefined if the next year has
- * none. If several rules create the slot, it belongs to the oldest of them, so that a new rule
- * never takes over a slot. Every step of the search takes far less than a millisecond.
- *
- * @param options.after The current time; the slot is strictly later.
+ * Of all active rules; undefined if the next year has none. The oldest of several rules gets the
+ * slot, so that a new rule never takes one over. Each step takes far less than a millisecond. The
+ * slot is strictly later than `options.after`.
  */
 export function* nextFreeSlot(
   rules: readonly QueueSlotRule[],
@@ -71,11 +69,8 @@ function* searchRanges(now: Date): Generator<SlotRange, undefined> {
 }
 
 /**
- * Finds the first `count` free queue slots of each rule, as if the workspace had no other rule;
- * fewer if the next year has fewer, and none for a rule that is not active. Returns them in the
- * order of the rules. Every step of the search takes far less than a millisecond.
- *
- * @param options.after The current time; slots are strictly later.
+ * Of each rule, as if it were alone; none for a rule that is not active. Each step takes far less
+ * than a millisecond. Slots are strictly later than `options.after`.
  */
 export function* nextFreeSlots(
   rules: readonly QueueSlotRule[],
@@ -129,7 +124,6 @@ function isActive({ status }: QueueSlotRule): boolean {
   return status === "active";
 }
 
-/** Returns a text that is equal for rules whose timetables are the same. */
 function keyOf({ weekdays, times, timezone, startsOn, endsOn }: SlotTimetable): string {
   return [weekdays, times, timezone, startsOn, endsOn].join(" ");
 }

@@ -26,15 +26,13 @@ export interface PlannedTarget {
   readonly username: string;
   /** The UTC day on which the target uses quota; null for a draft and until the time is known. */
   readonly dueDay: string | null;
-  /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
+  /** SHA-256 in hex; null for a draft. */
   readonly contentHash: string | null;
   /** The settings of the account; null = the defaults, or a draft. */
   readonly settings: SettingValues | null;
 }
 
-/**
- * When a new post is to be published, after a queue slot was chosen for a post that asked for one.
- */
+/** After a queue slot was chosen for a post that asked for one. */
 export type ChosenTiming =
   | Exclude<PostTiming, { kind: "queue_slot" }>
   | ({ readonly kind: "chosen_slot" } & QueueSlot);
@@ -106,12 +104,8 @@ function placeAt(
 }
 
 /**
- * Returns one target for each account of a validated post, in the order of the accounts. When they
- * are due is not known yet.
- *
- * @param options.isDraft Whether the targets are not to be published yet.
- * @param options.idOf Returns the id of the target of an account: a new id, or the id that the
- *   stored target of the account already has.
+ * In the order of the accounts; when they are due is not known yet. `idOf` returns a new id, or
+ * that of the stored target of the account.
  */
 export function planTargets(
   post: PostContent,

@@ -25,9 +25,8 @@ export const TARGET_STATUSES = [
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**
- * What can happen to a post: the `update`, `publish`, `retry` and `delete` requests of clients, the
- * `start` of a scheduled post, and `fold`, which derives the status of the post from its targets
- * after an update of a target.
+ * Requests of clients, the `start` of a scheduled post, and `fold`: the status follows from the
+ * targets after one was updated.
  */
 export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
 
@@ -39,12 +38,10 @@ export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_
 type Rule = readonly PostDestination[] | RefusalCode;
 
 /**
- * Every operation in every status of a post: the statuses that the operation may lead to, or the
- * reason that refuses it. The table allows the deletion of a publishing post; the delivery service
- * refuses it with `post_publishing` when it has already begun to publish. `fold` (deriving the
- * status from the targets) leads back to `publishing` when a target that was reported as failed may
- * still be published. `published` is final, because a published target stays published. `fold` does
- * not change drafts, scheduled posts and cancelled posts.
+ * What an operation may lead to, or why it is refused. A publishing post can be deleted; the
+ * delivery service refuses it with `post_publishing` once it publishes. `fold` leads back to
+ * `publishing` when a target that was reported as failed may still be published. `published` is
+ * final.
  */
 const TRANSITIONS = {
   draft: {
@@ -141,10 +138,8 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * Returns the status of a post that follows from its targets: `publishing` while any target has no
- * outcome, `published` if all were published, `failed` if all failed, `partial` if some were
- * published and the others failed. The post keeps its status if the transition table does not allow
- * the new status.
+ * `publishing` while any target has no outcome. The post keeps its status if the table does not
+ * allow the new one.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -153,9 +148,8 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * Returns the status of a target as the API reports it. The targets of a publishing post are
- * reported as `publishing` even before the delivery service has begun. Starting a post therefore
- * writes only the row of the post, however many targets it has.
+ * `publishing` for all targets of a publishing post, so that starting a post writes only its own
+ * row, however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;

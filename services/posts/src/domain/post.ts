@@ -73,9 +73,8 @@ export type TargetViolationCode =
   | "disclosure_not_private";
 
 /**
- * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's
- * text unit, bytes, pixels, a ratio, seconds or a number of items. `index` is the position in the
- * list of media.
+ * `limit` and `actual` share a unit: the platform's text unit, bytes, pixels, a ratio, seconds or a
+ * number of items. `index` counts the media.
  */
 export interface TargetViolation {
   readonly code: TargetViolationCode;
@@ -85,9 +84,7 @@ export interface TargetViolation {
   readonly index?: number;
   /** Unit of `limit` and `actual` if they are lengths of a text. */
   readonly unit?: UnitName;
-  /**
-   * What was found and refused: characters, each with its positions, or the encoding of a video.
-   */
+  /** Characters, each with its positions, or the encoding of a video. */
   readonly found?: string;
   /** What the platform would accept: values, or a condition in symbols without words. */
   readonly fits?: string | readonly string[];
@@ -122,12 +119,7 @@ export interface TargetInput {
   readonly privacy?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly media: readonly TargetMedia[];
-  /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
-  /** Properties of the account on the platform that change its limits; absent = none. */
   readonly traits?: Readonly<Record<string, string>>;
-  /**
-   * What the platform offered the account when it was last asked; absent = nothing recent is known.
-   */
   readonly available?: Readonly<Record<string, unknown>> | undefined;
 }

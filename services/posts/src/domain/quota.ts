@@ -79,9 +79,7 @@ export function resetsAt(period: string): Date {
   );
 }
 
-/**
- * Returns the daily publishing limit of a platform; undefined for a platform without a daily limit.
- */
+/** Undefined for a platform without a daily limit. */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules =
     PLATFORM_FACTS[platform].rules.dailyLimit;
@@ -123,9 +121,8 @@ export function dailyCounter(
 }
 
 /**
- * Returns the quota that targets with the same due time need, one demand per counter. The demands
- * are in the order in which rows of counters are locked. Because of this order, posts that share
- * counters wait for each other and never deadlock.
+ * One demand per counter, in the order in which rows are locked: posts that share counters wait for
+ * each other and never deadlock.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -138,10 +135,7 @@ export function quotaDemands(
   return sum([...targets.map(() => month), ...counters].map((each) => ({ ...each, requested: 1 })));
 }
 
-/**
- * Returns by how much each quota counter changes when the demands of a post change, in the order in
- * which the counters are locked. Counters that do not change are omitted.
- */
+/** In the order in which counters are locked; unchanged counters are omitted. */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
   after: readonly QuotaDemand[],

@@ -1,39 +1,28 @@
 import { type SlotTimetable, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "#src/domain/zone-clock.ts";
 
-/**
- * A time range for which queue slots are computed: later than `after`, up to and including `until`.
- * Adjacent ranges neither share nor miss an instant.
- */
+/** Later than `after`, up to and including `until`: adjacent ranges neither share nor miss any. */
 export interface SlotRange {
   readonly after: Date;
   readonly until: Date;
 }
 
-/** The queue slots of a timetable on one local date, in order of time. */
 export interface SlotDay {
   /** An instant in milliseconds since 1970. */
   readonly startMs: number;
-  /**
-   * For each slot, how many minutes after `startMs` it is. Days with the same slots share one list,
-   * so do not change it.
-   */
+  /** After `startMs`. Days with the same slots share one list, so do not change it. */
   readonly minutes: readonly number[];
 }
 
-/** Returns a queue slot of a day, in milliseconds since 1970. */
 export function slotOf({ startMs }: SlotDay, minute: number): number {
   return startMs + Math.round(minute * MINUTE_MS);
 }
 
 /**
- * Yields the queue slots of a timetable in a time range, day by day; the slots of all days are
- * strictly increasing. A time that a clock change skips moves to the moment of the change. A time
- * that occurs twice creates a slot only at its first occurrence. Equal instants are yielded once.
- * Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time
- * moves to the next day.
- *
- * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
+ * Strictly increasing. A time that a clock change skips moves to the moment of the change; one that
+ * occurs twice counts once. Weekday, `startsOn` and `endsOn` apply to the local date of the
+ * timetable, even if a skipped time moves to the next day. Throws RangeError for a zone that
+ * `checkSlotTimetable` has to exclude.
  */
 export function* slotsByDay(
   timetable: SlotTimetable,
@@ -59,9 +48,7 @@ export function* slotsByDay(
   }
 }
 
-/**
- * Keeps the instants that are later than `last` and not later than `until`, and each of them once.
- */
+/** Keeps those later than `last` and not later than `until`, each once. */
 function toSlotDay(
   day: number,
   instants: readonly number[],
@@ -71,10 +58,7 @@ function toSlotDay(
   return { startMs: day, minutes: kept.map((at) => (at - day) / MINUTE_MS) };
 }
 
-/**
- * Yields the local dates that can have a queue slot in a time range. Local dates differ from UTC
- * dates by less than a day.
- */
+/** Local dates differ from UTC dates by less than a day. */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;
   const weekdays = new Set(timetable.weekdays.map((weekday) => WEEKDAYS.indexOf(weekday)));
@@ -104,7 +88,6 @@ function minuteOfDay(time: string): number {
 }
 
 export interface TakenSlots {
-  /** Returns the index, from `from` on, of the first slot that is not taken. */
   findFree(day: SlotDay, from: number): number;
 }
 
@@ -112,10 +95,8 @@ export interface TakenSlots {
 const MAX_MINUTES = 400 * 24 * 60;
 
 /**
- * Returns the taken slots as a set that is searched quickly: if a workspace has many rules and many
- * queued posts, a search passes a million slots.
- *
- * @param slots The taken slots in milliseconds since 1970, in any order.
+ * Searched quickly: with many rules and queued posts, a search passes a million slots. `slots` are
+ * in milliseconds since 1970, in any order.
  */
 export function createTakenSlots(slots: readonly number[]): TakenSlots {
   let [firstMs, lastMs] = [Infinity, -Infinity];

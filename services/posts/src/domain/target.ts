@@ -1,9 +1,7 @@
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/**
- * The error because of which publishing on an account failed, or was postponed to another attempt.
- */
+/** Why publishing failed, or was postponed to another attempt. */
 export interface TargetError {
   readonly code: string;
   readonly message: string;
@@ -42,8 +40,7 @@ export interface TargetState {
 }
 
 /**
- * The reports that a target accepts, by its status. `published` is final; a later report only adds
- * to it, for example a permalink. A target that was reported as failed may later be reported as
+ * `published` is final; a later report only adds to it. A failed target may later be reported as
  * undecided or published.
  */
 const ACCEPTED = {
@@ -77,9 +74,8 @@ function applies(target: TargetState, update: TargetUpdate): boolean {
 }
 
 /**
- * Applies a report of the delivery service to a target. Reports may arrive late, twice or never:
- * they are ordered by (is published, generation, version), and the greatest decides the state.
- * Returns the same object when nothing changes.
+ * Reports may arrive late, twice or never: the greatest of (is published, generation, version)
+ * decides. Returns the same object when nothing changes.
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
@@ -212,11 +208,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
   }));
 }
 
-/**
- * Returns how long a target prevents the publication of other targets with the same content on its
- * account. Null means as long as its outcome is open; undefined means that it does not prevent
- * them.
- */
+/** Null as long as its outcome is open; undefined if it guards nothing. */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;
   if (contentHash === null) return undefined;

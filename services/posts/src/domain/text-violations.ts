@@ -13,10 +13,7 @@ interface CountedText {
   readonly code: TargetViolationCode;
 }
 
-/**
- * Returns a violation for each limit that a text exceeds so far that this is known without
- * counting. Such a text is refused without any further check, because a check would take long.
- */
+/** For a text so far above a limit that counting, which takes long, is not needed. */
 export function farAbove(
   counted: CountedText,
   limits: readonly TextLimit[],
@@ -32,10 +29,7 @@ export function farAbove(
 }
 
 /**
- * Returns a violation if a text is longer than a limit. It has no `actual` if the exact length
- * would take long to count.
- *
- * @param measure How the length is counted, if not as the limit's unit says.
+ * Without `actual` if the exact length takes long to count. `measure` replaces the limit's unit.
  */
 export function tooLong(
   counted: CountedText,

@@ -5,11 +5,7 @@ import { altTextLimit, type PlatformRules, type VideoRules } from "@postrider/pl
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
-/**
- * Checks the media of a post against the rules of one platform: their number, their combination and
- * each media item. An image that the media service can convert to what the platform takes has no
- * violation.
- */
+/** An image that the media service can convert to what the platform takes has no violation. */
 export function validateMedia(
   { platform, media, settings = {}, available }: TargetInput,
   rules: PlatformRules,

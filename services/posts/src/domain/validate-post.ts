@@ -23,10 +23,8 @@ export interface PostReferences {
 }
 
 /**
- * Yields after each account, and returns every reason to refuse a post: unknown accounts, invalid
- * media and option keys, and everything that the platform of a target would refuse. Paths are JSON
- * Pointers into the request. The caller may do other work between two steps: texts of 256 KiB can
- * take longer than other requests should wait.
+ * Yields after each account: texts of 256 KiB can take longer than other requests should wait.
+ * Paths are JSON Pointers into the request.
  */
 export function* validatePost(
   post: PostContent,
@@ -53,10 +51,8 @@ export function* validatePost(
 }
 
 /**
- * Returns every reason to refuse a draft: accounts, media and option keys that do not exist. The
- * rules of platforms are checked only when the draft is scheduled or published.
- *
- * @param known.accounts The accounts of the draft and the accounts that are keys of its options.
+ * Only what does not exist: platforms' rules are checked when the draft is scheduled or published.
+ * `known.accounts` includes those that are keys of its options.
  */
 export function validateDraft(
   post: PostContent,
@@ -76,10 +72,7 @@ export function validateDraft(
   return [...unknownAccounts, ...unknownMedia, ...unknownKeys];
 }
 
-/**
- * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time,
- * because clocks differ and requests take time.
- */
+/** An earlier scheduled time counts as now: clocks differ and requests take time. */
 const GRACE_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
 const MAX_AHEAD_DAYS = 366;

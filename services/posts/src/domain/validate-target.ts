@@ -15,9 +15,8 @@ import { farAbove, forbiddenCharacters, tooLong } from "./text-violations.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Returns every reason for which a platform would refuse a post. Content is never shortened or
- * converted to fit. Callers pass the same counter of `createTextCounter` for all accounts of a
- * post, so that a shared text is measured only once.
+ * Content is never shortened or converted to fit. All accounts of a post share one counter, so that
+ * a shared text is measured only once.
  */
 export function validateTarget(
   target: TargetInput,

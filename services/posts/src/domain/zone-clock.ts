@@ -6,31 +6,24 @@ const SECOND_MS = 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * The wall clock of a time zone. Local times are milliseconds, counted as if they were UTC.
- *
- * This is our own arithmetic on `Intl` and not `Temporal`, measured in November 2026 with Node 24
- * on the slots of a year at 48 times a day: this code takes 5 ms (150 ms the first time),
- * temporal-polyfill 1.0.8 takes 1.4 s, @js-temporal/polyfill 0.5.1 takes 1.7 to 5.6 s, and all of
- * it would block other requests. Node's own Temporal is behind a flag. Temporal would not replace
- * the rule for skipped times either: it moves them on by the length of the gap, not to its end.
+ * Local times are milliseconds, counted as if they were UTC. Our own arithmetic on `Intl`, not
+ * `Temporal`: the slots of a year at 48 times a day take 5 ms (150 ms the first time), with
+ * temporal-polyfill 1.0.8 1.4 s, with @js-temporal/polyfill 0.5.1 1.7 to 5.6 s (Node 24, November
+ * 2026), which would block other requests. Node's own is behind a flag, and Temporal moves skipped
+ * times by the length of the gap, not to its end.
  */
 export interface ZoneClock {
   /**
-   * Returns the instant of a local time: the first instant if the time occurs twice, the moment of
-   * the change if the clock skips it. A later time never has an earlier instant.
-   *
-   * @param dayMs The local date, as its midnight in UTC.
-   * @param timeMs The time of day, in milliseconds since midnight.
+   * The first instant if the time occurs twice, the moment of the change if the clock skips it. A
+   * later time never has an earlier instant. `dayMs`: the local date as its midnight in UTC.
    */
   instantOf(dayMs: number, timeMs: number): number;
   /** Undefined for a local date on which the offset from UTC may change. */
   offsetOn(dayMs: number): number | undefined;
 }
 
-/** A period in which the clock of a time zone keeps its offset from UTC. */
 interface Period {
   readonly fromMs: number;
-  /** The instant at which the clock of the time zone changes its offset from UTC next. */
   readonly untilMs: number;
   readonly offsetMs: number;
 }
@@ -38,8 +31,8 @@ interface Period {
 type OffsetAt = (instantMs: number) => number;
 
 /**
- * Maximum number of cached time zones, more than the IANA database has names, so that requests with
- * many time zones do not make each other compute them again. A full cache is emptied.
+ * More than the IANA database has names, so that requests do not make each other compute zones
+ * again. A full cache is emptied.
  */
 const MAX_CLOCKS = 1024;
 /** A little more than the year for which queue slots are computed. */
@@ -76,10 +69,7 @@ const THREE_LETTERS = new Set([
   "WET",
 ]);
 
-/**
- * Whether a name is in the IANA time zone database. `Intl` also accepts offsets and ambiguous
- * three-letter names that are not in the database: IST may be India, Israel or Ireland.
- */
+/** `Intl` also accepts offsets and ambiguous names: IST may be India, Israel or Ireland. */
 function isNameOfZone(timezone: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
   return timezone.length !== 3 || THREE_LETTERS.has(timezone.toUpperCase());
@@ -96,10 +86,7 @@ function findOffsets(timezone: string): OffsetAt | undefined {
   return (instantMs) => parseOffset(format.format(instantMs));
 }
 
-/**
- * Parses the offset from UTC at the end of a formatted date such as `3/28/2027, GMT+02:00`.
- * Historical offsets have seconds; the offset of UTC is empty.
- */
+/** Such as in `3/28/2027, GMT+02:00`. Historical offsets have seconds; that of UTC is empty. */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (match === null)
@@ -144,9 +131,8 @@ function cached<T>(compute: (key: number) => T): (key: number) => T {
 }
 
 /**
- * Returns the periods in which the clock of a time zone can show a local date. Offsets are less
- * than 24 hours, so the periods reach from one UTC day before the date to one day after it.
- * Checking once a day misses nothing, because no zone has ever changed its offset twice in a day.
+ * From one UTC day before the date to one after it, because offsets are less than 24 hours. Once a
+ * day suffices: no zone has ever changed its offset twice in a day.
  */
 function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   const periods: Period[] = [];
@@ -163,10 +149,7 @@ function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   return [...periods, { fromMs, untilMs: endMs, offsetMs }];
 }
 
-/**
- * Returns the instant, to the second, at which the offset of a time zone changes between `fromMs`
- * and `toMs`.
- */
+/** To the second. */
 function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let [last, first] = [fromMs / SECOND_MS, toMs / SECOND_MS];

@@ -22,12 +22,8 @@ import { requestPublishing } from "#src/operations/publish-requests.ts";
 type Deps = Pick<PostsDeps, "sql" | "tasks">;
 
 /**
- * Ends targets of one post whose publishing did not begin before their deadline and that the
- * delivery service does not know: it may never have received their publish request, or may be
- * unable to process it. The delivery service closes the targets first, so that a publish request
- * that arrives late does not start them.
- *
- * @param targets Targets of one post.
+ * Of one post: not begun before their deadline and unknown to the delivery service. It closes the
+ * targets first, so that a publish request that arrives late does not start them.
  */
 async function missTargets({ sql, tasks }: Deps, targets: readonly SilentTarget[]): Promise<void> {
   const [first] = targets;
@@ -77,11 +73,8 @@ type Question =
   | { readonly kind: "deletion"; readonly deletion: DeletionKey };
 
 /**
- * Asks the delivery service about targets and deletions, and applies its answers. When a batch of
- * questions or answers fails, its halves are tried separately, down to the single question or
- * answer that fails, which is logged. The other questions are still answered.
- *
- * @throws When the delivery service or the database is unavailable.
+ * A batch that fails is halved, down to the single question or answer that fails, which is logged;
+ * the others are still answered. Throws when the delivery service or the database is unavailable.
  */
 export async function askDelivery(
   deps: AskDeps,
@@ -167,9 +160,8 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Requests publishing again for targets that the delivery service has closed although their post
- * still exists: the process that deleted the post stopped after it had closed the targets, before
- * it committed the deletion. Nothing was published before.
+ * The delivery service has closed them, but the process that deleted the post stopped before it
+ * committed the deletion. Nothing was published before.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
   const closed = new Set(keys.map(keyOf));
@@ -192,10 +184,7 @@ async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]
   await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, keys)));
 }
 
-/**
- * Builds the requests to delete published targets once more, with the same data as the first time.
- * As in `requestPublishing`, a repeated request has the same id as the first one.
- */
+/** A repeated request has the data and the id of the first, as in `requestPublishing`. */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),

@@ -6,10 +6,6 @@ import { deletePastCounters } from "#src/db/quota-usage.ts";
 
 const MINUTE_MS = 60_000;
 
-/**
- * Rows that have no effect any more, and that are deleted a page at a time. Each account has a
- * quota counter per day.
- */
 const JOBS = [
   {
     job: "clean-duplicate-guards",

@@ -9,17 +9,11 @@ import { lockTargetsOf } from "#src/db/targets.ts";
 import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/**
- * Maximum number of due posts that one transaction starts. Batches are large, because each batch
- * has to skip the index entries that the previous batches left behind.
- */
+/** Large, because each batch has to skip the index entries that previous batches left. */
 const BATCH_POSTS = 2000;
 /** The transaction also writes the targets of these posts. */
 const BATCH_MISSED = 100;
-/**
- * Maximum milliseconds between two queries for due posts. Another replica may accept a post that is
- * due earlier and stop before it wakes this scheduler; only the next query finds such a post.
- */
+/** Finds posts that another replica accepted before it stopped without waking this scheduler. */
 const POLL_MS = 500;
 const HELD_MS = 20;
 
@@ -84,13 +78,7 @@ export async function failMissedBatch({
   return count;
 }
 
-/**
- * Starts all posts that are due, or marks them as failed if they are too late. Returns whether it
- * changed any post.
- *
- * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is
- *   already due.
- */
+/** Posts that are too late fail. Returns whether it changed any. `dueMs` is 0 or negative. */
 async function startOrFail(
   options: SchedulerDeps & { readonly logger: Logger },
   dueMs: number,

@@ -10,10 +10,8 @@ type SweepDeps = AskDeps & {
 };
 
 /**
- * Asks the delivery service about targets that it has not reported about for some time and whose
- * outcome is open. The answers are applied like events. Targets that the delivery service does not
- * know are requested again, so that no post depends on the arrival of a single event. Deletions of
- * published targets are handled in the same way.
+ * Answers are applied like events. Targets that the delivery service does not know are requested
+ * again, so that no post depends on the arrival of a single event.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;

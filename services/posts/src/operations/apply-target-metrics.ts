@@ -14,9 +14,8 @@ interface ReportedMetrics extends PostRef {
 }
 
 /**
- * Stores the metrics of published targets, in the caller's transaction. Reports may arrive late,
- * twice or in any order: the newest stays. Posts are locked first, in id order. Reports about
- * deleted posts are ignored.
+ * Reports may arrive late, twice or in any order: the newest stays. Posts are locked first, in id
+ * order. Reports about deleted posts are ignored.
  */
 export async function applyTargetMetrics(
   tx: TransactionSql,

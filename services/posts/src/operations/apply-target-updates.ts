@@ -18,10 +18,7 @@ type Apply<T> = (
   causes: ReadonlyMap<string, Cause>,
 ) => Promise<void>;
 
-/**
- * Creates the handler of an event with which the delivery service reports updates. The events that
- * `apply` appends for a post name the API request that led to the report.
- */
+/** The events that `apply` appends for a post name the API request that led to the report. */
 export function createUpdateHandler<T extends { readonly postId: string }>(apply: Apply<T>) {
   return async (
     tx: TransactionSql,
@@ -38,13 +35,9 @@ export function createUpdateHandler<T extends { readonly postId: string }>(apply
 }
 
 /**
- * Applies reports of the delivery service to targets and their posts, in the caller's transaction.
- * The reports come from events or from answers to the sweep. Reports that arrive late, twice or
- * never do not change the result, as long as the newest report arrives. Posts are locked first,
- * then their targets, both in id order. Reports about deleted posts are ignored.
- *
- * @param causes The API request that led to the report, by post; the default is the current
- *   request.
+ * From events or the sweep. Late, repeated or lost reports do not change the result, as long as the
+ * newest arrives. Posts are locked first, then targets, both in id order. `causes`: the API
+ * requests that led to the reports, by post; default: the current one.
  */
 export async function applyTargetUpdates(
   tx: TransactionSql,
@@ -103,9 +96,8 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * Applies a report of the delivery service to a target of a cancelled post. Only outcomes matter. A
- * target that was published nevertheless is deleted at once; the delivery service finds out whether
- * the account still exists. A target that has certainly failed frees its quota.
+ * Only outcomes matter. A target that was published nevertheless is deleted at once; one that has
+ * certainly failed frees its quota.
  */
 function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
   if (update.status === "publishing") return target;

@@ -34,10 +34,9 @@ export interface PostChanges {
 }
 
 /**
- * Writes changed targets and their posts, in the caller's transaction. Only this function changes
- * the status of a target, so that the duplicate guard and the quota of the target always change
- * with it. If the API shows the change, the version of the post rises and the events of the post
- * are appended. Locks are taken in the order posts, targets, duplicate guards, quota counters.
+ * Only this function changes the status of a target, so that its guard and quota always change with
+ * it. If the API shows the change, the post's version rises. Locks are taken in the order posts,
+ * targets, duplicate guards, quota counters.
  */
 export async function changeTargets(
   tx: TransactionSql,
@@ -121,10 +120,9 @@ export interface HoldingChange {
 }
 
 /**
- * Updates the duplicate guards and then the quota of changed targets, in the transaction of the
- * change. It never refuses a change: a target that turns out to be published counts even above a
- * quota limit. Requests that may be refused, such as a retry, call `takeGuards` and `reserveQuota`
- * instead.
+ * First guards, then quota. Never refuses: a target that turns out to be published counts even
+ * above a limit. Requests that may be refused, such as a retry, call `takeGuards` and
+ * `reserveQuota` instead.
  */
 export async function moveHoldings(
   tx: TransactionSql,

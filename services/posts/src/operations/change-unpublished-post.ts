@@ -76,16 +76,15 @@ interface Prepared {
 }
 
 /**
- * Maximum number of times that an update or publish request reads the post and the data from other
- * services, before it fails as unavailable. It reads them again only if a concurrent request has
+ * Then the request fails as unavailable. A repetition is needed only if a concurrent request has
  * changed the post so much that the data does not suffice.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Changes a draft or scheduled post. The data from other services is requested before the post is
- * locked. The change is then applied to the current version of the post and checked under the lock.
- * Concurrent requests for one post therefore run one after the other, and each succeeds.
+ * Other services are asked before the lock; the change is then applied to the current version and
+ * checked under the lock. Concurrent requests for one post therefore run one after the other, and
+ * each succeeds.
  */
 export async function changeUnpublishedPost(
   deps: Deps,
@@ -141,11 +140,7 @@ async function tryToChange(sql: Sql, prepared: Prepared): Promise<PostChange | O
   }
 }
 
-/**
- * Changes a draft or scheduled post in the caller's transaction, after locking it.
- *
- * @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then.
- */
+/** @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then. */
 async function changeUnderLock(
   tx: TransactionSql,
   prepared: Prepared,
@@ -196,9 +191,8 @@ function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
 }
 
 /**
- * Whether the data that other services returned for an earlier version of a post suffices to check
- * its current version. New media must be claimed again if the post has a newer version: the claim
- * names an outdated version, and the media service may already have dropped it.
+ * For an earlier version. With a newer version, new media must be claimed again: the claim names an
+ * outdated version, and the media service may already have dropped it.
  */
 function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
   if (post.version === seen.version) return true;
@@ -210,9 +204,8 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
 }
 
 /**
- * Whether the texts of a post were counted before the post was locked, or are so short that they
- * can be counted under the lock. Long texts are counted in slices, between which other requests are
- * answered, and the lock would be held meanwhile.
+ * Before the lock, or short enough for it: long texts are counted in slices, between which other
+ * requests are answered, and the lock would be held meanwhile.
  */
 function isCounted(content: PostContent, { command, seen }: Prepared): boolean {
   if (hasShortTexts(content)) return true;

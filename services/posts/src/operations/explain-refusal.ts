@@ -59,10 +59,8 @@ export async function findShortageError(
 }
 
 /**
- * Reserves quota for demands, and returns the counters that they use up.
- *
- * @throws `quota_exceeded` when a demand would exceed its limit. The caller's transaction must then
- *   roll back, because the other demands were reserved.
+ * Returns the counters that are used up. On `quota_exceeded`, the caller must roll back, because
+ * the other demands were reserved.
  */
 export async function reserveQuotaOrThrow(
   tx: TransactionSql,

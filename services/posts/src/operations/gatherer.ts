@@ -24,22 +24,14 @@ const MAX_BYTES = 512 * 1024;
 const MAX_RUNNING = 2;
 /** How long the items of an owner are handled alone after one made a batch fail. */
 const SUSPECT_MS = 10_000;
-/**
- * Maximum number of items that are handled alone at the same time, in total and per owner, because
- * each of them needs a connection to the database, and maximum time in milliseconds that one waits
- * for its turn.
- */
+/** Each item alone needs a connection to the database. */
 const ALONE = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
 /**
- * Collects what is submitted while earlier batches are handled, so that one SQL statement serves
- * many requests. An item that arrives while few batches are handled does not wait for others.
- * Batches are filled in turns, one item of each owner per round.
- *
- * If a batch fails because of one of its items, it is halved until that item is alone, so k such
- * items of n cost at most about 2k * log2(n) batches. The owner's items are then handled alone for
- * 10 s, so an owner makes others pay at most once in that time: the halves are handled one after
- * the other, and its items in the later ones no longer belong to them.
+ * One SQL statement serves many requests; an item does not wait while few batches run. Batches are
+ * filled in turns, one item of each owner per round. A batch that fails because of an item is
+ * halved until that item is alone: k such items of n cost about 2k * log2(n) batches. The owner's
+ * items are then handled alone for 10 s, so an owner makes others pay at most once in that time.
  */
 export class Gatherer<I extends Gatherable, R> {
   readonly #handle: (items: readonly I[]) => Promise<readonly R[]>;
@@ -53,10 +45,8 @@ export class Gatherer<I extends Gatherable, R> {
   #isScheduled = false;
 
   /**
-   * @param options.handle Handles a batch as a whole or not at all, and returns one result per
-   *   item, in their order.
-   * @param options.isOfItem Whether an error of `handle` may be caused by a single item, and says
-   *   that nothing was handled. After any other error every `submit` of the batch rejects.
+   * `handle` handles a batch as a whole or not at all. `isOfItem`: a single item may be the cause,
+   * and nothing was handled. After any other error every `submit` of the batch rejects.
    */
   constructor(options: {
     readonly handle: (items: readonly I[]) => Promise<readonly R[]>;
@@ -67,11 +57,8 @@ export class Gatherer<I extends Gatherable, R> {
   }
 
   /**
-   * Handles an item, together with others if possible, and after earlier items that have a claim in
-   * common with it.
-   *
-   * @throws `unavailable` while items of its owner or of all owners wait for over half a second, so
-   *   that they do not pile up; nothing was handled.
+   * After earlier items with a claim in common. Throws `unavailable` while items wait for over half
+   * a second, so that they do not pile up; nothing was handled.
    */
   async submit(item: I): Promise<R> {
     if (this.#isSuspect(item.owner)) return await this.submitAlone(item);
@@ -88,10 +75,8 @@ export class Gatherer<I extends Gatherable, R> {
   }
 
   /**
-   * Handles an item alone, and with few others of its owner at the same time. It delays no item of
-   * another owner if it has to wait, or fails.
-   *
-   * @throws `unavailable` if its turn does not come for 10 s; nothing was handled.
+   * Delays no item of another owner. Throws `unavailable` if its turn does not come for 10 s;
+   * nothing was handled.
    */
   async submitAlone(item: I): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
@@ -115,7 +100,7 @@ export class Gatherer<I extends Gatherable, R> {
     return earlier;
   }
 
-  /** Starts batches after all requests that are ready by now have submitted their items. */
+  /** After all requests that are ready by now have submitted their items. */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= MAX_RUNNING) return;
     this.#isScheduled = true;

@@ -12,10 +12,7 @@ interface Queue<T> {
   readonly wait: PoolWait;
 }
 
-/**
- * Values that wait, in one queue per owner. They are taken in turns, one value of each owner per
- * round, so that an owner with many values does not delay those of others.
- */
+/** Taken in turns, one of each owner per round: an owner with many values delays no others. */
 export class OwnerQueues<T> {
   /** The queues that are not empty. The owner whose turn is next comes first. */
   readonly #queues = new Map<string, Queue<T>>();
@@ -56,7 +53,6 @@ export class OwnerQueues<T> {
     }
   }
 
-  /** Takes all values of an owner. */
   takeAllOf(owner: string): readonly T[] {
     const entries = this.#queues.get(owner)?.entries ?? [];
     this.#queues.delete(owner);

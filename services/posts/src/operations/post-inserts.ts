@@ -64,10 +64,7 @@ async function insertPending(
   });
 }
 
-/**
- * Chooses the next free queue slot of each of the workspaces. Locks on the queue-slot rules, in the
- * order of the workspaces, keep other posts from taking the same slots.
- */
+/** Locks on the rules, in the order of the workspaces, keep other posts from the same slots. */
 async function chooseSlots(
   tx: TransactionSql,
   workspaceIds: readonly string[],

@@ -8,10 +8,8 @@ import type { QuotaExhaustion } from "#src/domain/quota.ts";
 import { postPublishRequested } from "#src/events.ts";
 
 /**
- * Appends events that ask the delivery service to publish targets. Targets that have a newer
- * generation (publish request) or do not have to be published any more are skipped.
- *
- * @param exhausted The quotas that the request used up; each event names them.
+ * Targets with a newer generation, or that need not be published any more, are skipped.
+ * `exhausted`: the quotas that the request used up.
  */
 export async function requestPublishing(
   tx: TransactionSql,
@@ -23,10 +21,9 @@ export async function requestPublishing(
 }
 
 /**
- * Builds one publish-request event for each post and due time. A publish request for the same
- * targets has the same id, so that the delivery service, if it cannot process the request, stores
- * it for later only once, however often the sweep repeats it. When no API request is being handled,
- * the event names the API request that created the post as its cause.
+ * One per post and due time. A repeated request has the same id, so that the delivery service parks
+ * it only once, however often the sweep repeats it. Without an API request, the one that created
+ * the post is the cause.
  */
 function toRequests(
   targets: readonly RequestedTargetRow[],

@@ -21,13 +21,7 @@ export interface PostDependencies {
   readonly count: TextCounter;
 }
 
-/**
- * Requests the accounts, media and platforms of a post from the accounts service and the media
- * service.
- *
- * @param claim The claim that keeps the post's media from being deleted until the post is stored;
- *   null when the post is only validated.
- */
+/** `claim` keeps the media until the post is stored; null when it is only validated. */
 export async function loadPostDependencies(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
   { workspaceId, ...post }: PostContent & { readonly workspaceId: string },
@@ -97,9 +91,8 @@ export function hasShortTexts(post: Pick<PostContent, "content" | "options">): b
 }
 
 /**
- * Returns every reason to refuse a post. Long texts are validated in slices, of which one runs per
- * turn of the event loop, so that short requests wait for one slice at most each time they are
- * continued.
+ * Long texts are validated in slices, one per turn of the event loop, so that short requests wait
+ * for one slice at most.
  */
 export async function validateRequest(
   post: PostContent,
@@ -128,9 +121,7 @@ function validateTiming(timing: PostTiming, now: Date): Violation[] {
   return timing.kind === "scheduled" ? validateSchedule(timing.scheduledAt, now) : [];
 }
 
-/**
- * Converts media to the proto JSON that a post stores, so that a later read calls no other service.
- */
+/** A later read then calls no other service. */
 export function toStoredMedia(
   ids: readonly string[],
   { mediaMessages }: Pick<PostDependencies, "mediaMessages">,

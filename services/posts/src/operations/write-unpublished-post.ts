@@ -36,10 +36,8 @@ interface Replacement {
 }
 
 /**
- * Replaces a locked draft or scheduled post with its targets, duplicate guards, queue slot and
- * quota. Locks are taken in the order targets, guards, slot, quota counters.
- *
- * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction must then roll back.
+ * Locks are taken in the order targets, guards, slot, quota counters. On `duplicate_content` or
+ * `quota_exceeded`, the caller must roll back.
  */
 export async function writeUnpublishedPost(
   tx: TransactionSql,
@@ -67,9 +65,8 @@ export async function writeUnpublishedPost(
 }
 
 /**
- * Replaces the targets of a post and their duplicate guards. A target whose content and time do not
- * change keeps its guard. A post that was forced to duplicate another post is not compared again
- * when only its time changes.
+ * A target whose content and time do not change keeps its guard. A forced post is not compared
+ * again when only its time changes.
  */
 async function moveTargets(
   tx: TransactionSql,
@@ -134,9 +131,7 @@ async function writePost(
     await appendEvents(tx, postPlaced({ ...placed, exhausted }, targets));
 }
 
-/**
- * Returns the quota that the targets of a post need. All targets of a post are due on the same day.
- */
+/** All targets of a post are due on the same day. */
 function demandsOf(
   workspaceId: string,
   targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],

@@ -10,10 +10,7 @@ import { toPost } from "#src/rpc/to-post.ts";
 
 type Response = MessageInitShape<typeof BatchGetPostsResponseSchema>;
 
-/**
- * Reads several posts. Posts that would make the response too large are left to a further call. A
- * post of another workspace is missing in the response, like a post that does not exist.
- */
+/** Too large posts are left to a further call. Posts of other workspaces are missing. */
 export async function batchGetPosts(
   { sql }: Pick<PostsDeps, "sql">,
   { refs, maxBytes }: BatchGetPostsRequest,

@@ -29,15 +29,13 @@ import { findAcceptedPost } from "#src/rpc/to-replayable-response.ts";
 /** A validation is repeated when the claim on media expired. */
 const MAX_VALIDATIONS = 2;
 /**
- * Maximum number of times that CreatePost tries to insert a post before it fails as unavailable. A
- * refused insert is tried again when another post has just taken the queue slot, and when the
- * duplicate post or the exceeded quota is gone by now.
+ * Then CreatePost fails as unavailable. An insert is repeated when another post took the slot, or
+ * when the duplicate or the exceeded quota is gone by now.
  */
 const MAX_INSERTS = 5;
 
 /**
- * Posts of a workspace that this process creates at the same time: two full batches of the
- * gatherer. A workspace that sends more at once waits, so that the work for its posts does not
+ * Two full batches of the gatherer. A workspace that sends more waits, so that its posts do not
  * delay every step of the posts of others.
  */
 const turns = new Semaphore({
@@ -57,10 +55,7 @@ interface ClaimExpired {
   readonly kind: "claim_expired";
 }
 
-/**
- * Accepts a post as a whole or not at all. The post is published at once, scheduled, put into the
- * next queue slot, or kept as a draft.
- */
+/** As a whole or not at all. */
 export async function createPost(
   deps: PostsDeps,
   message: CreatePostRequest,
@@ -123,10 +118,8 @@ async function validateAndInsert(
 }
 
 /**
- * Returns the response of an earlier request with the same idempotency key, whose post may be the
- * reason of the refusal.
- *
- * @throws The given error if there was no such request.
+ * An earlier request with the same idempotency key may be the reason of the refusal. Throws the
+ * given error if there was none.
  */
 async function replayOrRefuse(
   sql: ISql,
@@ -151,10 +144,9 @@ async function insertPost(deps: PostsDeps, planned: PlannedPost): Promise<Outcom
 }
 
 /**
- * Inserts a post, at first together with others. After a refusal it is inserted alone, because it
- * may be refused again; only then it may use up a quota, because what its event says about the
- * quota is seldom needed. Returns undefined if another transaction was first: the next statement
- * sees what that one has committed.
+ * First with others; after a refusal alone, and only then it may use up a quota, because its event
+ * must say so. Undefined if another transaction was first: the next statement sees what it
+ * committed.
  */
 async function tryToInsert(
   { inserts, sql }: Pick<PostsDeps, "inserts" | "sql">,

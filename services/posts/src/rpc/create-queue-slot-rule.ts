@@ -80,10 +80,7 @@ type Outcome =
   | { readonly kind: "created"; readonly rule: QueueSlotRule }
   | { readonly kind: "replayed"; readonly response: Uint8Array };
 
-/**
- * Inserts a queue-slot rule. The idempotency key is checked first, so that a repeated request gets
- * its stored response even if the workspace has too many rules by now.
- */
+/** The key is checked first: a repetition is answered even if there are too many rules by now. */
 async function accept(
   tx: TransactionSql,
   row: QueueSlotRuleRow,

@@ -28,12 +28,11 @@ type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
 /**
- * Maximum number of attempts to delete a post, before the request fails as unavailable. An attempt
- * fails when another request changes the post between the calls to other services and the lock.
+ * Then the request fails as unavailable: each time, another request changed the post before the
+ * lock.
  */
 const MAX_ROUNDS = 5;
 
-/** What deleting a post that has begun to be published needs from other services. */
 interface Preparation {
   readonly post: CommandPost;
   readonly connected: ReadonlySet<string>;
@@ -43,20 +42,16 @@ interface Preparation {
   readonly ended: readonly TargetUpdated[];
 }
 
-/**
- * The result of one attempt to delete a post. `removed`: the post was removed from the database and
- * does not use its media any more. `outdated`: another request has changed the post meanwhile.
- */
+/** `outdated`: another request has changed the post meanwhile. */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
   | { readonly kind: "cancelled"; readonly answer: Response }
   | { readonly kind: "outdated" };
 
 /**
- * Deletes a post. A draft or scheduled post is removed from the database. Any other post is
- * cancelled: the delivery service closes the targets that are not published, which means that it
- * promises not to publish them, and deletes the published ones. Other services are called before
- * the post is locked, and again if the post changed meanwhile.
+ * A draft or scheduled post is removed. Any other is cancelled: the delivery service promises not
+ * to publish the open targets, and deletes the published ones. Other services are called before the
+ * lock, and again if the post changed meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
@@ -111,11 +106,8 @@ async function prepare(
 }
 
 /**
- * Asks the delivery service to close the targets of a post, which means that it promises not to
- * publish them.
- *
- * @throws `post_publishing` when the delivery service has begun to publish a target; no service has
- *   changed anything then.
+ * The delivery service promises not to publish them. Throws `post_publishing` when it has begun to
+ * publish one; no service has changed anything then.
  */
 async function closeTargets(
   { tasks }: Deps,

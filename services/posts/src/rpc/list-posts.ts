@@ -47,11 +47,7 @@ export async function listPosts(
   };
 }
 
-/**
- * Returns the scope of a list cursor: the workspace and the filters of the list. A cursor is valid
- * only for the same scope. The limit is not part of it, so the page size may change from page to
- * page.
- */
+/** A cursor is valid only for the same workspace and filters; the page size may change. */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;
   return ["posts", workspaceId, status, platform, createdVia, from, to];
@@ -98,19 +94,13 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
   return { status, platform, createdVia, from, before: to && endOf(to) };
 }
 
-/**
- * Returns the first instant after a UTC date; undefined after 9999-12-31, because Postgres does not
- * accept the year 10000 as JavaScript writes it, and no post is later.
- */
+/** Undefined after 9999-12-31: Postgres does not accept the year 10000, and no post is later. */
 function endOf(date: Date): Date | undefined {
   const end = new Date(date.getTime() + DAY_MS);
   return end.getUTCFullYear() > LAST_YEAR ? undefined : end;
 }
 
-/**
- * Returns the first instant of a UTC date; undefined for a text that is not a date. The year 0 does
- * not count as a date, because Postgres does not have it.
- */
+/** Undefined for a text that is not a date. Postgres does not have the year 0. */
 function parseDate(text: string): Date | undefined {
   if (!DATE.test(text) || text.startsWith("0000")) return undefined;
   const at = new Date(`${text}T00:00:00.000Z`);

@@ -23,9 +23,6 @@ const MAX_DRAFTS = 2_147_483_647n;
 /** Maximum number of bytes that a limit can have: a number in JavaScript holds it exactly. */
 const MAX_BYTES = BigInt(Number.MAX_SAFE_INTEGER);
 
-/**
- * Creates the RPCs with which operators read and limit what workspaces store in the posts service.
- */
 export function createPostLimitService(deps: Deps): ServiceImpl<typeof PostLimitService> {
   return {
     getPostLimits: async ({ workspaceId }) => {

@@ -22,7 +22,6 @@ import {
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 import { toKeyedResponse } from "#src/rpc/to-replayable-response.ts";
 
-/** A validated post whose targets are planned, and the data from which the rest of it is built. */
 export interface PlannedPost {
   readonly request: PostRequest;
   readonly postId: string;

@@ -10,22 +10,13 @@ import {
 import { findAnsweredContent } from "#src/db/accepted-posts.ts";
 import type { KeyedResponse } from "#src/db/new-post.ts";
 
-/**
- * Number of bytes from which on the stored response to CreatePost refers to the content and the
- * options of the post instead of repeating them. Database triggers keep what the post loses.
- */
+/** A larger response refers to its post. Database triggers keep what the post loses. */
 const MIN_REFERRING_BYTES = 4_096;
 
-/**
- * The first byte of a response that refers to its post. No message begins with it, so a process of
- * an earlier version fails to read such a response, and does not repeat it without its content.
- */
+/** No message begins with it: a process of an earlier version fails to read such a response. */
 const REFERRING = 0;
 
-/**
- * Returns the response to CreatePost that is stored with its idempotency key. Later repetitions get
- * the same response, also after the post was changed or deleted.
- */
+/** Later repetitions get it also after the post was changed or deleted. */
 export function toKeyedResponse(answer: Post): KeyedResponse {
   const whole = toBinary(PostSchema, answer);
   const referring = toReferring(answer);

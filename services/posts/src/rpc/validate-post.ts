@@ -9,9 +9,8 @@ import { loadPostDependencies, validateRequest } from "#src/operations/validate-
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
 /**
- * Validates a post and stores nothing. Only CreatePost checks duplicate content, queue slots and
- * quota: until a post is created, other posts may publish the same content, take the slot and use
- * the quota.
+ * Stores nothing. Only CreatePost checks duplicates, slots and quota, which other posts may take
+ * until then.
  */
 export async function validatePost(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import { isUnheld } from "./queue-schedule.ts";
 
 interface AccountRef {
@@ -107,7 +108,7 @@ export async function keepLease(
   return row?.now;
 }
 
-export interface TakenCalls {
+interface TakenCalls {
   /** Whether the units were used. If not, the calls must not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
@@ -189,4 +190,43 @@ export async function releaseAccount(
       polled_at = case when ${error === null} then now() else a.polled_at end
     where a.account_id = ${accountId}
     and a.fence = ${fence}`;
+}
+
+export async function listWatchedMedia(
+  sql: ISql,
+  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
+  mediaIds: readonly string[],
+): Promise<readonly WatchedMedia[]> {
+  return await sql<WatchedMedia[]>`
+    select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at, failures, last_error
+    from automation_media
+    where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
+    and media_id = any(${[...mediaIds]}::text[])`;
+}
+
+export async function upsertWatchedMedia(
+  tx: TransactionSql,
+  { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },
+  media: WatchedMedia,
+): Promise<void> {
+  // Only the holder of the account's lease writes the rows of its media, so a row does not change
+  // between read and write.
+  await tx`
+    insert into automation_media (
+      account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at,
+      failures, last_error
+    ) values (
+      ${accountId}, ${media.mediaId}, ${workspaceId}, ${media.commentCount}, ${media.readUntil}, ${media.readCursor},
+      ${media.readNewest}, ${media.quietReads}, ${media.readAt}, ${media.failures}, ${media.lastError}
+    )
+    on conflict (account_id, media_id) do update
+    set comment_count = excluded.comment_count,
+      read_until = excluded.read_until,
+      read_cursor = excluded.read_cursor,
+      read_newest = excluded.read_newest,
+      quiet_reads = excluded.quiet_reads,
+      read_at = excluded.read_at,
+      failures = excluded.failures,
+      last_error = excluded.last_error`;
 }

@@ -2,8 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AutomationRunCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { RunReason } from "#src/engagement/domain/plan-runs.ts";
-import type { RunEnd } from "#src/engagement/domain/run-end.ts";
+import type { RunEnd, RunReason } from "#src/engagement/domain/plan-runs.ts";
 
 export const RUN_STATUSES = ["prepared", "sent", "skipped", "failed"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { AutomationRule } from "./automation-rule.ts";
-import { chooseReads } from "./choose-reads.ts";
-import type { WatchedMedia } from "./media-watch.ts";
+import { chooseReads, type WatchedMedia } from "./media-watch.ts";
 
 const NOW = new Date("2026-11-23T12:00:00.000Z");
 const HOUR_MS = 3_600_000;

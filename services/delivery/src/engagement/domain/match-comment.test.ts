@@ -1,8 +1,8 @@
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldText } from "./fold-text.ts";
 import { createCommentMatcher, type MatchMode } from "./match-comment.ts";
+import { foldText } from "./text.ts";
 
 function match(
   text: string,

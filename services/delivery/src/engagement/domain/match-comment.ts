@@ -1,5 +1,5 @@
 import { normalizeInParts } from "@postrider/platforms/text/normalize-text";
-import { foldText } from "./fold-text.ts";
+import { foldText } from "./text.ts";
 import { WordAutomaton } from "./word-automaton.ts";
 
 /**

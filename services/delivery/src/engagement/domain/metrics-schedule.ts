@@ -1,3 +1,5 @@
+import type { PostMetrics } from "@postrider/platforms/metrics/connector";
+
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -18,7 +20,7 @@ const FIRST_RETRY_MS = 10 * MINUTE_MS;
 /** From this number of answers in a row that the post does not exist on, it counts as deleted. */
 const MISSING_LIMIT = 2;
 
-export interface ScheduleState {
+interface ScheduleState {
   /** Since the publication. */
   readonly ageMs: number;
   /** Scheduled refreshes in a row without metrics. */
@@ -32,7 +34,7 @@ export interface ScheduleState {
  * platform, `failed` = nothing, and the next try may succeed, `refused` = nothing, and the next try
  * will probably be refused too.
  */
-export type RefreshEnd = "read" | "missing" | "failed" | "refused";
+type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
   /** Null when no refresh is scheduled any more. */
@@ -77,4 +79,86 @@ function retryMs({ ageMs, failureCount }: ScheduleState, end: "failed" | "refuse
   const factor = 2 ** Math.min(failureCount, 6);
   if (end === "failed") return Math.min(intervalMs, FIRST_RETRY_MS * factor);
   return Math.min(intervalMs * factor, METRICS_END_MS - ageMs);
+}
+
+export type RefreshOutcome =
+  | { readonly kind: "read"; readonly metrics: PostMetrics }
+  /** The post is not on the platform. */
+  | { readonly kind: "missing" }
+  | { readonly kind: "limited" }
+  | { readonly kind: "no_answer" }
+  /** The platform refused the request, and would refuse it again. */
+  | { readonly kind: "refused" }
+  /** The account cannot be used until the user connects it again. */
+  | { readonly kind: "unusable" }
+  /** The access token could not be read or renewed at the moment. */
+  | { readonly kind: "unavailable" }
+  | { readonly kind: "failed" };
+
+/** Without `eligible`, their sum. */
+interface RefreshCounts {
+  readonly ready: number;
+  readonly notFound: number;
+  readonly error: number;
+  readonly deferred: number;
+  readonly stale: number;
+  readonly failed: number;
+}
+
+export type CountedAs = keyof RefreshCounts;
+
+/** @param isStored False if newer metrics were stored before. */
+export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs {
+  switch (kind) {
+    case "read":
+      return isStored ? "ready" : "stale";
+    case "missing":
+      return "notFound";
+    case "limited":
+    case "no_answer":
+      return "deferred";
+    case "refused":
+    case "unusable":
+      return "error";
+    case "unavailable":
+    case "failed":
+      return "failed";
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** `eligible` is always the sum of the other counters. */
+export function countRefreshes(
+  targets: readonly CountedAs[],
+): RefreshCounts & { readonly eligible: number } {
+  const count = (name: CountedAs) => targets.filter((each) => each === name).length;
+  return {
+    eligible: targets.length,
+    ready: count("ready"),
+    notFound: count("notFound"),
+    error: count("error"),
+    deferred: count("deferred"),
+    stale: count("stale"),
+    failed: count("failed"),
+  };
+}
+
+/** Undefined if the metrics stay due, because the account or the whole app waits. */
+export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
+  switch (kind) {
+    case "read":
+    case "missing":
+    case "refused":
+      return kind;
+    case "no_answer":
+    case "failed":
+      return "failed";
+    case "limited":
+    case "unusable":
+    case "unavailable":
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
 }

@@ -1,5 +1,7 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
-import { readsMedia, toSecond, type AutomationRule } from "./automation-rule.ts";
+import type { CallErrorCode } from "#src/calls/call.ts";
+import { type AutomationRule, readsMedia, toSecond } from "./automation-rule.ts";
+import type { EndedPrivateReply } from "./comment-action.ts";
 import type { CommentMatch } from "./match-comment.ts";
 
 export type RunReason =
@@ -12,7 +14,7 @@ export type RunReason =
   | "outcome_unknown";
 
 /** `send` = a private reply is sent, and the run ends with it. */
-export type RunPlan =
+type RunPlan =
   | { readonly kind: "send"; readonly sendBefore: Date }
   | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
   | {
@@ -43,7 +45,7 @@ export interface PlanContext {
 const MARGIN_MS = 60_000;
 
 /** The margin covers the duration of a call and the difference to the platform's clock. */
-export function answerableUntil(createdAt: Date, windowMs: number): Date {
+function answerableUntil(createdAt: Date, windowMs: number): Date {
   return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
 }
 
@@ -103,4 +105,70 @@ function planRun(
     return { kind: "prepared", reason: "sending_blocked" };
   if (answeredIds.has(id)) return { kind: "skipped", reason: "already_replied" };
   return { kind: "send", sendBefore };
+}
+
+type BackfillPlan =
+  | { readonly outcome: "prepared" | "no_match"; readonly reason: null }
+  | {
+      readonly outcome: "skipped";
+      readonly reason: "excluded" | "too_old" | "already_replied";
+    };
+
+export type PlannedItem = BackfillPlan & { readonly comment: PlatformComment };
+
+interface BackfillContext {
+  readonly mediaId: string;
+  readonly now: Date;
+  /** Maximum age of a comment that can be answered privately. */
+  readonly windowMs: number;
+  /** Comments that have a private reply, or for which one waits. */
+  readonly answeredIds: ReadonlySet<string>;
+}
+
+/** Newest first and without duplicates. */
+export function planBackfill(
+  rule: AutomationRule,
+  comments: readonly PlatformComment[],
+  context: BackfillContext,
+  match: RuleMatcher,
+): readonly PlannedItem[] {
+  const once = [...new Map(comments.map((comment) => [comment.id, comment])).values()];
+  return once
+    .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+    .map((comment) => {
+      const isRead = readsMedia(rule, context.mediaId) && !comment.isOwn;
+      const found = isRead ? match(rule, comment.text) : "no_match";
+      return { comment, ...planItem(comment, found, context) };
+    });
+}
+
+function planItem(
+  { id, createdAt }: PlatformComment,
+  match: "match" | "excluded" | "no_match",
+  { now, windowMs, answeredIds }: BackfillContext,
+): BackfillPlan {
+  if (match === "no_match") return { outcome: "no_match", reason: null };
+  if (match === "excluded") return { outcome: "skipped", reason: "excluded" };
+  if (answerableUntil(createdAt, windowMs) <= now) return { outcome: "skipped", reason: "too_old" };
+  if (answeredIds.has(id)) return { outcome: "skipped", reason: "already_replied" };
+  return { outcome: "prepared", reason: null };
+}
+
+export interface RunEnd {
+  readonly status: "prepared" | "sent" | "skipped" | "failed";
+  readonly reason: RunReason | null;
+}
+
+/** Private replies that were not sent although the platform did not refuse them. */
+const ENDS: Readonly<Partial<Record<CallErrorCode, RunEnd>>> = {
+  rule_inactive: { status: "skipped", reason: "rule_inactive" },
+  sending_blocked: { status: "prepared", reason: "sending_blocked" },
+  duplicate_on_platform: { status: "skipped", reason: "already_replied" },
+  missed: { status: "skipped", reason: "too_old" },
+  outcome_unknown: { status: "failed", reason: "outcome_unknown" },
+};
+
+export function endOfRun({ result }: Pick<EndedPrivateReply, "result">): RunEnd {
+  if (result.kind === "sent") return { status: "sent", reason: null };
+  return ENDS[result.code] ?? { status: "failed", reason: "platform_refused" };
 }

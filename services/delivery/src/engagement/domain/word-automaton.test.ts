@@ -1,8 +1,8 @@
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { foldText } from "./fold-text.ts";
 import { createCommentMatcher, type CommentMatch, type RuleWords } from "./match-comment.ts";
+import { foldText } from "./text.ts";
 
 const WORD_CHARACTER =
   /[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]/v;

@@ -11,9 +11,12 @@ import {
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
-import { countCalls } from "#src/engagement/operations/metrics-telemetry.ts";
 import { type MetricsAnswer, readMetrics } from "#src/engagement/operations/read-metrics.ts";
-import { type EndedQuestion, recordQuestions } from "#src/engagement/operations/record-metrics.ts";
+import {
+  countCalls,
+  type EndedQuestion,
+  recordQuestions,
+} from "#src/engagement/operations/record-metrics.ts";
 
 /** Disposing of the result aborts the open calls and records their outcomes. */
 export function startRefreshMetrics(deps: RefreshMetricsDeps): AsyncDisposable {

@@ -1,4 +1,4 @@
-import { createAgeGauge, createCounter, createGauge } from "@postrider/shared/telemetry/metrics";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { ActionType, CommentAction } from "#src/engagement/domain/comment-action.ts";
 
 export const ACTION_TYPES: readonly ActionType[] = ["reply", "hide", "unhide", "private_reply"];
@@ -15,18 +15,6 @@ const duplicatesTotal = createCounter(
   "Replies and private replies that a platform published more than once for one action.",
   ["type"],
   ACTION_TYPES.map((type) => ({ type })),
-);
-
-export const openActions = createGauge(
-  "delivery_comment_actions",
-  "Open actions on comments of all processes by state: due, paused, limited (waiting for a rate limit), working, or with an unknown outcome.",
-  ["type", "state"],
-);
-
-export const oldestDueAction = createAgeGauge(
-  "delivery_oldest_due_comment_action_seconds",
-  "How long the oldest claimable action on a comment has been due.",
-  ["type"],
 );
 
 /** Counts results of actions that could be recorded neither with nor without the platform's texts. */

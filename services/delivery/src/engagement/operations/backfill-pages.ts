@@ -7,18 +7,19 @@ import type {
 import { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { insertResults, type BackfillResult } from "#src/engagement/db/backfill-results.ts";
 import {
   addBackfillPage,
   BACKFILL_LIMITS,
-  deleteOldBackfills,
+  type BackfillResult,
   type BackfillRow,
   type BackfillStatus,
+  deleteOldBackfills,
+  insertResults,
 } from "#src/engagement/db/backfills.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
+import type { PlannedItem } from "#src/engagement/domain/plan-runs.ts";
 import type { PastPage } from "./read-past-comments.ts";
-import { toComment } from "./to-comment.ts";
+import { toComment } from "./read-platform.ts";
 
 /** The first page has been read already. */
 export function createJob(

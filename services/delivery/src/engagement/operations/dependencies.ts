@@ -52,3 +52,14 @@ export interface AutomationRpcDeps extends EngagementDeps {
   /** Called when an account may have become due to be polled for new comments. */
   readonly nudgePolls: () => void;
 }
+
+export interface CommentRpcDeps extends Pick<
+  EngagementDeps,
+  "sql" | "logger" | "accounts" | "onEvents"
+> {
+  readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
+  /** Sign the cursors with which clients request the next page. */
+  readonly cursorKeys: CursorKeys;
+  readonly readTimeoutMs: number;
+  readonly nudgeActions: () => void;
+}

@@ -11,8 +11,10 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountRef, AccountsClients } from "#src/clients/accounts.ts";
 import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
-import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
-import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
+import {
+  RECONNECT_PAUSE_MS,
+  type RefreshOutcome,
+} from "#src/engagement/domain/metrics-schedule.ts";
 import { withCredential } from "./account-access.ts";
 
 /** For an account whose access token could not be read or renewed. */

@@ -1,11 +1,18 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
-import type { CommentsConnector, Missing } from "@postrider/platforms/comments/connector";
+import type { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type {
+  CommentsConnector,
+  Missing,
+  PlatformComment,
+} from "@postrider/platforms/comments/connector";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
-import { findConnectedAccount, type AccountRef } from "#src/clients/accounts.ts";
-import { withAccess, type Unavailable, type Unusable } from "./account-access.ts";
+import { type AccountRef, findConnectedAccount } from "#src/clients/accounts.ts";
+import { type Unavailable, type Unusable, withAccess } from "./account-access.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
 export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
@@ -111,4 +118,21 @@ function toError(answer: NoResult, { id: accountId, platform }: Account): Servic
     case "unavailable":
       return unavailable(new Error(answer.message), NO_ANSWER_RETRY_MS);
   }
+}
+
+export function toComment(comment: PlatformComment): MessageInitShape<typeof CommentSchema> {
+  const { id, text, authorId, authorUsername, createdAt, likeCount, replyCount, hidden } = comment;
+  const author = {
+    ...(authorId === null ? {} : { id: authorId }),
+    ...(authorUsername === null ? {} : { username: authorUsername }),
+  };
+  return {
+    id,
+    text,
+    ...(authorId === null && authorUsername === null ? {} : { author }),
+    createdAt: timestampFromDate(createdAt),
+    ...(likeCount === null ? {} : { likeCount: BigInt(likeCount) }),
+    ...(replyCount === null ? {} : { replyCount: BigInt(replyCount) }),
+    hidden: hidden ?? false,
+  };
 }

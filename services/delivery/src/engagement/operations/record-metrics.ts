@@ -1,27 +1,32 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { TargetMetricsRefreshedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import type { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
 import {
+  type AccountEnd,
   endCalls,
   endRefreshes,
   holdApps,
   lockMetricsAccounts,
-  storeReadings,
-  type AccountEnd,
   type StoredReading,
+  storeReadings,
   type TargetEnd,
 } from "#src/engagement/db/metrics-results.ts";
-import { lockTargets, type AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import { type AskedTarget, lockTargets } from "#src/engagement/db/target-metrics.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
-import { planNextRefresh, type NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
 import {
   countAs,
-  toRefreshEnd,
+  type CountedAs,
+  type NextRefresh,
+  planNextRefresh,
   type RefreshOutcome,
-} from "#src/engagement/domain/refresh-outcome.ts";
-import { countRefresh } from "./metrics-telemetry.ts";
+  toRefreshEnd,
+} from "#src/engagement/domain/metrics-schedule.ts";
 import type { MetricsAnswer } from "./read-metrics.ts";
-import { toTargetMetrics } from "./to-target-metrics.ts";
 
 export interface EndedQuestion {
   readonly accountId: string;
@@ -141,4 +146,41 @@ function countOutcomes(question: EndedQuestion, stored: ReadonlySet<string>): vo
     const countedAs = countAs(outcomeOf(question, target), stored.has(target.targetId));
     countRefresh({ platform, trigger, countedAs });
   }
+}
+
+const refreshesTotal = createCounter(
+  "target_metrics_refreshes_total",
+  "Refreshes of the metrics of published targets that ended, by platform, trigger (`schedule` or `hand`) and outcome, as in the answer to a refresh by hand.",
+  ["platform", "trigger", "outcome"],
+);
+
+const callsTotal = createCounter(
+  "target_metrics_calls_total",
+  "Calls of platforms that read metrics, by platform and trigger. All of them use the budget of the platform; only calls of the schedule wait for it.",
+  ["platform", "trigger"],
+);
+
+function countRefresh(refresh: {
+  readonly platform: string;
+  readonly trigger: "schedule" | "hand";
+  readonly countedAs: CountedAs;
+}): void {
+  const { countedAs, ...labels } = refresh;
+  refreshesTotal.inc({ ...labels, outcome: countedAs === "notFound" ? "not_found" : countedAs });
+}
+
+export function countCalls(platform: string, trigger: "schedule" | "hand", calls: number): void {
+  if (calls > 0) callsTotal.inc({ platform, trigger }, calls);
+}
+
+/** A metric that the platform does not report is absent. */
+export function toTargetMetrics(
+  metrics: PostMetrics,
+  refreshedAt: Date,
+): MessageInitShape<typeof TargetMetricsSchema> {
+  const counters = Object.entries(metrics).filter(([, value]) => value !== null);
+  return {
+    ...Object.fromEntries(counters.map(([name, value]) => [name, BigInt(value)])),
+    refreshedAt: timestampFromDate(refreshedAt),
+  };
 }

@@ -21,17 +21,17 @@ import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts
 import { findBackfill, listBackfillPage } from "#src/engagement/db/backfills.ts";
 import { toBackfill, toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
-import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
-import { readResults } from "#src/engagement/operations/read-results.ts";
+import { getLiveRule } from "#src/engagement/rpc/parse-automation-request.ts";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
-import { createAutomationRule } from "./create-automation-rule.ts";
-import { createBackfill } from "./create-backfill.ts";
-import { assertIds } from "./parse-automation-rule.ts";
-import { toAutomationRule } from "./to-automation-rule.ts";
-import { updateAutomationRule } from "./update-automation-rule.ts";
-import { updateBackfill } from "./update-backfill.ts";
+import {
+  createAutomationRule,
+  toAutomationRule,
+  updateAutomationRule,
+} from "./automation-rule-service.ts";
+import { createBackfill, readResults, updateBackfill } from "./backfill-service.ts";
+import { assertIds } from "./parse-automation-request.ts";
 
 export function createAutomationRoutes(deps: AutomationRpcDeps): (router: ConnectRouter) => void {
   return (router) => {

@@ -30,11 +30,11 @@ import {
   getCommentedAccount,
   type ReadDeps,
   readFromPlatform,
+  toComment,
   withReadDeadline,
 } from "#src/engagement/operations/read-platform.ts";
 import { toCommentAction } from "#src/engagement/operations/to-comment-action.ts";
-import { toComment } from "#src/engagement/operations/to-comment.ts";
-import type { CommentRpcDeps } from "./dependencies.ts";
+import type { CommentRpcDeps } from "../operations/dependencies.ts";
 import { parseLimit, parseMediaRef } from "./parse-comment-request.ts";
 import { requestCommentAction } from "./request-comment-action.ts";
 

@@ -24,7 +24,7 @@ import {
   withReadDeadline,
 } from "#src/engagement/operations/read-platform.ts";
 import { toCommentAction } from "#src/engagement/operations/to-comment-action.ts";
-import type { CommentRpcDeps } from "./dependencies.ts";
+import type { CommentRpcDeps } from "../operations/dependencies.ts";
 import { parseAction } from "./parse-comment-request.ts";
 
 type Response = MessageInitShape<typeof RequestCommentActionResponseSchema>;

@@ -2,7 +2,10 @@ import type { AccountRef, AccountsClients } from "#src/clients/accounts.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Tells the accounts service what the platform offers an account, so that posts are validated by it. */
+/**
+ * Tells the accounts service what the platform offers an account, so that posts are validated by
+ * it.
+ */
 export async function recordAvailable(
   { accounts: client }: AccountsClients,
   { workspaceId, accountId }: AccountRef,
@@ -15,7 +18,10 @@ export async function recordAvailable(
   );
 }
 
-/** Tells the accounts service under which id the platform has an account from now on. A repetition changes nothing. */
+/**
+ * Tells the accounts service under which id the platform has an account from now on. A repetition
+ * changes nothing.
+ */
 export async function moveAccount(
   { accounts: client }: AccountsClients,
   { workspaceId, accountId }: AccountRef,

@@ -19,17 +19,13 @@ export interface MediaSourceOptions {
   readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /**
-   * Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same
-   * key.
-   */
+  /** Signs the media URLs given to platforms; the gateway verifies them with the same key. */
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
   readonly mediaService: MediaServiceClient;
 }
 
-/** The file that a platform receives for one media item, or why there is none. */
 export type PreparedFile =
   | { readonly kind: "file"; readonly media: PublicationMedia }
   /** The image cannot be converted; the message is a sentence for users. */
@@ -47,17 +43,11 @@ export interface MediaSource extends AsyncDisposable {
    *   cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
-  /**
-   * Describes the file that platforms receive for media that are not converted, from the data
-   * stored with the post.
-   */
+  /** For media that are not converted, from the data stored with the post. */
   describe(media: Media): PublicationMedia;
 }
 
-/**
- * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in
- * services/media/README.md.
- */
+/** Over plain HTTP; see "Objects" in services/media/README.md. */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const reader = createReader(options);
   const { publicUrl, mediaKey, urlMs } = options;
@@ -95,7 +85,6 @@ interface FileAddress {
   readonly rendition: string;
 }
 
-/** Reads files of the media service over plain HTTP. */
 function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   const agent = new Agent({
     connections: 64,
@@ -129,7 +118,6 @@ function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   return { read, close: () => agent.close() };
 }
 
-/** The properties of a file that differ between the renditions of media. */
 type FileFacts = Pick<PublicationMedia, "contentType" | "bytes" | "sha256" | "width" | "height"> & {
   readonly renditionId: string;
 };

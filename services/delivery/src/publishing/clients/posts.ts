@@ -11,10 +11,7 @@ interface TargetRef {
   readonly generation: number;
 }
 
-/**
- * Requests from the posts service the content of each target, and whether the target must still be published. The
- * results are in the order of the given targets.
- */
+/** The contents, and whether each target is still wanted, in the order of the targets. */
 export async function fetchContents(
   posts: PostsClient,
   targets: readonly TargetRef[],

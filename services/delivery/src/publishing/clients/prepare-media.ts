@@ -5,10 +5,7 @@ import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 
 export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
 
-/**
- * A file that the media service prepares for one platform: a media item and how to convert it; without `rendition`, the
- * file is sent as it was uploaded.
- */
+/** A media item and its conversion; without `rendition`, it is sent as uploaded. */
 export interface MediaPreparation {
   readonly media: Media;
   readonly rendition: Rendition | undefined;
@@ -19,10 +16,11 @@ export interface MediaPreparation {
 const MAX_ITEMS = 500;
 /** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 5_000;
-/** Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s. */
+/**
+ * Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s.
+ */
 const RENDITION_TIMEOUT_MS = 65_000;
 
-/** Requests the files of `items` from the media service, in their order. */
 export async function callPrepareMedia(
   service: MediaServiceClient,
   items: readonly MediaPreparation[],

@@ -21,10 +21,7 @@ function toRequests(
   });
 }
 
-/**
- * Creates one deletion task per target and deletion request. An existing deletion task is not changed, so a
- * repeated event does not delete a post again.
- */
+/** Existing deletion tasks stay, so that a repeated event does not delete a post again. */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,
   async (tx, events) => {

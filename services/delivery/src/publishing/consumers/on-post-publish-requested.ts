@@ -32,10 +32,7 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
   });
 }
 
-/**
- * Creates one publish task per target and generation; each retry by the user raises the generation. An
- * existing publish task is not changed, so a repeated event does not publish a post again.
- */
+/** Existing publish tasks stay, so that a repeated event does not publish a post again. */
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {

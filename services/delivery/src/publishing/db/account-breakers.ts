@@ -5,10 +5,7 @@ export interface AccountKey {
   readonly workspaceId: string;
 }
 
-/**
- * Stops the publish and deletion tasks of accounts from being claimed until an instant. If an
- * account already waits for a later instant, that instant stays.
- */
+/** Holds the tasks of accounts until an instant; a later instant that is stored stays. */
 export async function holdAccounts(
   tx: TransactionSql,
   holds: readonly (AccountKey & { readonly until: Date })[],
@@ -29,10 +26,7 @@ export async function holdAccounts(
     set not_before = greatest(g.not_before, excluded.not_before)`;
 }
 
-/**
- * Adds one publishing failure per entry to the failure count of the entry's account. Returns the
- * number of consecutive failures that each account now has.
- */
+/** Counts one failure per entry. Returns the consecutive failures of each account. */
 export async function countFailures(
   tx: TransactionSql,
   accounts: readonly AccountKey[],
@@ -89,10 +83,6 @@ export async function lockAccountBreakers(
   return locked.map(({ accountId }) => accountId);
 }
 
-/**
- * Sets the counts of consecutive publishing failures of accounts to zero after their platforms have
- * answered.
- */
 export async function resetFailures(
   tx: TransactionSql,
   accountIds: readonly string[],

@@ -6,47 +6,31 @@ import { queueFloors, type TaskFloors } from "./task-floors.ts";
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
-  /**
-   * Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes, while tasks of
-   * other workspaces are due there.
-   */
+  /** Maximum of one workspace on a platform, over all processes, while others have due tasks. */
   readonly maxPerWorkspace: number;
   /** The same maximum while no other workspace has due tasks on the platform. */
   readonly maxWhileAlone: number;
-  /** Workspaces that have reached their maximum number of tasks in work in this process; no more of their tasks are claimed. */
+  /** At their maximum in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
-  /**
-   * Search floors of the task queues, from the search for the next task: the claim reads no earlier entries. If null,
-   * the claim reads all due queues.
-   */
+  /** The claim reads no entries below these search floors; null: it reads all due queues. */
   readonly floors: TaskFloors | null;
 }
 
-/**
- * Maximum number of accounts of one platform with due publish tasks that one claim considers. It limits the duration of the SQL
- * statement.
- */
+/** Maximum number of due accounts of one platform that a claim considers, to bound its time. */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * If the due tasks of an account cannot be claimed now, and it is not known when they can be, claims skip the account
- * for this many milliseconds. For example, the only due task is a suspect (a task whose processes crashed repeatedly),
- * and this process already works on another suspect.
+ * How long claims skip an account whose due tasks cannot be claimed for a time that is not known: a
+ * suspect waits, say, for another suspect of this process.
  */
 const RECHECK_MS = 200;
 
-/**
- * SQL condition: a publish task is in work, that is, in the steps before its publishing call, in that call, or in a
- * search of the platform for its post.
- */
+/** A task is in work before and in its publishing call, and while its post is searched for. */
 function isInWork(sql: ISql) {
   return sql`
     status in ('working', 'calling', 'reconciling') and wake_at > now()`;
 }
 
-/**
- * Selects the platforms on which this process may publish, because neither an operator's pause nor a hold stops
- * publishing on them.
- */
+/** Selects the platforms without an operator's pause or a hold. */
 export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`
     select platform
@@ -55,10 +39,7 @@ export function openPlatforms(sql: ISql, platforms: readonly string[]) {
     and platform not in (${heldPlatforms(sql)})`;
 }
 
-/**
- * SQL condition on a row with the columns `account_id` and `workspace_id`: neither the account nor the workspace is
- * paused.
- */
+/** For a row with `account_id` and `workspace_id`. */
 export function isUnpaused(sql: ISql) {
   return sql`
     account_id::text not in (select key from pauses where kind = 'account')
@@ -66,9 +47,8 @@ export function isUnpaused(sql: ISql) {
 }
 
 /**
- * Common table expressions: the number of publish tasks in work of each workspace on each platform, and the platforms
- * and workspaces that have reached their maximum number. What a workspace has in work beyond its share, because it was alone,
- * takes no place from the others: they never wait for its calls to end.
+ * Tasks in work by workspace and platform, and who is full. What a workspace has in work beyond its
+ * share, because it was alone, takes no place from the others: they never wait for its calls.
  */
 function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone }: QueueLimits) {
   return sql`
@@ -99,9 +79,8 @@ function hasPlace(sql: ISql, { busyWorkspaces = [] }: QueueLimits) {
 }
 
 /**
- * Selects the accounts of each platform with a due publish task: accounts with a task that may be published, and accounts with
- * a publishing call of unknown outcome, whose post is to be searched for. Each platform has its own subquery, so that the
- * backlog of a platform that is paused or has its maximum number of tasks in work is not read.
+ * Accounts with a task to publish, or with an unknown outcome to search for. Each platform has its
+ * own subquery, so that the backlog of a paused or full platform is not read.
  */
 function dueAccounts(sql: ISql, limits: QueueLimits) {
   const { platforms, floors } = limits;
@@ -136,18 +115,17 @@ function dueAccounts(sql: ISql, limits: QueueLimits) {
 }
 
 /**
- * Locks the task queues of accounts that may have a publish task to claim. The workspaces take turns on each platform: the
- * workspaces with the fewest tasks in work come first, and among equals the accounts that have waited longest. Accounts that
- * another process has locked are left to that process.
+ * On each platform, the workspaces with the fewest tasks in work come first, and among equals the
+ * accounts that have waited longest. Accounts that another process has locked are left to it.
  */
 export async function lockDueAccounts(
   tx: TransactionSql,
   limits: QueueLimits,
 ): Promise<readonly string[]> {
   const { limit, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = limits;
-  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due
-  // again. So the change of that transaction is not lost. Locked queues are skipped, so that a claim never waits.
-  // Postgres checks the times again under the lock.
+  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then
+  // makes the queue due again. So the change of that transaction is not lost. Locked queues are
+  // skipped, so that a claim never waits. Postgres checks the times again under the lock.
   const rows = await tx<{ accountId: string }[]>`
     with ${placesInUse(tx, limits)},
     due as (
@@ -187,10 +165,7 @@ export async function lockDueAccounts(
   return rows.map((row) => row.accountId);
 }
 
-/**
- * Stores, in the task queues that `lockDueAccounts` has locked, at what time the next task of each account is due. This must be
- * a separate statement after the locking one, so that it sees every task that was committed before the lock.
- */
+/** A statement after the locking one, so that it sees every task committed before the lock. */
 export async function scheduleAccounts(
   tx: TransactionSql,
   accountIds: readonly string[],

@@ -3,29 +3,26 @@ import type { Attempt } from "#src/calls/call.ts";
 import type { AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { toHeldRows } from "./tasks.ts";
 
-/** An account of a workspace, and the account of the platform that it stands for. Several workspaces can share the latter. */
+/** Several workspaces can share the account of the platform. */
 export interface ExternalAccount {
   readonly platform: string;
   readonly accountId: string;
   readonly externalAccountId: string;
 }
 
-/** The columns of an `Attempt`, for a query in which the table `publish_attempts` has the alias `a`. */
 function attemptColumns(sql: ISql) {
   return sql`
     a.target_id, a.number, a.call_number, a.fence, a.started_at, a.finished_at, a.outcome, a.code, a.message,
     a.external_id, a.permalink, a.is_not_sent`;
 }
 
-/** The publishing attempt of a publish task that has no outcome yet. */
 export interface OpenAttempt extends TaskKey {
   readonly number: number;
 }
 
 /**
- * Begins an attempt for each publish task that has no open attempt. The attempts of a target are numbered
- * consecutively, also when the user retries the target. The result leaves out tasks that another worker has claimed in
- * the meantime.
+ * Attempts of a target are numbered consecutively, over its retries too. Tasks that another worker
+ * has claimed are missing in the result.
  */
 export async function openAttempts(
   sql: ISql,
@@ -69,9 +66,10 @@ export async function openAttempts(
 }
 
 /**
- * Returns those of the given post ids of a platform that belong to a target on the same account of the platform, of whichever
- * workspace, deleted targets included. A target of an earlier release, which did not record the account of the platform, owns
- * its id on all accounts: the platforms that are searched give no id twice.
+ * Returns those of the given post ids of a platform that belong to a target on the same account of
+ * the platform, of whichever workspace, deleted targets included. A target of an earlier release,
+ * which did not record the account of the platform, owns its id on all accounts: the platforms that
+ * are searched give no id twice.
  */
 export async function findOwnedIds(
   sql: ISql,
@@ -96,7 +94,6 @@ export async function findOwnedIds(
   return new Set(rows.map((row) => row.externalId));
 }
 
-/** Returns, for each target, the attempt that ended last. */
 export async function listLatestAttempts(
   sql: ISql,
   targetIds: readonly string[],
@@ -139,10 +136,7 @@ function toResultRow(attempt: AttemptResult) {
   };
 }
 
-/**
- * Writes the outcomes of publishing attempts. Only another success overwrites the outcome of an attempt that succeeded,
- * and a post id that the platform returned is never overwritten by a missing id.
- */
+/** Only a success overwrites a success; a missing post id never overwrites a known one. */
 export async function updateAttempts(sql: ISql, attempts: readonly AttemptResult[]): Promise<void> {
   await sql`
     update publish_attempts a

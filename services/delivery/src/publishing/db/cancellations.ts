@@ -2,7 +2,6 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A target, and the generation (number of its publish request) that was cancelled. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -10,10 +9,7 @@ export interface Cancellation extends TaskKey {
   readonly platform: string;
 }
 
-/**
- * Creates a publish task with the status `dropped` for each cancelled target that has no task yet. A publish request
- * that arrives later then finds this task and starts nothing.
- */
+/** Creates `dropped` tasks where none exists: a later publish request then starts nothing. */
 export async function insertTombstones(
   tx: TransactionSql,
   cancellations: readonly Cancellation[],
@@ -26,8 +22,9 @@ export async function insertTombstones(
     account_id: cancellation.accountId,
     platform: cancellation.platform,
   }));
-  // This insert waits for a consumer that is inserting the same tasks, so that the lock statement below finds them. The
-  // insert and the consumer insert tasks in the order of their keys, so that the two cannot deadlock.
+  // This insert waits for a consumer that is inserting the same tasks, so that the lock statement
+  // below finds them. The insert and the consumer insert tasks in the order of their keys, so that
+  // the two cannot deadlock.
   await tx`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -44,10 +41,7 @@ export async function insertTombstones(
     on conflict (target_id, generation) do nothing`;
 }
 
-/**
- * Sets the status of locked publish tasks to `dropped` permanently. It also raises their fencing tokens, so that a
- * worker that still holds one of the tasks cannot begin a publishing call.
- */
+/** Drops locked tasks and raises their fences, so that no worker can begin a call. */
 export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
   await tx`
     update publish_tasks t

@@ -2,9 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 
 /** Limits that apply when a process claims publish tasks or deletion tasks. */
 export interface ClaimLimits {
-  /**
-   * Id of the process that claims the tasks and takes their leases. The id only informs operators; workers compare the fence.
-   */
+  /** Only informs operators; workers compare the fence. */
   readonly owner: string;
   readonly leaseMs: number;
   readonly limit: number;
@@ -12,16 +10,10 @@ export interface ClaimLimits {
   readonly maxPerPlatform: number;
 }
 
-/**
- * Maximum number of ready deletion tasks that one claim reads. It is large enough for every free worker and limits the duration
- * of the SQL statement.
- */
+/** Limits the duration of the statement, and is enough for every free worker. */
 export const CLAIM_WINDOW = 1000;
 
-/**
- * Selects the platforms that have reached their maximum number of tasks in work, for a query that names the tasks in work
- * `live`.
- */
+/** Selects the platforms at their maximum, for a query whose tasks in work are `live`. */
 export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
   return sql`
     select platform
@@ -32,22 +24,20 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 
 /** When the next task of a table is ready. */
 export interface NextWake {
-  /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
+  /** At most 0 if a task is ready now, null if there is none. */
   readonly waitMs: number | null;
-  /** Search floor of the index of ready tasks, for the next claim and the next search; see `SearchFloor`. */
+  /** For the next claim and the next search; see `SearchFloor`. */
   readonly floor: Date;
 }
 
-/** SQL condition: a task becomes ready at the time `since` or later, so that Postgres skips older entries of the index. */
+/** A task becomes ready at `since` or later: Postgres skips older entries of the index. */
 export function isAboveFloor(sql: ISql, since: Date | null) {
   return sql`wake_at >= coalesce(${since}::timestamptz, '-infinity')`;
 }
 
 /**
- * Finds the next task of a table that is ready at `since` or later.
- *
- * @param rows SQL text: the table of tasks, and the condition that a task is unfinished.
- * @param since The search floor that the previous search returned; null for a complete search.
+ * `rows`: the table and the condition that a task is unfinished. `since`: the floor that the
+ * previous search returned; null for a complete search.
  */
 export async function findNextWake(
   sql: ISql,

@@ -12,24 +12,19 @@ import { limitOfPlatform } from "./platform-limits.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends QueueLimits {
-  /** A task is a suspect, which may cause crashes, after its process crashed this many times in a row. */
+  /** After this many crashes of its process in a row, a task is a suspect. */
   readonly suspectAfter: number;
-  /** Maximum number of suspects (tasks whose processes crashed several times in a row) that one claim takes. */
   readonly maxSuspects: number;
   /** Whether tasks are claimed whose lease ended while they were in work. */
   readonly mayTakeOver: boolean;
 }
 
-/** The claimed publish tasks, and whether another claim may find more tasks right now. */
 export interface Claimed {
   readonly tasks: readonly ClaimedTask[];
   readonly hasMore: boolean;
 }
 
-/**
- * Number of times in a row that the process of task `t` crashed. The process of a task whose lease ended while the task was in
- * work has probably crashed.
- */
+/** How often in a row the process of task `t` crashed; a lease that ended in work is a crash. */
 function crashes(sql: ISql) {
   return sql`
     t.crash_count + case
@@ -39,8 +34,8 @@ function crashes(sql: ISql) {
 }
 
 /**
- * Selects those of the given accounts that have no task in work, each with whether its tasks may be published. If they
- * may not, the platform is still searched for the posts of the account's publishing calls with unknown outcomes.
+ * Those without a task in work. If an account's tasks may not be published, its unknown outcomes
+ * are still searched for.
  */
 function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
@@ -63,9 +58,9 @@ function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: C
 }
 
 /**
- * Selects the oldest ready publish task of account `a` in status `s`. Tasks whose outcome a restore from a backup made
- * uncertain are left out. A queued task is left out while the post of another generation (publish request) of its target may be
- * visible, because that generation has to end first.
+ * The oldest ready task of account `a` in status `s`, without tasks that a restore made uncertain.
+ * A queued task waits while another generation of its target may be visible, because that
+ * generation has to end first.
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
@@ -89,7 +84,6 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
     limit 1`;
 }
 
-/** The columns of a `ClaimedTask`, for a query in which the claimed tasks have the alias `k`. */
 function claimedColumns(sql: ISql) {
   return sql`
     ${taskColumns(sql)},
@@ -106,10 +100,7 @@ function claimedColumns(sql: ISql) {
     ) as handles`;
 }
 
-/**
- * Claims the oldest ready publish task of each of the accounts. The transaction has locked the task queues of these
- * accounts.
- */
+/** The transaction has locked the task queues of the accounts. */
 async function claimFirstTasks(
   tx: TransactionSql,
   accountIds: readonly string[],
@@ -156,9 +147,9 @@ async function claimFirstTasks(
 }
 
 /**
- * Claims ready publish tasks: at most one per account, and the workspaces take turns. The claim makes it rare, but not
- * impossible, that two workers work for one account. The unique indexes of `publish_tasks` make it impossible to
- * publish a target twice.
+ * Claims ready publish tasks: at most one per account, and the workspaces take turns. The claim
+ * makes it rare, but not impossible, that two workers work for one account. The unique indexes of
+ * `publish_tasks` make it impossible to publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
   const accountIds = await lockDueAccounts(tx, options);

@@ -12,18 +12,14 @@ import {
 import { deletionColumns } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
-  /**
-   * Search floor from the search for the next deletion task: the claim reads no earlier entries of the index of ready
-   * tasks. If null, the claim reads all ready tasks.
-   */
+  /** The claim reads no entries below this search floor; null: it reads all ready tasks. */
   readonly since: Date | null;
 }
 
 /**
- * Selects the first ready deletion task of each account. It skips accounts that have a deletion in work or wait for a
- * rate limit, and platforms at their maximum number of deletions in work. Otherwise the backlog of a platform that does
- * not respond would hide the deletions of other platforms, because this query reads a limited number of rows. It
- * returns more deletions than a claim may take, because other processes may have locked the first of them.
+ * Skips accounts that are busy or limited, and full platforms: this query reads a limited number of
+ * rows, which the backlog of a silent platform would otherwise fill. It returns more than a claim
+ * takes, because other processes may have locked the first ones.
  */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
   return sql`
@@ -53,7 +49,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: Deletio
     limit ${limit * 4}`;
 }
 
-/** Claims ready deletion tasks, at most one per account. An operator's pause stops publishing, but not deletions. */
+/** At most one per account. An operator's pause stops publishing, but not deletions. */
 export async function claimDeletions(
   sql: ISql,
   options: DeletionLimits,
@@ -95,11 +91,6 @@ export async function claimDeletions(
     returning ${deletionColumns(sql)}`;
 }
 
-/**
- * Finds the next ready deletion task.
- *
- * @param since The search floor that the previous search returned; null for a complete search.
- */
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);
 }

@@ -4,20 +4,18 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { CallTable } from "#src/calls/table.ts";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
-/** A request to delete the published post of a target. */
 export interface DeletionRequest extends DeletionKey {
   readonly workspaceId: string;
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly externalId: string;
-  /** Headers of the event that requested the deletion, with the id of the API request that led to the event. */
   readonly cause?: Cause;
 }
 
 /**
- * SQL condition: this service itself published the post that a deletion names. The event that requests a deletion is not
- * proof of that, because another service wrote it.
+ * SQL condition: this service itself published the post that a deletion names. The event that
+ * requests a deletion is not proof of that, because another service wrote it.
  *
  * @param request SQL alias of a row with the columns of `DeletionRequest`.
  */
@@ -46,7 +44,6 @@ function permalinkOf(sql: ISql) {
     )`;
 }
 
-/** The columns of a `DeletionTask`, for an SQL query in which the table `deletion_tasks` has the alias `d`. */
 export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
@@ -55,10 +52,7 @@ export function deletionColumns(sql: ISql) {
     ${permalinkOf(sql)} as permalink`;
 }
 
-/**
- * Converts the key of a deletion task to a record that `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence
- * bigint)` reads.
- */
+/** For `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence bigint)`. */
 function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
   return { target_id: targetId, deletion, fence };
 }
@@ -77,16 +71,18 @@ function toRequestRow(request: DeletionRequest) {
 }
 
 /**
- * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post
- * that this service has not published and the new request names the post that this service has published. A deletion
- * waits until no publishing call of its target with an unknown outcome can still arrive at the platform, because such a
- * call could publish the post after its deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed,
+ * unless it names a post that this service has not published and the new request names the post
+ * that this service has published. A deletion waits until no publishing call of its target with an
+ * unknown outcome can still arrive at the platform, because such a call could publish the post
+ * after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,
   requests: readonly DeletionRequest[],
 ): Promise<void> {
-  // Deletion tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
+  // Deletion tasks are inserted in the order of their keys, so that two batches with the same
+  // targets cannot deadlock.
   await sql`
     insert into deletion_tasks as d (
       target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
@@ -128,10 +124,7 @@ export async function insertDeletions(
     and ${isPublishedByUs(sql, sql`excluded`)}`;
 }
 
-/**
- * Returns the deletion tasks with the given keys. A key with the id of a workspace that does not own the task finds
- * nothing.
- */
+/** A key with the id of a workspace that does not own the task finds nothing. */
 export async function listDeletions(
   sql: ISql,
   refs: readonly (DeletionKey & { readonly workspaceId: string })[],
@@ -149,10 +142,7 @@ export async function listDeletions(
       on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
 }
 
-/**
- * Locks the deletion tasks that no other worker has claimed in the meantime: their fencing token is still the given
- * one. `now` is the database's time after the locks were granted.
- */
+/** Locks the tasks whose fence is still the given one. `now` is the time after the locks. */
 export async function lockDeletions(
   tx: TransactionSql,
   held: readonly HeldDeletion[],

@@ -3,48 +3,35 @@ import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
 
-/**
- * The deployment of Postrider that the stored data belongs to, the instant at which the data was last in use there, and
- * the latest restore of the data from a backup.
- */
 export interface DeploymentRow extends Deployment, DataCopy, RestoreRecord {
-  /**
-   * Time at which the data was last in use in its own deployment. It only decreases when the data is restored from a backup.
-   */
+  /** Only decreases when the data is restored from a backup. */
   readonly seenAt: Date;
 }
 
-/** Number of hours within which several restores of the data count as one restore, with the oldest of their backups. */
+/** Several restores within it count as one, with the oldest of their backups. */
 export const ONE_RESTORE_HOURS = 24;
 
 /**
- * For this many minutes after a restore from a backup, a target that becomes due may repeat content that was published before.
- * A client repeats a request whose answer it never got, and the restore may have lost the record of the first request.
+ * For this many minutes after a restore, a target that becomes due may repeat published content: a
+ * client repeats a request without an answer, whose first record the restore may have lost.
  */
 const REPEATS_MINUTES = 15;
 
-/**
- * SQL expression: the earliest time at which the content of publish task `t` was due, over all publish requests
- * (generations) of its target.
- */
+/** The earliest time at which task `t` was due, over all generations of its target. */
 export function firstDueAt(sql: ISql) {
   return sql`coalesce(t.first_due_at, t.due_at)`;
 }
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether the target of publish task `t` was published, and the
- * platform has not been searched for the post since then. The time at which the target was first due counts, because an earlier
- * publish request (generation), or one that the restore lost, may have published the target. The table `publish_tasks` has the
- * alias `t` and `deployment` the alias `d`.
+ * A restore made it uncertain whether task `t` was published, and no search has followed;
+ * `deployment` is `d`. The time of the first due date counts, because an earlier generation, or one
+ * that the restore lost, may have published the target.
  */
 export function isDoubtful(sql: ISql) {
   return isDoubtfulSince(sql, sql`d.restored_at`);
 }
 
-/**
- * SQL condition: the restore before the latest one made it uncertain whether the target of publish task `t` was
- * published.
- */
+/** The restore before the latest one made task `t` uncertain. */
 export function isDoubtfulSinceEarlier(sql: ISql) {
   return isDoubtfulSince(sql, sql`d.undo_restored_at`);
 }
@@ -56,10 +43,7 @@ function isDoubtfulSince(sql: ISql, restoredAt: ReturnType<typeof sql>) {
       and (t.doubted_at is null or t.doubted_at < ${restoredAt}))`;
 }
 
-/**
- * Records the deployment that the data belongs to, unless one is recorded already. Thus the first process that starts records
- * its own deployment.
- */
+/** Keeps a recorded deployment: the first process that starts records its own. */
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, seen_at`,
@@ -67,10 +51,7 @@ export async function insertDeployment(sql: ISql, deploymentId: string): Promise
   });
 }
 
-/**
- * Returns the deployment of Postrider that the data belongs to, and the deployment that uses the data now; undefined if
- * no process has recorded a deployment yet.
- */
+/** Undefined if no process has recorded a deployment yet. */
 export async function findDeployment(
   sql: ISql,
   deploymentId: string,
@@ -97,7 +78,7 @@ export async function findDeployment(
   return row === undefined ? undefined : { stored: row, current: row.current, readAt: row.readAt };
 }
 
-/** Records that the data is in use in its own deployment, at most once in 30 s over all processes. */
+/** At most once in 30 s over all processes. */
 export async function touchDeployment(sql: ISql): Promise<void> {
   await sql`
     update deployment
@@ -105,10 +86,7 @@ export async function touchDeployment(sql: ISql): Promise<void> {
     where seen_at < clock_timestamp() - interval '30 seconds'`;
 }
 
-/**
- * SQL expression: the time up to which restored data is complete. If several restores count as one, it is the time of the
- * oldest backup.
- */
+/** Up to when restored data is complete; the oldest backup of restores that count as one. */
 function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
   return sql`
     least(${known}, case
@@ -117,9 +95,8 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
 }
 
 /**
- * SQL expression: the time of the restore that is being recorded, which has the same value everywhere in a statement. It is
- * later than the time of any earlier restore, even if the clock of the machine is behind. It has whole milliseconds, so that a
- * process that reads the time and sends it back names the same restore.
+ * The same value everywhere in a statement; later than any earlier restore, even if the clock is
+ * behind; in whole milliseconds, so that a process that sends it back names the same restore.
  */
 function restoredNow(sql: ISql) {
   return sql`
@@ -128,11 +105,7 @@ function restoredNow(sql: ISql) {
     ))`;
 }
 
-/**
- * Columns of the table `deployment` that are written when a restore from a backup is recorded, and their SQL values.
- *
- * @param known SQL expression for the time up to which the restored data is complete; null if it is not known.
- */
+/** @param known The time up to which the restored data is complete, as SQL; null if unknown. */
 function restoreColumns(sql: ISql, known: ReturnType<typeof sql>) {
   return {
     names: sql`restored_at, data_until, undo_for, undo_restored_at, undo_data_until`,
@@ -142,11 +115,8 @@ function restoreColumns(sql: ISql, known: ReturnType<typeof sql>) {
 }
 
 /**
- * Assigns data that belongs to another deployment of Postrider to this deployment. The publish tasks that were due
- * become uncertain: before such a task is sent, the platform is searched for its post. If several processes call this
- * function at once, one of them changes the data.
- *
- * @returns False if the data already belongs to this deployment.
+ * Before a task that was due is sent, the platform is then searched for its post. Returns false if
+ * the data belongs to this deployment already, also when another process was first.
  */
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
   const restore = restoreColumns(sql, sql`d.seen_at`);
@@ -158,12 +128,9 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored from a backup. The publish tasks that were due become uncertain:
- * before such a task is sent, the platform is searched for its post. If several processes notice the restore, only one
- * of them records it.
- *
- * @param rememberedAt The latest `seenAt` (when the data was last in use) that the process had read before it noticed
- *   the restore. If the `seenAt` of the restored data is earlier, the restore lost commits.
+ * Before a task that was due is sent, the platform is then searched for its post. Only one process
+ * records a restore. `rememberedAt` is the latest `seenAt` that this process had read: if that of
+ * the restored data is earlier, the restore lost commits.
  */
 export async function recordRestore(
   sql: ISql,
@@ -187,7 +154,7 @@ export async function recordRestore(
     )`;
 }
 
-/** Records that the restore at `restoredAt` lost commits, unless another restore has been recorded since. */
+/** Nothing changes if another restore has been recorded since. */
 export async function recordLoss(sql: ISql, restoredAt: Date): Promise<void> {
   await sql`
     update deployment
@@ -196,10 +163,7 @@ export async function recordLoss(sql: ISql, restoredAt: Date): Promise<void> {
     and undo_for = restored_at`;
 }
 
-/**
- * Records that an operator has just declared the data to be restored from a backup. The operator does not say how old
- * the backup is.
- */
+/** The operator does not say how old the backup is. */
 export async function markRestored(sql: ISql): Promise<void> {
   const restore = restoreColumns(sql, sql`null::timestamptz`);
   await sql`

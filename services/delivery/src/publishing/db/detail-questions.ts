@@ -4,7 +4,6 @@ import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { findNextWake, isAboveFloor, type NextWake } from "./claim-limits.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A published target whose post id the platform has not returned yet. */
 export interface DetailQuestion extends TaskKey {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -12,16 +11,10 @@ export interface DetailQuestion extends TaskKey {
   readonly handles: Handles;
   /** Number of times that the platform was asked for the post id, the current request included. */
   readonly askedCount: number;
-  /** Milliseconds since the target was recorded as published. */
   readonly ageMs: number;
-  /** Headers of the event that requested the publication of the target. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/**
- * Records published targets whose post id must be requested from the platform. A target that is recorded already is not
- * changed.
- */
 export async function insertQuestions(
   tx: TransactionSql,
   questions: readonly { readonly task: Task; readonly handles: Handles }[],
@@ -43,19 +36,13 @@ export async function insertQuestions(
     on conflict (target_id, generation) do nothing`;
 }
 
-/**
- * Claims, for `leaseMs`, the published targets whose platform must now be asked for the post id. Two processes may
- * rarely claim the same target at once, which is harmless because the requests only read.
- */
+/** Two processes may rarely claim the same target, which is harmless: requests only read. */
 export async function claimQuestions(
   sql: ISql,
   options: {
     readonly limit: number;
     readonly leaseMs: number;
-    /**
-     * Search floor from the search for the next request: the claim reads no published targets whose request was due
-     * earlier.
-     */
+    /** The claim reads no entries below this search floor. */
     readonly since: Date;
   },
 ): Promise<readonly DetailQuestion[]> {
@@ -85,10 +72,7 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/**
- * Delays the next request to a platform for the post id of a published target by `delayMs`, unless another process has claimed
- * the question in the meantime: each claim raises the count.
- */
+/** Changes nothing if another process has claimed the question: each claim raises the count. */
 export async function postponeQuestion(
   sql: ISql,
   { targetId, generation, askedCount }: DetailQuestion,
@@ -102,7 +86,6 @@ export async function postponeQuestion(
     and asked_count = ${askedCount}`;
 }
 
-/** Deletes the records of published targets for whose post id the platform is not asked any more. */
 export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     delete from detail_questions q
@@ -111,11 +94,6 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     and q.generation = k.generation`;
 }
 
-/**
- * Finds out when the next request to a platform for a post id is due.
- *
- * @param since The search floor that the previous search returned; null for a complete search.
- */
 export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`detail_questions where true`, since);
 }

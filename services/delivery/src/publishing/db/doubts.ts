@@ -2,9 +2,8 @@ import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgr
 import { firstDueAt, isDoubtful, isDoubtfulSinceEarlier, ONE_RESTORE_HOURS } from "./deployment.ts";
 
 /**
- * SQL condition: if the target of publish task `t` was published, then only by a publishing call that the restored data
- * does not contain, and that therefore began after the backup. A task with handles (ids from the platform) is excluded,
- * because a platform may date its post back to the time of its preparation.
+ * Task `t` can only have been published by a call that began after the backup. A task with handles
+ * is excluded: a platform may date its post back to its preparation.
  */
 function isWithoutStoredCall(sql: ISql) {
   return sql`
@@ -23,10 +22,9 @@ function isWithoutStoredCall(sql: ISql) {
 }
 
 /**
- * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore from a backup.
- * A search that starts too early may find a post with the same text that a person published.
- * Content that became due after the restore may repeat a request that the restore lost. If the age of the backup is not known,
- * the lost request is assumed to be at most `ONE_RESTORE_HOURS` older than the restore.
+ * From when the post of task `t` is searched for after a restore. Too early a start may find a post
+ * with the same text that a person published. Content that became due after the restore may repeat
+ * a lost request, which is at most `ONE_RESTORE_HOURS` older if the age of the backup is unknown.
  */
 export function searchFrom(sql: ISql) {
   return sql`
@@ -49,10 +47,7 @@ export function doubtfulTasks(sql: ISql, isDue: SqlFragment, limit: number) {
     limit ${limit}`;
 }
 
-/**
- * Records that an operator has stated whether the target was published. A restore before that statement no longer makes the
- * outcome of the target, or of a retry, uncertain.
- */
+/** A restore before an operator's statement no longer makes the target or a retry uncertain. */
 export async function settleDoubts(tx: TransactionSql, targetId: string): Promise<void> {
   await tx`
     update publish_tasks
@@ -60,7 +55,6 @@ export async function settleDoubts(tx: TransactionSql, targetId: string): Promis
     where target_id = ${targetId}`;
 }
 
-/** Counts the unfinished publish tasks that a restore made uncertain and whose outcome is still unknown. */
 export async function countDoubts(sql: ISql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count

@@ -2,23 +2,15 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { FallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 
-/**
- * How long a publish task whose result could not be recorded waits before its platform is searched for the post again,
- * in minutes.
- */
+/** Wait of a task whose result could not be recorded, before the next search for its post. */
 const SEARCH_AGAIN_MINUTES = 10;
-/**
- * How long after `publish_before` the platform is still searched for the post of a publish task whose result could not
- * be recorded, in minutes.
- */
+/** How long after `publish_before` the post of such a task is still searched for. */
 const GIVE_UP_MINUTES = 60;
 const MESSAGE = "the result could not be recorded; the log of the delivery service says why";
 
 /**
- * Ends a publish task, or lets its platform be searched later, without a decision and without an event for the posts service.
- * The posts service learns the new state from its sweep, which regularly asks for targets without a recent report. Nothing
- * changes if the publishing call that `end` names is no longer open, or if the worker that `end` names no longer holds the
- * task.
+ * Ends the task, or has it searched for later, without an event: the posts service learns of it in
+ * its sweep. Nothing changes if the call of `end` is no longer open or its worker lost the task.
  */
 export async function endWithoutDecision(
   sql: ISql,
@@ -28,8 +20,8 @@ export async function endWithoutDecision(
   const { status } = end;
   const callNumber = end.callNumber ?? null;
   const fence = end.fence ?? null;
-  // The row lock in the subquery `open` keeps the task unchanged after its number of calls with unknown outcomes was
-  // computed.
+  // The row lock in the subquery `open` keeps the task unchanged after its number of calls with
+  // unknown outcomes was computed.
   await sql`
     with open as (
       select t.target_id, t.generation,

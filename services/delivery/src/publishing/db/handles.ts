@@ -10,13 +10,10 @@ import {
 import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/**
- * Seals handles before they are stored, and unseals them. Handles are values that the platform returned and that must
- * stay secret: anyone who has the URL of an upload can send bytes to it.
- */
+/** Handles are secret: anyone who has the URL of an upload can send bytes to it. */
 export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
-  /** @throws SealError An encryption key is missing, or a handle was changed or belongs to another task. */
+  /** @throws SealError Without the key, or for a handle that was changed or is of another task. */
   open(task: TaskKey, stored: StoredHandles | null): Handles;
 }
 
@@ -24,9 +21,7 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-/**
- * Creates the functions that seal and unseal handles. The first key, which is the newest, seals; every key can unseal.
- */
+/** The first key, which is the newest, seals; every key can unseal. */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, newNonce()),
@@ -46,19 +41,14 @@ export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing 
   };
 }
 
-/**
- * Stores the handles (upload ids and similar values) that a step before the publishing call returned. It stores them
- * only if the worker's fencing token is still valid.
- *
- * @returns False if another worker has claimed the publish task; then nothing was stored.
- */
+/** Returns false, and stores nothing, if another worker has claimed the task. */
 export async function storeHandles(
   sql: ISql,
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The row lock prevents another worker from claiming the task between the check of the fencing token and the write of
-  // the handles.
+  // The row lock prevents another worker from claiming the task between the check of the fencing
+  // token and the write of the handles.
   const rows = await sql`
     with ours as (
       select target_id, generation, workspace_id
@@ -78,16 +68,12 @@ export async function storeHandles(
   return rows.length > 0;
 }
 
-/** Handles (upload ids and similar values) that the platform returned to the publishing call of a task. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
   readonly handles: StoredHandles;
 }
 
-/**
- * Adds the handles that platforms returned to publishing calls to the stored handles of their publish tasks. The caller
- * has locked the tasks, so their fencing tokens are not checked.
- */
+/** The caller has locked the tasks, so their fencing tokens are not checked. */
 export async function addHandles(
   tx: TransactionSql,
   added: readonly AddedHandles[],
@@ -107,7 +93,6 @@ export async function addHandles(
     set handles = h.handles || excluded.handles`;
 }
 
-/** Deletes the stored handles (upload ids and similar values from platforms) of publish tasks that have ended. */
 export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[]): Promise<void> {
   await tx`
     delete from task_handles h
@@ -116,7 +101,6 @@ export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[
     and h.generation = k.generation`;
 }
 
-/** Returns the ids of the encryption keys with which the stored handles of publish tasks are sealed. */
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

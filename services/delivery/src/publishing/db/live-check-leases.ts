@@ -2,7 +2,6 @@ import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id"
 import type { ISql } from "@postrider/shared/postgres";
 import type { HeldCheck, LiveCheckRow, NewLiveCheck } from "./live-checks.ts";
 
-/** A live check whose process ended before the check did. */
 export interface InterruptedRow extends HeldCheck, Omit<NewLiveCheck, "mediaId"> {
   readonly platform: PlatformId;
   readonly mediaId: string | null;
@@ -12,7 +11,6 @@ export interface InterruptedRow extends HeldCheck, Omit<NewLiveCheck, "mediaId">
   readonly permalink: string | null;
 }
 
-/** Renews the leases of the live checks that this process makes. Checks that another process has taken are left out. */
 export async function renewLiveChecks(
   sql: ISql,
   held: readonly HeldCheck[],
@@ -30,10 +28,7 @@ export async function renewLiveChecks(
     and c.fence = h.fence`;
 }
 
-/**
- * Releases a live check by ending its lease now, so that the process that continues the check need not wait until the
- * lease expires.
- */
+/** Ends the lease now, so that the next process need not wait until it expires. */
 export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
   await sql`
     update live_checks
@@ -42,15 +37,13 @@ export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Pro
     and fence = ${fence}`;
 }
 
-/**
- * Claims live checks on supported platforms whose lease has ended because the process that held it did not renew it.
- */
 export async function claimInterruptedChecks(
   sql: ISql,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
 ): Promise<readonly InterruptedRow[]> {
-  // `skip locked` guarantees that two processes do not claim one live check. The raised fence guarantees that the
-  // process which held the check before this claim cannot begin its publishing call any more.
+  // `skip locked` guarantees that two processes do not claim one live check. The raised fence
+  // guarantees that the process which held the check before this claim cannot begin its publishing
+  // call any more.
   return await sql<InterruptedRow[]>`
     update live_checks
     set fence = fence + 1,
@@ -70,7 +63,6 @@ export async function claimInterruptedChecks(
       coalesce(called_at, (select started_at from deployment where restored_at >= started_at)) as called_at`;
 }
 
-/** Deletes the records of up to `limit` live checks that ended more than `days` days ago, and returns their number. */
 export async function deleteOldLiveChecks(
   sql: ISql,
   { limit, days }: { readonly limit: number; readonly days: number },

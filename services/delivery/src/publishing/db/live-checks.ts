@@ -3,7 +3,6 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { isUnpaused, openPlatforms } from "./account-queues.ts";
 
-/** A live check of an account that is about to start. */
 export interface NewLiveCheck {
   readonly id: string;
   readonly workspaceId: string;
@@ -13,13 +12,12 @@ export interface NewLiveCheck {
   readonly mediaId: string | undefined;
 }
 
-/** A live check that one process holds. The fence makes writes of this process fail once another process has taken the check. */
+/** Writes with this fence fail once another process has taken the check. */
 export interface HeldCheck {
   readonly id: string;
   readonly fence: number;
 }
 
-/** What a live check has done so far, and its post that exists on the platform. */
 export interface LiveCheckRow {
   readonly text: string;
   readonly steps: readonly LiveCheckStep[];
@@ -29,10 +27,7 @@ export interface LiveCheckRow {
   readonly permalink: string | null;
 }
 
-/**
- * Records a live check, unless publishing is paused for its platform, account or workspace. Returns the check as this process
- * holds it, or undefined if it was not recorded.
- */
+/** Undefined, and nothing is recorded, while its platform, account or workspace is paused. */
 export async function insertLiveCheck(
   sql: ISql,
   { id, workspaceId, accountId, platform, text, mediaId }: NewLiveCheck,
@@ -50,9 +45,8 @@ export async function insertLiveCheck(
 }
 
 /**
- * Records that the publishing call of a live check begins, and returns the time. Until `callMs` later, no task of the account is
- * claimed. Returns `busy` while a task of the account is in work. Returns undefined if the call began earlier, if another process
- * has taken the check, or if publishing was paused meanwhile.
+ * Until `callMs` later, no task of the account is claimed. `busy`: a task of it is in work.
+ * Undefined: the call began earlier, the check is lost, or publishing was paused.
  */
 export async function beginLiveCall(
   tx: TransactionSql,
@@ -60,8 +54,8 @@ export async function beginLiveCall(
   callMs: number,
 ): Promise<Date | "busy" | undefined> {
   const { platform, accountId, workspaceId } = check;
-  // Claims lock the queue of the account too. So each claim has either ended before the next statement, which sees its task, or
-  // begins after this transaction and sees the call.
+  // Claims lock the queue of the account too. So each claim has either ended before the next
+  // statement, which sees its task, or begins after this transaction and sees the call.
   await tx`
     insert into account_queues (account_id, workspace_id, platform)
     values (${accountId}, ${workspaceId}, ${platform})
@@ -74,8 +68,8 @@ export async function beginLiveCall(
     and status in ('working', 'calling')
     limit 1`;
   if (inWork.length > 0) return "busy";
-  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence guarantees that a process
-  // that ends an interrupted check knows whether the check published.
+  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence
+  // guarantees that a process that ends an interrupted check knows whether the check published.
   const [row] = await tx<{ calledAt: Date }[]>`
     update live_checks
     set called_at = now(),
@@ -90,7 +84,6 @@ export async function beginLiveCall(
   return row?.calledAt;
 }
 
-/** Adds a step to the journal of a live check, unless another process has taken the check. */
 export async function addLiveCheckStep(
   sql: ISql,
   { id, fence }: HeldCheck,
@@ -104,8 +97,8 @@ export async function addLiveCheckStep(
 }
 
 /**
- * Records the post that a live check has on the platform. A process that has lost the live check can record the post
- * too, which reopens an ended check, so that the post is deleted even if that process ends.
+ * Also by a process that has lost the check, which reopens an ended one, so that the post is
+ * deleted even if that process ends.
  */
 export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
   await sql`
@@ -117,7 +110,6 @@ export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promi
     where id = ${id}`;
 }
 
-/** Records that the post of a live check is no longer on the platform. */
 export async function dropLivePost(sql: ISql, id: string): Promise<void> {
   await sql`
     update live_checks
@@ -126,7 +118,6 @@ export async function dropLivePost(sql: ISql, id: string): Promise<void> {
     where id = ${id}`;
 }
 
-/** Ends the live check, unless another process has taken it. */
 export async function endLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
   await sql`
     update live_checks

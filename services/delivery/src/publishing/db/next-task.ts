@@ -2,21 +2,16 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isUnpaused, openPlatforms } from "./account-queues.ts";
 import { inWorkFloor, nextFloor, queueFloors, type TaskFloors } from "./task-floors.ts";
 
-/** When the next publish task may be ready. */
 export interface NextTask {
   /**
-   * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if a task
-   * may be ready now, null if there is no task.
+   * Until a task may be ready, or a lease or call ends; at most 0 if now, null if there is none.
    */
   readonly waitMs: number | null;
   /** Search floors of the indexes, for the next claim and the next search. */
   readonly floors: TaskFloors;
 }
 
-/**
- * Common table expressions: `queues` contains, for each platform, when the first task may be ready to be published, and when
- * the first search for a post is due.
- */
+/** `queues`: per platform, when the first task and the first search for a post are due. */
 function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskFloors | null) {
   return sql`
     current_pauses as materialized (
@@ -54,17 +49,16 @@ function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskF
 }
 
 /**
- * Finds out when the next publish task may be ready. Tasks do not count if they wait to be published and an operator's
- * pause stops them, or the publishing calls of their platform are held.
- *
- * @param floors The search floors that the previous search returned; null for a complete search.
+ * Tasks to publish do not count while they are paused or their platform is held. `floors` are those
+ * that the previous search returned; null for a complete search.
  */
 export async function findNextTask(
   sql: ISql,
   platforms: readonly string[],
   floors: TaskFloors | null,
 ): Promise<NextTask> {
-  // While nothing may be published on a platform, the search floor for tasks to publish on it does not move.
+  // While nothing may be published on a platform, the search floor for tasks to publish on it does
+  // not move.
   const [next] = await sql<[NextTask]>`
     with ${firstOfPlatforms(sql, platforms, floors)},
     in_work as materialized (

@@ -6,17 +6,14 @@ export interface PauseRow {
   readonly createdAt: Date;
 }
 
-/**
- * Creates an operator's pause of publishing, unless a pause with the same scope (for example, one platform) exists.
- * Returns the pause that is in force, and whether it is new.
- */
+/** A pause with the same scope stays. Returns the pause in force, and whether it is new. */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
 ): Promise<PauseRow & { readonly isNew: boolean }> {
-  // The update sets a column to its own value. Without it, the insert would not return the row of a pause that exists
-  // already. A row that was inserted, not updated, has no `xmax`.
+  // The update sets a column to its own value. Without it, the insert would not return the row of a
+  // pause that exists already. A row that was inserted, not updated, has no `xmax`.
   const [row] = await sql<(PauseRow & { isNew: boolean })[]>`
     insert into pauses (kind, key)
     values (${kind}, ${key})
@@ -39,10 +36,7 @@ export async function deletePause(
   return result.count > 0;
 }
 
-/**
- * Returns the workspace of an account that has published before; undefined for other accounts, because delivery does not
- * know them.
- */
+/** Undefined for an account that has not published, because delivery does not know it. */
 export async function findWorkspaceOfAccount(
   sql: ISql,
   accountId: string,

@@ -1,11 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PlatformBreaker } from "#src/calls/breaker.ts";
 
-/**
- * Selects the platforms whose publishing calls are held because earlier ones got no answer, and
- * whose next probe (a call that tests whether the platform answers again) is not due yet. Their
- * tasks are not claimed.
- */
+/** The held platforms whose next probe is not due yet; their tasks are not claimed. */
 export function heldPlatforms(sql: ISql) {
   return sql`
     select platform
@@ -13,10 +9,6 @@ export function heldPlatforms(sql: ISql) {
     where probe_at > now()`;
 }
 
-/**
- * SQL condition: publishing calls to the platform of task `t` are held because earlier ones got no
- * answer.
- */
 export function isPlatformHeld(sql: ISql) {
   return sql`
     t.platform in (
@@ -31,10 +23,7 @@ function breakerColumns(sql: ISql) {
     platform, unknowns_in_row, account_id, is_several_accounts, failed_probes, held_since, probe_at`;
 }
 
-/**
- * Returns the stored breakers of the given platforms: rows that say whether publishing calls to a
- * platform are held. The calls to a platform without a row are not held.
- */
+/** The calls to a platform without a row are not held. */
 export async function findBreakers(
   sql: ISql,
   platforms: readonly string[],
@@ -45,11 +34,7 @@ export async function findBreakers(
     where platform in ${sql(platforms)}`;
 }
 
-/**
- * Locks and returns the breakers of the given platforms: rows that say whether publishing calls to
- * a platform are held. They are locked in the order of the platforms, so that two transactions
- * cannot deadlock.
- */
+/** Locks in the order of the platforms, so that two transactions cannot deadlock. */
 export async function lockPlatformBreakers(
   tx: TransactionSql,
   platforms: readonly string[],
@@ -71,10 +56,7 @@ export async function lockPlatformBreakers(
     for update`;
 }
 
-/**
- * Writes the new state of platform breakers, which say whether publishing calls are held. The
- * caller has locked their rows.
- */
+/** The caller has locked the rows. */
 export async function updateBreakers(
   tx: TransactionSql,
   breakers: readonly PlatformBreaker[],
@@ -103,7 +85,6 @@ export async function updateBreakers(
     where b.platform = k.platform`;
 }
 
-/** Allows publishing calls again to all platforms whose publishing calls are held. */
 export async function closeBreakers(sql: ISql): Promise<void> {
   await sql`
     update platform_breakers
@@ -116,7 +97,6 @@ export async function closeBreakers(sql: ISql): Promise<void> {
     where held_since is not null`;
 }
 
-/** Returns the platforms whose publishing calls are held because earlier ones got no answer. */
 export async function listHeldPlatforms(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ platform: string }[]>`
     select platform

@@ -1,9 +1,10 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * A limit of our app at a platform that is used up until an instant, and the answer of the platform that said so. It holds
- * publishing only: such a limit may count nothing else (YouTube's video uploads), so comments and metrics are still sent. Where it
- * counts them too (X's posts in 24 hours count replies), the platform definitely refuses the call, and only its account waits.
+ * A limit of our app at a platform that is used up until an instant, and the answer of the platform
+ * that said so. It holds publishing only: such a limit may count nothing else (YouTube's video
+ * uploads), so comments and metrics are still sent. Where it counts them too (X's posts in 24 hours
+ * count replies), the platform definitely refuses the call, and only its account waits.
  */
 export interface PlatformLimit {
   readonly platform: string;
@@ -12,7 +13,7 @@ export interface PlatformLimit {
   readonly message: string;
 }
 
-/** SQL expression: the limit of our app at the platform of task `t` that is used up now, as JSON; null if there is none. */
+/** The used-up limit of our app at the platform of task `t`, as JSON; null if there is none. */
 export function limitOfPlatform(sql: ISql) {
   return sql`
     (
@@ -26,10 +27,7 @@ export function limitOfPlatform(sql: ISql) {
     )`;
 }
 
-/**
- * Stores that limits of our app are used up. If a platform already waits for a later instant, that instant stays. The
- * rows are written in the order of the platforms, so that two transactions cannot deadlock.
- */
+/** A later instant stays. Written in the order of the platforms, against deadlocks. */
 export async function storePlatformLimits(
   tx: TransactionSql,
   limits: readonly PlatformLimit[],

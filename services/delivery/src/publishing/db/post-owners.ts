@@ -2,8 +2,8 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 
 /**
- * Whether another target published the post of a deletion earlier, on the same account of the platform, and has not deleted it. An
- * earlier release could take the post of one workspace for that of another.
+ * On the same account of the platform, and not deleted. An earlier release could take the post of
+ * one workspace for that of another.
  */
 export async function isOfOtherTarget(
   sql: ISql,

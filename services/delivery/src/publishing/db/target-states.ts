@@ -2,7 +2,6 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { taskColumns } from "./tasks.ts";
 
-/** A target, and the generation (number of the latest publish request) that the posts service knows. */
 export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
 }
@@ -16,9 +15,8 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * Returns the states of targets. A success of any publish request of the target takes precedence over the
- * state of the latest request. A target whose task was dropped is reported as unknown; the posts service then requests
- * its publication again if the target is still wanted.
+ * A success of any generation comes before the state of the latest. Dropped is reported as unknown:
+ * the posts service requests the target again if it is still wanted.
  */
 export async function listTargetStates(
   sql: ISql,
@@ -34,10 +32,7 @@ export async function listTargetStates(
     order by t.target_id, k.generation, t.status = 'published' desc`;
 }
 
-/**
- * Returns the given targets that were cancelled. Another publish request for such a target at the same generation starts
- * nothing.
- */
+/** Another publish request for such a target at the same generation starts nothing. */
 export async function listCancelled(
   sql: ISql,
   queries: readonly StateQuery[],

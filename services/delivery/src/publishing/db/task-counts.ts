@@ -2,26 +2,23 @@ import type { ISql } from "@postrider/shared/postgres";
 import { heldPlatforms } from "./platform-breakers.ts";
 
 /**
- * The states in which operators see unfinished publish tasks: due and waiting (`due`), stopped by an operator's pause
- * (`paused`), waiting until their platform answers publishing calls again (`held`), waiting for a rate limit or after
- * failures of their account (`gated`), in work (`working`), or sent with an unknown outcome (`unknown`).
+ * For operators. `due`: also waiting; `paused`: by an operator; `held`: until the platform answers;
+ * `gated`: by a rate limit or failures of the account; `unknown`: sent, without an outcome.
  */
 export const TASK_STATES = ["due", "paused", "held", "gated", "working", "unknown"] as const;
 
-/** Number of a platform's publish tasks in one state. */
 export interface TaskCount {
   readonly platform: string;
   readonly state: (typeof TASK_STATES)[number];
   readonly count: number;
-  /** Time since which the oldest claimable publish task has been waiting; null if no task is claimable. */
+  /** Of the oldest claimable task. */
   readonly claimableSince: Date | null;
 }
 
 /**
- * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a platform whose
- * publishing calls are held, a rate limit or a pause after failures of its account, other work of its account, or another
- * generation of its target that may be visible. A task that waits only because its platform or workspace is at its maximum
- * number of tasks in work is claimable.
+ * Not claimable: paused, held or gated tasks, and those that wait for their account or for another
+ * generation that may be visible. One that only waits for a full platform or workspace is
+ * claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

@@ -1,21 +1,12 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/**
- * Search floors of the searches for due publish tasks; see `SearchFloor`. Postgres writes the times and reads them
- * again, so they are not converted to `Date`, which would round them.
- */
+/** See `SearchFloor`. Kept as Postgres writes them: a `Date` would round them. */
 export interface TaskFloors {
-  /**
-   * Hash of the operator's pauses. The search floors for publishing in `queues` skip paused accounts, so they are valid
-   * only until the pauses change.
-   */
+  /** Hash of the pauses: floors in `queues` skip paused accounts, so a changed pause ends them. */
   readonly pauses: string;
-  /** Search floor of the tasks in work, for searches for leases and publishing calls whose time has passed. */
+  /** For searches for leases and calls whose time has passed. */
   readonly inWork: string;
-  /**
-   * Search floors of the task queues of each platform: one for tasks to publish, and one for searches for the posts of
-   * publishing calls with unknown outcomes.
-   */
+  /** Per platform: a floor for tasks to publish and one for searches for posts. */
   readonly queues: readonly {
     readonly platform: string;
     readonly publish: string;
@@ -23,23 +14,16 @@ export interface TaskFloors {
   }[];
 }
 
-/**
- * SQL expression: the search floor of an index for the next search. `first` is the time of the first row that this
- * search found, or null.
- */
+/** `first` is the time of the first row that this search found, or null. */
 export function nextFloor(sql: ISql, first: ReturnType<ISql>) {
   return sql`(least(${first}, now()) - interval '1 minute')`;
 }
 
-/**
- * SQL expression: the search floor of the tasks in work, for searches for leases and publishing calls whose time has
- * passed.
- */
 export function inWorkFloor(sql: ISql, floors: TaskFloors | null) {
   return sql`coalesce(${floors?.inWork ?? null}::timestamptz, '-infinity')`;
 }
 
-/** Selects the given platforms with the times from which a search reads their task queues, `publish_from` and `look_from`. */
+/** With `publish_from` and `look_from`, from which a search reads their queues. */
 export function queueFloors(sql: ISql, platforms: readonly string[], floors: TaskFloors | null) {
   return sql`
     select p.platform,

@@ -8,16 +8,9 @@ import { doubtfulTasks, searchFrom } from "./doubts.ts";
 import { isPlatformHeld } from "./platform-breakers.ts";
 
 /** Why a publishing call may not begin, beside the reasons that hold for all calls. */
-export type TaskReason =
-  /** Another generation (an earlier or later publish request) of the target is published. */
-  | "superfluous"
-  /** The platform left the latest publishing calls without an answer, so its calls are held. */
-  | "platform_held";
+export type TaskReason = "superfluous" | "platform_held";
 
-/**
- * Condition: a task of another generation (an earlier or later publish request) of the target of
- * task `t` has one of the statuses.
- */
+/** Another generation of the target of task `t` has one of the statuses. */
 function hasSibling(sql: ISql, statuses: readonly string[]) {
   return sql`exists (
     select 1
@@ -29,10 +22,8 @@ function hasSibling(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * Common table expressions that select from `ours` the tasks whose publishing calls may begin.
- * `allowed` contains all tasks of platforms whose publishing calls are not held, and of accounts on
- * servers of their owners. Of each platform whose calls are held and that is due for a probe (a
- * call that tests whether the platform answers again), it contains one task.
+ * Of `ours`: `allowed` contains all tasks of platforms that are not held and of accounts on servers
+ * of their owners, and one task of each held platform that is due for a probe.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`

@@ -2,7 +2,6 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
 
-/** The columns of a `Task`, for a query in which the table `publish_tasks` has the alias `t`. */
 export function taskColumns(sql: ISql) {
   return sql`
     t.target_id, t.generation, t.workspace_id, t.post_id, t.account_id, t.platform, t.status, t.wake_at,
@@ -13,15 +12,12 @@ export function taskColumns(sql: ISql) {
     t.error_code, t.error_message`;
 }
 
-/** Converts keys of publish tasks to records that `jsonb_to_recordset(…) as k(target_id uuid, generation int)` reads. */
+/** For `jsonb_to_recordset(…) as k(target_id uuid, generation int)`. */
 export function toKeyRows(keys: readonly TaskKey[]) {
   return keys.map((key) => ({ target_id: key.targetId, generation: key.generation }));
 }
 
-/**
- * Converts keys of publish tasks to records that `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)`
- * reads.
- */
+/** For `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)`. */
 export function toHeldRows(keys: readonly HeldKey[]) {
   return keys.map((key) => ({
     target_id: key.targetId,
@@ -30,7 +26,6 @@ export function toHeldRows(keys: readonly HeldKey[]) {
   }));
 }
 
-/** A request to publish a target (one post on one account) at a generation, which each retry by the user raises. */
 export interface PublishRequest {
   readonly targetId: string;
   readonly generation: number;
@@ -40,7 +35,6 @@ export interface PublishRequest {
   readonly platform: string;
   readonly dueAt: Date;
   readonly publishBefore: Date;
-  /** Headers of the event that requested the publish task, with the id of the API request that led to the event. */
   readonly cause?: Cause;
 }
 
@@ -59,9 +53,10 @@ function toRequestRow(request: PublishRequest) {
 }
 
 /**
- * Locks the publish tasks that already exist for the requests. Returns those that are to be queued again: dropped tasks
- * whose target is not published. Cancelled tasks are left out: the posts service may not have committed the
- * cancellation yet, and would then say that the target is still wanted.
+ * Locks the publish tasks that already exist for the requests. Returns those that are to be queued
+ * again: dropped tasks whose target is not published. Cancelled tasks are left out: the posts
+ * service may not have committed the cancellation yet, and would then say that the target is still
+ * wanted.
  */
 async function lockDropped(tx: TransactionSql, rows: readonly TaskKey[]) {
   // Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
@@ -80,13 +75,14 @@ async function lockDropped(tx: TransactionSql, rows: readonly TaskKey[]) {
   return locked.filter(({ isQueuedAgain }) => isQueuedAgain);
 }
 
-/** Creates publish tasks with the given status; existing tasks are not changed. Returns the keys of the new tasks. */
+/** Existing tasks are not changed. Returns the keys of the new ones. */
 async function insertTasks(
   tx: TransactionSql,
   requests: readonly PublishRequest[],
   status: "queued" | "dropped",
 ): Promise<readonly TaskKey[]> {
-  // Publish tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
+  // Publish tasks are inserted in the order of their keys, so that two batches with the same
+  // targets cannot deadlock.
   return await tx<TaskKey[]>`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -114,7 +110,6 @@ async function insertTasks(
     returning target_id, generation`;
 }
 
-/** Queues dropped publish tasks with the times and the cause of their requests. */
 async function queueDropped(
   tx: TransactionSql,
   requests: readonly PublishRequest[],
@@ -137,9 +132,9 @@ async function queueDropped(
 }
 
 /**
- * Creates the publish tasks that do not exist yet. A task is kept as long as its post, so a repeated publish request finds it
- * and changes nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the
- * target is wanted.
+ * Creates the publish tasks that do not exist yet. A task is kept as long as its post, so a
+ * repeated publish request finds it and changes nothing, with one exception: a dropped task is
+ * queued again, and its worker asks the posts service whether the target is wanted.
  *
  * @returns The number of tasks that were created or queued again.
  */
@@ -149,17 +144,15 @@ export async function insertRequests(
 ): Promise<number> {
   const dropped = await lockDropped(tx, requests);
   if (dropped.length === 0) return (await insertTasks(tx, requests, "queued")).length;
-  // Queueing tasks locks the queues of their accounts in the order of the accounts, but only within one statement. New tasks
-  // are therefore queued by the same statement as the dropped ones, so that two transactions cannot deadlock.
+  // Queueing tasks locks the queues of their accounts in the order of the accounts, but only within
+  // one statement. New tasks are therefore queued by the same statement as the dropped ones, so
+  // that two transactions cannot deadlock.
   const inserted = await insertTasks(tx, requests, "dropped");
   await queueDropped(tx, requests, [...dropped, ...inserted]);
   return dropped.length + inserted.length;
 }
 
-/**
- * Locks the publish tasks of all generations (publish requests) of the targets, because a decision about one task
- * depends on the others. Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
- */
+/** Locks all generations, which decide together, in the order of their keys (no deadlocks). */
 export async function lockTasks(
   tx: TransactionSql,
   targetIds: readonly string[],

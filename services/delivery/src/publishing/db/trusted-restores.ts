@@ -6,12 +6,9 @@ import { ONE_RESTORE_HOURS } from "./deployment.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Declares the restore at `restoredAt` lossless. If there was an earlier restore, that one counts as the latest restore
- * again. The publish tasks whose outcome the lossless restore made uncertain are corrected later, in batches. The
- * conditions are those of `findTrustRefusal`. They are repeated here because another process may record a restore at
- * the same time.
- *
- * @returns False if nothing was changed.
+ * An earlier restore counts as the latest again; the tasks are corrected later, in batches. The
+ * conditions of `findTrustRefusal` are repeated, because another process may record a restore at
+ * the same time. Returns false if nothing was changed.
  */
 export async function trustRestore(
   sql: ISql,
@@ -32,17 +29,15 @@ export async function trustRestore(
   return result.count > 0;
 }
 
-/** A publish task whose outcome became uncertain, or more uncertain, by a restore that an operator later declared lossless. */
 export interface TrustedDoubt extends TaskKey {
-  /** When the first publishing call began that had an unknown outcome before the restore; null if there was none. */
+  /** Of the first call with an unknown outcome before the restore; null without one. */
   readonly firstCalledAt: Date | null;
   readonly cause: ClaimedTask["cause"];
 }
 
 /**
- * Lists publish tasks whose platform is searched because of the trusted restore (the one that an operator declared
- * lossless), including tasks that ended with an unknown outcome. A task whose platform is being searched is left out until the
- * search has ended.
+ * Also those that ended with an unknown outcome. A task whose search runs is left out until it has
+ * ended.
  */
 export async function listTrustedDoubts(
   sql: ISql,
@@ -69,10 +64,7 @@ export async function listTrustedDoubts(
     limit ${limit}`;
 }
 
-/**
- * Removes from publish tasks the record that the trusted restore (declared lossless by an operator) made their outcome
- * uncertain, so that an earlier restore can make it uncertain again.
- */
+/** So that an earlier restore can make the tasks uncertain again. */
 export async function forgetDoubts(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     update publish_tasks t

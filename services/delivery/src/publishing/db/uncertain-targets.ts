@@ -3,18 +3,12 @@ import type { TaskKey } from "#src/publishing/domain/task.ts";
 import type { ExternalAccount } from "./attempts.ts";
 import { isDoubtful } from "./deployment.ts";
 
-/**
- * A publish task with an unknown outcome, for another target on the same account of the platform as the examined target, of
- * whichever workspace.
- */
+/** Of another target on the same account of the platform, of whichever workspace. */
 export interface UncertainTask extends TaskKey {
   readonly workspaceId: string;
 }
 
-/**
- * Returns the publish tasks of other targets on the same account of the platform that may have published a post although the data does not
- * say so: their outcome is unknown, or a restore from a backup made them uncertain.
- */
+/** Those that may have published a post although the data does not say so. */
 export async function listUncertainTasks(
   sql: ISql,
   targetId: string,

@@ -2,10 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 
-/**
- * Minutes after `publish_before` during which only a process that has a connector for the platform may work on a publishing call
- * with an unknown outcome. A process with a connector also stops searching the platform at the end of this time.
- */
+/** For this long after `publish_before`, only a process with the connector may search. */
 const SEARCH_MINUTES = 60;
 
 /** A publish task that this process has leased only to end it. */
@@ -15,11 +12,8 @@ export interface UnsupportedTask extends HeldKey {
 }
 
 /**
- * Claims publish tasks that can no longer be published, on platforms for which this version has no connector. Their targets
- * were requested from a newer version, before a return to this one. No other claim takes them. A task that a process of the
- * newer version still holds is left to that process.
- *
- * @param options.platforms Platforms for which this version has a connector.
+ * Too late to publish, on platforms without a connector: requested from a newer version, before a
+ * return to this one. No other claim takes them; what a newer process holds is left to it.
  */
 export async function claimUnsupportedTasks(
   sql: ISql,

@@ -4,19 +4,13 @@ import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { Decision } from "#src/calls/call.ts";
 import type { Task, TaskEvent } from "./task.ts";
 
-/**
- * Error codes of calls that published nothing and do not show that the platform answers publishing
- * calls.
- */
+/** Codes that published nothing and do not show that the platform answers publishing calls. */
 const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "platform_unavailable",
   "internal_error",
 ]);
 
-/**
- * Returns whether the platform answered a publishing call; undefined if the outcome says nothing
- * about that.
- */
+/** Undefined if the outcome does not say whether the platform answered. */
 export function isAnswer(outcome: CallOutcome): boolean | undefined {
   switch (outcome.kind) {
     case "unknown":
@@ -34,10 +28,7 @@ export function isAnswer(outcome: CallOutcome): boolean | undefined {
   }
 }
 
-/**
- * Whether the event is about the open publishing call of the task; `calledAt` of the task is then
- * the time of this call.
- */
+/** Then `calledAt` of the task is the time of this call. */
 function isOfOpenCall(
   event: Extract<TaskEvent, { kind: "called" | "mark_lost" }>,
   { status, callNumber, fence }: Task,
@@ -46,10 +37,7 @@ function isOfOpenCall(
   return isOfWorker && status === "calling" && callNumber === event.callNumber;
 }
 
-/**
- * Returns what an event about a publish task, in its state before the event, says about the
- * platform. A lost call says nothing: when it is found to be lost, the next probe is due anyway.
- */
+/** `task` is the state before the event. A lost call says nothing: the next probe is due anyway. */
 function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
   if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
   if (event.isForeignHost === true) return undefined;
@@ -59,10 +47,6 @@ function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platf
   return { platform, isAnswered, accountId, calledAt };
 }
 
-/**
- * Returns, by platform, what the outcomes of publishing calls say about whether the platform
- * answers.
- */
 export function toSignals(
   decisions: ReadonlyMap<TaskEvent, Decision<Task>>,
 ): ReadonlyMap<string, readonly CallSignal[]> {

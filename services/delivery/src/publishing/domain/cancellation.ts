@@ -1,15 +1,12 @@
 import { isFinal, type CallStatus } from "#src/calls/call.ts";
 import type { Task, TaskKey } from "./task.ts";
 
-/** Result of a request to cancel targets before they are sent. */
 export type CancellationPlan =
   /** A publishing call of one of the targets is open or may be open, so no target is cancelled. */
   | { readonly kind: "in_flight" }
   | {
       readonly kind: "free";
-      /** Publish tasks that the cancellation ends. */
       readonly cancelled: readonly Task[];
-      /** Publish tasks that had published or failed their target before the cancellation was requested. */
       readonly ended: readonly Task[];
     };
 
@@ -19,17 +16,14 @@ const IN_FLIGHT: ReadonlySet<CallStatus> = new Set<CallStatus>([
   "reconciling",
 ]);
 
-/** Whether a publishing call of the publish task may be open, or may have ended with an unknown outcome. */
+/** Also if it may have ended with an unknown outcome. */
 function isInFlight({ status, openUnknowns }: Task): boolean {
-  // A queued publish task with open unknown outcomes is about to repeat a publishing call that may already have
-  // published the target.
+  // A queued publish task with open unknown outcomes is about to repeat a publishing call that may
+  // already have published the target.
   return IN_FLIGHT.has(status) || (!isFinal(status) && openUnknowns > 0);
 }
 
-/**
- * Finds the publish task that decides how the target ended: a success of any generation (publish request), otherwise
- * the failure of the requested generation.
- */
+/** A success of any generation decides, otherwise the failure of the requested one. */
 function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | undefined {
   return (
     generations.find((task) => task.status === "published") ??
@@ -38,10 +32,8 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Plans the cancellation of targets at the given generations (publish requests): all targets or none. Older
- * generations of a target end too. Newer generations are not changed, because the caller did not ask to cancel them.
- *
- * @param tasks Tasks of all generations of the targets, among them the requested ones.
+ * All or none. Older generations end too; newer ones stay, because the caller did not name them.
+ * `tasks` has all generations of the targets.
  */
 export function planCancellation(
   tasks: readonly Task[],

@@ -2,28 +2,21 @@ import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { TaskEvent } from "./task.ts";
 
 /**
- * How a publish task ends if the decision that follows from an event about it could not be written, because of a fault in our
- * code or in the database. The task must not stay in its current state, because it would block its account.
+ * For a decision that could not be written because of a fault in our code or the database. The task
+ * must not stay as it is, because it would block its account.
  */
 export interface FallbackEnd {
   /**
-   * `unknown` if the post may be visible: the platform is searched for it later. `failed` if the post is certainly not visible:
-   * the user can retry, unless an earlier call of the task has an unknown outcome. `dropped` if the target is no longer wanted.
+   * `unknown`: may be visible, searched for later. `failed`: certainly not visible, the user can
+   * retry, unless an earlier call has an unknown outcome. `dropped`: no longer wanted.
    */
   readonly status: "unknown" | "failed" | "dropped";
-  /**
-   * Number of the publishing call. The task ends only if this call is still open; undefined if the event is not about a
-   * call.
-   */
+  /** The task ends only if this call is still open; undefined if the event is about no call. */
   readonly callNumber?: number;
-  /**
-   * The fencing token of the worker. The task ends only if it still has this token; undefined if the token does not
-   * matter.
-   */
+  /** The task ends only with this fence; undefined if the fence does not matter. */
   readonly fence?: number;
 }
 
-/** Outcomes of a publishing call after which the post is visible on the platform or may be. */
 const VISIBLE: ReadonlySet<CallOutcome["kind"]> = new Set<CallOutcome["kind"]>([
   "published",
   "unknown",

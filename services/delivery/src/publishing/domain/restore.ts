@@ -1,19 +1,13 @@
-/** Properties of the Postgres storage that change when the data of a deployment is restored from a backup. */
+/** Changes when the data is restored from a backup. */
 export interface DataCopy {
   /** Object id of the table `deployment`, which changes when a dump is loaded. */
   readonly tableOid: number;
-  /**
-   * Timeline of the Postgres cluster. Every recovery from a backup and every promotion of a standby begins a new timeline.
-   */
+  /** Every recovery from a backup and every promotion of a standby begins a new one. */
   readonly timeline: number;
 }
 
-/**
- * What the stored data itself records about its restores from a backup. The time `restoredAt` of a restore identifies
- * it.
- */
+/** What the data records about its restores; `restoredAt` identifies one. */
 export interface RestoreRecord {
-  /** Time of the latest restore that makes it uncertain whether targets were published; null if there is none. */
   readonly restoredAt: Date | null;
   /** Time up to which the restored data is complete; null if it is not known. */
   readonly dataUntil: Date | null;
@@ -21,19 +15,15 @@ export interface RestoreRecord {
   readonly undoFor: Date | null;
   /** Time of the latest restore that is known to have lost commits. */
   readonly lossyAt: Date | null;
-  /** Time of the restore that an operator declared lossless last. */
   readonly trustedAt: Date | null;
 }
 
 export type RestoreReason = "timeline" | "reloaded" | "rewound";
 
 /**
- * Detects that the data was restored from a backup and is older than the work that was done with it.
- *
- * @param stored The properties that were recorded in the data. Their `seenAt` never decreases unless the data is
- * restored. @param current The properties of the Postgres cluster and table in which the data is now. @param
- * rememberedAt The latest `seenAt` that this process has read; undefined before its first read. @returns How the
- * restore was detected; undefined if the data was not restored.
+ * Detects that the data is older than the work that was done with it. The `seenAt` of `stored`
+ * never decreases without a restore; `current` is where the data is now; `rememberedAt` is the
+ * latest `seenAt` that this process has read.
  */
 export function findRestore(
   stored: DataCopy & { readonly seenAt: Date },
@@ -46,12 +36,9 @@ export function findRestore(
 }
 
 /**
- * Detects that a restore which another process has recorded lost commits. That process may have started after the restore, so
- * that it did not know how far the data had come; this process knows.
- *
- * @param remembered What this process had read last.
- * @returns The time of the restore; undefined if no such restore is known to have lost commits. If several restores count as
- * one, `dataUntil` belongs to the oldest of them, and the latest is assumed to have lost commits.
+ * Detects that a restore which another process has recorded lost commits: this process knows how
+ * far the data had come. If several restores count as one, `dataUntil` belongs to the oldest, and
+ * the latest is assumed to have lost commits.
  */
 export function findUnseenLoss(
   stored: DataCopy & RestoreRecord,
@@ -65,12 +52,8 @@ export function findUnseenLoss(
   return dataUntil !== null && dataUntil < remembered.seenAt ? restoredAt : undefined;
 }
 
-/** Why an operator cannot declare the latest restore lossless. */
 export type TrustRefusal =
-  /**
-   * The data is in another Postgres timeline or table than the data itself records: the data was restored, and a
-   * process will soon record the restore.
-   */
+  /** The data's timeline or table differs from the recorded: a process will record the restore. */
   | "unnoticed"
   | "not_restored"
   | "already_trusted"
@@ -79,16 +62,12 @@ export type TrustRefusal =
   | "too_old";
 
 /**
- * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover of Postgres is not always
- * recorded as a restore. When an operator then wants to declare the switchover lossless, an old restore must not be
- * declared lossless instead: the tasks that it made uncertain would be sent without a search.
+ * A switchover of Postgres is not always recorded as a restore. An operator who then wants to trust
+ * the switchover must not trust an old restore instead, whose tasks would be sent without a search.
  */
 const TRUST_MS = 24 * 60 * 60_000;
 
-/**
- * Decides whether an operator can declare the latest restore lossless. If so, the targets whose outcome that restore made
- * uncertain can be sent without a search of the platform. Otherwise returns why not.
- */
+/** If lossless, the targets that it made uncertain are sent without a search. */
 export function findTrustRefusal(
   stored: DataCopy & RestoreRecord & { readonly seenAt: Date },
   current: DataCopy,

@@ -1,23 +1,19 @@
 import type { BreakerPolicy } from "#src/calls/breaker.ts";
 import type { RetryWaits } from "#src/domain/retry-wait.ts";
 
-/** Settings that decide when a publish task is tried again. All times are milliseconds. */
+/** All times are milliseconds. */
 export interface RetryPolicy extends RetryWaits {
-  /** How long a worker keeps a publish task while it renews an access token that the platform refused. */
+  /** While it renews an access token that the platform refused. */
   readonly leaseMs: number;
-  /** How long an account is paused after five failures in a row, after six, and so on; the last value repeats. */
+  /** After five failures in a row, six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
 }
 
-/** Settings that decide what follows from an event about a publish task. */
 export interface PublishingPolicy extends RetryPolicy, BreakerPolicy {}
 
 const FAILURES_BEFORE_PAUSE = 5;
 
-/**
- * How many milliseconds an account is paused after this many consecutive failures that can be retried; undefined if it
- * is not paused.
- */
+/** Undefined if the account is not paused. */
 export function nextAccountPauseMs(policy: RetryPolicy, failuresInRow: number): number | undefined {
   const pauses = policy.accountPauseMs;
   const step = failuresInRow - FAILURES_BEFORE_PAUSE;

@@ -137,7 +137,6 @@ function addDetails(task: Task, details: Details): Task | undefined {
   return { ...task, version: task.version + 1, errorCode, errorMessage };
 }
 
-/** Stores the platform's answer with the published target, and reports it to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

@@ -4,10 +4,6 @@ import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
 const RENEWALS_PER_LEASE = 3;
 
-/**
- * Renews the leases of live checks, ends interrupted checks, and deletes the records of checks that ended long ago,
- * until it is disposed of.
- */
 export function startKeepLiveChecks(
   liveChecks: Pick<LiveChecks, "pass">,
   { leaseMs, logger }: { readonly leaseMs: number; readonly logger: Logger },

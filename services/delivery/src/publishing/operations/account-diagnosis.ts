@@ -11,18 +11,13 @@ import {
   type AccountsClients,
 } from "#src/clients/accounts.ts";
 
-/** A connected account of a platform that this release supports, with its credential. */
 export interface CheckedAccount {
   readonly platform: PlatformId;
   readonly account: Account;
   readonly credential: Credential;
 }
 
-/**
- * Reads the account that an operator wants to check, and its credential.
- *
- * @throws ServiceError `not_found` for an account that is unknown or disconnected.
- */
+/** @throws ServiceError `not_found` for an unknown or disconnected account. */
 export async function getCheckedAccount(
   accounts: AccountsClients,
   ref: AccountRef,
@@ -34,10 +29,6 @@ export async function getCheckedAccount(
   return { platform: account.platform, account, credential };
 }
 
-/**
- * Checks an account: its connection, its permissions, and what its platform says about its token, its quotas and its
- * allowed options.
- */
 export async function diagnoseAccount(
   { platform, account, credential }: CheckedAccount,
   checks: Readonly<Record<PlatformId, AccountChecks>>,

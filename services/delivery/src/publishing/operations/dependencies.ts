@@ -15,12 +15,9 @@ export interface PublishingSettings extends PublishingPolicy {
   readonly visibleCallMs: number;
   /** Factor by which the waits before searches of a platform are multiplied; 1 in production. */
   readonly reconcileTimeScale: number;
-  /**
-   * Maximum number of publish tasks of one platform in work over all processes, so that a platform that does not respond does
-   * not delay the others.
-   */
+  /** Over all processes, so that a silent platform does not delay the others. */
   readonly maxPerPlatform: number;
-  /** Maximum number of publish tasks of one workspace among a platform's tasks in work, while other workspaces wait. */
+  /** On one platform, while other workspaces wait. */
   readonly maxPerWorkspace: number;
   /** The same maximum while no other workspace waits on the platform. */
   readonly maxWhileAlone: number;
@@ -35,14 +32,10 @@ export interface PublishingDeps {
   readonly media: Pick<MediaSource, "describe" | "prepare">;
   readonly spool: Pick<Spool, "fetch">;
   readonly sealing: HandleSealing;
-  /**
-   * Decides before each claim whether this process may publish from its data; it may not if the data belongs to another
-   * deployment.
-   */
+  /** Decides before each claim whether the data is this deployment's own. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   readonly random: () => number;
-  /** Called after each transaction that appended events to the outbox was committed. */
   readonly onEvents: () => void;
 }

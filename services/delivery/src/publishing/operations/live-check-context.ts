@@ -35,7 +35,6 @@ export interface LiveCheckDeps {
   readonly findOpener: (platform: PlatformId) => LiveCheckContext["openPermalink"];
 }
 
-/** A live check that this process holds. */
 export interface RunningCheck extends rows.HeldCheck {
   readonly platform: PlatformId;
   readonly accountId: string;
@@ -43,19 +42,16 @@ export interface RunningCheck extends rows.HeldCheck {
   readonly text: string;
 }
 
-/**
- * Maximum number of tries, one per second, to store the id of a live check's post while the database does not answer.
- */
+/** One per second, while the database does not answer. */
 const KEEP_ATTEMPTS = 30;
-/** Wait in milliseconds before a live check tries again to begin its call while a task of the account is in work. */
+/** Before the next try to begin, while a task of the account is in work. */
 const BUSY_MS = 250;
-/** Maximum number of tries of a live check to begin its call while tasks of the account are in work. */
+/**
+ * Maximum number of tries of a live check to begin its call while tasks of the account are in work.
+ */
 const BEGIN_ATTEMPTS = 240;
 
-/**
- * Records the post of a live check even if the database does not answer for a while, because the post's id is stored
- * nowhere else.
- */
+/** Insists, because the post's id is stored nowhere else. */
 async function keepPost(sql: Sql, id: string, post: Parameters<typeof rows.keepLivePost>[2]) {
   for (let attempt = 1; ; attempt += 1)
     try {
@@ -78,7 +74,6 @@ const BUSY: BegunCall = {
   message: "other posts of the account are being published; repeat the check later",
 };
 
-/** Begins the call of a live check when no task of the account is in work. */
 async function beginCall(
   { sql, guard, clocks, visibleCallMs }: LiveCheckDeps,
   check: RunningCheck,
@@ -113,7 +108,6 @@ function openJournal(
   };
 }
 
-/** Returns what the steps of a live check need. */
 export function createLiveCheckContext(
   deps: LiveCheckDeps,
   check: RunningCheck,

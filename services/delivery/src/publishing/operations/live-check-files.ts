@@ -7,7 +7,6 @@ import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { CheckedAccount } from "./account-diagnosis.ts";
 import { planRendition } from "./plan-rendition.ts";
 
-/** Returns the file that the platform of an account receives for media. */
 export type FindLiveCheckFile = (
   checked: CheckedAccount,
   mediaId: string,

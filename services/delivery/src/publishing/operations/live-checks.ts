@@ -22,10 +22,7 @@ import { addLiveCheckStep } from "#src/publishing/db/live-checks.ts";
 import { type CheckedAccount, getCheckedAccount } from "./account-diagnosis.ts";
 import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-/**
- * Number of interruptions of a live check after which Postrider does not delete the check's post, because the deletion
- * may be what crashes processes. The operator must then delete the post.
- */
+/** After that, the operator must delete the post: its deletion may crash the processes. */
 const MAX_INTERRUPTIONS = 5;
 
 function toInterrupted(row: InterruptedRow, { visibleCallMs }: LiveCheckDeps): InterruptedCheck {
@@ -38,7 +35,6 @@ function toInterrupted(row: InterruptedRow, { visibleCallMs }: LiveCheckDeps): I
   };
 }
 
-/** Returns the account; undefined if it is unknown or disconnected. */
 async function findCheckedAccount(
   { accounts }: LiveCheckDeps,
   { workspaceId, accountId }: InterruptedRow,
@@ -81,11 +77,8 @@ async function leaveToOperator(
 }
 
 /**
- * Ends a live check whose process ended before the check did: deletes the post that the check may have left.
- *
- * @returns `interrupted` if this process stops too; another process must then continue.
- * @throws ServiceError when the accounts or the media service does not answer; the check is tried again after its
- *   lease.
+ * Deletes the post that the check may have left. `interrupted`: this process stops too, and another
+ * must continue. A ServiceError of accounts or media: it is tried again after its lease.
  */
 async function endInterruptedLiveCheck(
   deps: LiveCheckDeps,
@@ -110,23 +103,16 @@ async function endInterruptedLiveCheck(
   return await endInterruptedCheck(context, interrupted);
 }
 
-/** The media file in the post that a live check publishes, with the media id. */
 export interface LiveCheckFile {
   readonly mediaId: string;
   readonly media: PublicationMedia;
 }
 
-/** Maximum number of interrupted checks that a process takes over at a time. */
 const CLAIM_CHECKS = 10;
-/** Number of days for which the records of ended live checks are kept. */
 const KEEP_DAYS = 30;
-/** Maximum number of records of ended live checks that one statement deletes. */
 const DELETE_CHECKS = 1000;
 
-/**
- * Makes live checks, and ends checks whose process ended before the check did. When it is disposed of, its checks stop
- * waiting; posts that they made are still deleted, by this process or by the next one.
- */
+/** Disposing ends the waits; posts are still deleted, by this process or the next one. */
 export class LiveChecks implements AsyncDisposable {
   readonly #deps: LiveCheckDeps;
   readonly #stopping = new AbortController();
@@ -140,8 +126,8 @@ export class LiveChecks implements AsyncDisposable {
   /**
    * Starts a live check and returns its id.
    *
-   * @throws ServiceError `publishing_held` when the data belongs to another deployment, `publishing_paused` while an
-   *   operator's pause stops publishing.
+   * @throws ServiceError `publishing_held` when the data belongs to another deployment,
+   *   `publishing_paused` while an operator's pause stops publishing.
    */
   async start(checked: CheckedAccount, file: LiveCheckFile | undefined): Promise<string> {
     const { guard } = this.#deps;
@@ -161,7 +147,6 @@ export class LiveChecks implements AsyncDisposable {
     return id;
   }
 
-  /** Records the live check together with its entry in the audit log. */
   async #insert(
     { account: { workspaceId, id: accountId }, platform }: CheckedAccount,
     check: Pick<rows.NewLiveCheck, "id" | "text" | "mediaId">,
@@ -178,10 +163,7 @@ export class LiveChecks implements AsyncDisposable {
     });
   }
 
-  /**
-   * Renews the leases of live checks, takes over interrupted checks, and deletes the records of checks that ended long
-   * ago. Returns whether there may be more to do.
-   */
+  /** Renews, takes over and cleans up. Returns whether there may be more to do. */
   async pass(): Promise<boolean> {
     const { sql, guard, leaseMs } = this.#deps;
     await leases.renewLiveChecks(sql, [...this.#running.keys()], leaseMs);

@@ -6,10 +6,7 @@ import {
   createDurationHistogram,
 } from "@postrider/shared/telemetry/metrics";
 
-/**
- * Error codes of failed targets for which an alert is raised at the first occurrence. Their time series exist from the
- * start of the process.
- */
+/** Alerts fire at the first occurrence, so the series exist from the start. */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 export const attemptsTotal = createCounter(
@@ -30,7 +27,7 @@ export const targetsTotal = createCounter(
 
 const REFUSED_FORMS = ["without_text", "without_decision", "nothing"] as const;
 
-/** Counts events about publish tasks that the database or our code refused, by what could be recorded instead. */
+/** By what could be recorded instead. */
 export const refusedEventsTotal = createCounter(
   "delivery_refused_events_total",
   "Results of targets that could not be recorded as they were, by what was recorded: all but the platform's text, only that the target ended or is searched for again, or nothing.",
@@ -56,7 +53,6 @@ const claimAge = createAgeGauge(
   "How long ago this process last looked for work successfully.",
 );
 
-/** Records that this process has just looked for publish tasks, whether or not it found any. */
 export function recordClaim(): void {
   claimAge.set({}, new Date());
 }

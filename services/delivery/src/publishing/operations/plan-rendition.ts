@@ -6,8 +6,9 @@ import { planImage, readImageFit } from "@postrider/platforms/renditions/plan-im
 import { planVideo, remuxRendition } from "@postrider/platforms/renditions/plan-video";
 
 /**
- * Returns the rendition that a platform receives for media; undefined if it receives the media unchanged. A file that only
- * the current rules refuse was accepted under earlier rules, so it is sent, and the platform decides.
+ * Returns the rendition that a platform receives for media; undefined if it receives the media
+ * unchanged. A file that only the current rules refuse was accepted under earlier rules, so it is
+ * sent, and the platform decides.
  */
 export function planRendition(
   media: Media,

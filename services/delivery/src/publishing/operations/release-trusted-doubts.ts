@@ -5,19 +5,16 @@ import { forgetDoubts, listTrustedDoubts } from "#src/publishing/db/trusted-rest
 import { TASKS } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "./write-decisions.ts";
 
-/** Maximum number of publish tasks that `releaseTrustedDoubts` changes in one transaction. */
 const BATCH = 100;
 
 interface ReleaseOptions {
   readonly sql: Sql;
-  /** Called after each transaction that appended events to the outbox was committed. */
   readonly onEvents: () => void;
 }
 
 /**
- * Corrects the publish tasks whose platform is searched because of a restore that an operator later declared lossless:
- * tasks that only that restore made uncertain are sent without a search. Each batch of tasks is one transaction: if the
- * process stops between two batches, the next run corrects the rest. Several processes can run this function at once.
+ * Tasks that only the trusted restore made uncertain are sent without a search. Each batch is one
+ * transaction: the next run corrects what a stopped one left. Several processes can run it at once.
  */
 export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): Promise<void> {
   for (;;) {
@@ -29,8 +26,8 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
         tx,
         targetIds.map((targetId) => ({ targetId, number: 0 })),
       );
-      // The tasks are listed again after they are locked, because another process may have corrected them in the
-      // meantime.
+      // The tasks are listed again after they are locked, because another process may have
+      // corrected them in the meantime.
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
       const events = doubts.map(({ targetId, generation, firstCalledAt }) => ({

@@ -41,9 +41,6 @@ import {
   type TaskEvent,
 } from "#src/publishing/domain/task.ts";
 
-/**
- * Locks targets with the tasks of all their publish requests, and reads the attempts with the given keys.
- */
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
@@ -61,12 +58,7 @@ function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
 
-/**
- * Writes the decisions about publish tasks whose targets are locked, in the order in which they were made. Appends the
- * events for the posts service to the outbox.
- *
- * @param causes Headers of the API requests that led to the decisions, by target.
- */
+/** In the order of the decisions. `causes`: headers of the API requests, by target. */
 export async function writeDecisions(
   tx: TransactionSql,
   decisions: readonly Decision<Task>[],
@@ -81,12 +73,13 @@ export async function writeDecisions(
     decisions.flatMap(({ attempt }) => attempt ?? []),
     ({ targetId, number }) => `${targetId}/${number}`,
   );
-  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the platform), because a
-  // late answer can continue the task.
+  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the
+  // platform), because a late answer can continue the task.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
-  // The events are built before the SQL statements begin. If building an event failed after they had begun, no code
-  // would wait for the statements, and a statement that fails would then end the process.
+  // The events are built before the SQL statements begin. If building an event failed after they
+  // had begun, no code would wait for the statements, and a statement that fails would then end the
+  // process.
   const events = updates.map((update) =>
     causedBy(targetUpdated(update), causes.get(update.task.targetId)),
   );
@@ -99,10 +92,6 @@ export async function writeDecisions(
   return updates;
 }
 
-/**
- * Stores the handles (upload ids and similar values) that platforms returned to publishing calls, and records published
- * targets whose post id must still be requested from the platform.
- */
 export async function writeHandles(
   tx: TransactionSql,
   sealing: HandleSealing,
@@ -118,10 +107,7 @@ export async function writeHandles(
   if (questions.length > 0) await insertQuestions(tx, questions);
 }
 
-/**
- * Updates the number of failures in a row of the accounts that the decisions are about. Pauses accounts that a platform limits
- * or that fail repeatedly.
- */
+/** Pauses accounts that a platform limits or that fail repeatedly. */
 export async function writeAccountBreakers(
   tx: TransactionSql,
   policy: RetryPolicy,
@@ -158,10 +144,7 @@ export async function writeAccountBreakers(
   if (ofApp.length > 0) await storePlatformLimits(tx, ofApp);
 }
 
-/**
- * Stops (holds) the publishing calls to platforms that left several calls in a row without an answer, and allows them
- * again for platforms that answered. Nothing is locked or written while all platforms answer.
- */
+/** Nothing is locked or written while all platforms answer. */
 export async function writePlatformBreakers(
   tx: TransactionSql,
   policy: BreakerPolicy,

@@ -21,10 +21,7 @@ function isRef(ref: { readonly workspaceId: string; readonly targetId: string })
   return isId(ref.targetId) && isId(ref.workspaceId);
 }
 
-/**
- * Returns the states of targets and deletions for one workspace. A target or deletion of another workspace
- * is reported as unknown, like one that does not exist.
- */
+/** What belongs to another workspace is reported as unknown, like what does not exist. */
 export async function batchGetTargetStates(
   deps: Pick<Dependencies, "sql">,
   { refs, deletions }: Request,
@@ -39,10 +36,7 @@ export async function batchGetTargetStates(
   return Object.assign(targets, deleted);
 }
 
-/**
- * Returns the states of targets. A target whose task was dropped is reported as unknown. A cancelled target
- * is also listed as cancelled, because repeating its publish request starts nothing.
- */
+/** Dropped is unknown; cancelled is listed too: its publish request would start nothing. */
 async function getTargets(
   { sql }: Pick<Dependencies, "sql">,
   refs: Request["refs"],

@@ -23,8 +23,9 @@ const MAX_TARGETS = 100;
 const MAX_TRIES = 3;
 
 /**
- * A cancellation may name a platform that this version of the service does not support: no publish task for that
- * platform can exist yet, and the cancellation keeps a later version from creating one.
+ * A cancellation may name a platform that this version of the service does not support: no publish
+ * task for that platform can exist yet, and the cancellation keeps a later version from creating
+ * one.
  */
 function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Cancellation[] {
   if (targets.length > MAX_TARGETS)
@@ -42,9 +43,8 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
 }
 
 /**
- * Cancels publish tasks that have not begun their publishing call, all of them or none. A worker that begins a call or
- * records an outcome locks the same rows as the cancellation. If the worker is first, the cancellation fails. If the
- * cancellation is first, it raises the fencing token, so that no worker can begin a call afterwards.
+ * All of them or none. A worker that begins a call or records an outcome locks the same rows: if it
+ * is first, the cancellation fails; otherwise the raised fence stops every later call.
  */
 export async function cancelTargets(
   { sql }: Pick<Dependencies, "sql">,
@@ -58,8 +58,8 @@ export async function cancelTargets(
       const ended = await beginInTurn(sql, first.workspaceId, (tx) => cancel(tx, cancellations));
       return { ended };
     } catch (error) {
-      // Another SQL statement records several publishing calls as begun and locks their targets in no fixed order. It
-      // may deadlock with this transaction.
+      // Another SQL statement records several publishing calls as begun and locks their targets in
+      // no fixed order. It may deadlock with this transaction.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
 }

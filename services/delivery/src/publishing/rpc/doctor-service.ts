@@ -21,7 +21,6 @@ import {
 import type { FindLiveCheckFile } from "#src/publishing/operations/live-check-files.ts";
 import type { LiveCheckFile, LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
-/** Dependencies of the RPCs that check accounts. */
 export interface DoctorDependencies {
   readonly sql: Sql;
   readonly accounts: AccountsClients;
@@ -33,8 +32,8 @@ export interface DoctorDependencies {
 /**
  * Returns the media file for the post of a live check; undefined if the post needs no media.
  *
- * @throws ServiceError If readers of the platform would see the post and the request does not allow that, or if the media are
- * missing.
+ * @throws ServiceError If readers of the platform would see the post and the request does not allow
+ *   that, or if the media are missing.
  */
 async function parseFile(
   { findFile }: DoctorDependencies,

@@ -7,10 +7,7 @@ type PauseScope = Pick<PauseRow, "kind" | "key">;
 
 const KINDS = ["platform", "account", "workspace"] as const;
 
-/**
- * Parses the scope of an operator's pause of publishing (for example, one platform). Throws `invalid_request` if such a
- * scope cannot exist.
- */
+/** @throws ServiceError `invalid_request` if such a scope cannot exist. */
 export function parsePauseScope(request: { kind: string; key: string }): PauseScope {
   const kind = KINDS.find((known) => known === request.kind);
   if (kind === undefined) throw invalidRequest([{ code: "unknown_kind", path: "/kind" }]);

@@ -18,7 +18,6 @@ function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
   return { kind: row.kind, key: row.key, createdAt: timestampFromDate(row.createdAt) };
 }
 
-/** Records in the audit log that a pause of publishing was created or deleted. */
 async function auditPause(
   tx: TransactionSql,
   action: "publishing.pause" | "publishing.resume",

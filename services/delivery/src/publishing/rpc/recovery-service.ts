@@ -21,10 +21,7 @@ function toPlace(deployment: Deployment & DataCopy) {
   return { systemIdentifier, databaseOid: BigInt(databaseOid), timeline, deploymentId };
 }
 
-/**
- * Reads from the database whether the data was restored from a backup or belongs to another deployment. A restore that
- * no process has noticed yet is not included.
- */
+/** A restore that no process has noticed yet is not included. */
 async function readRecovery(
   sql: ISql,
   deploymentId: string,
@@ -50,10 +47,7 @@ async function readRecovery(
   };
 }
 
-/**
- * Declares a restore lossless. Several calls for the same restore have the same result, because a caller repeats a call whose
- * answer it did not get.
- */
+/** Idempotent: a caller repeats a call whose answer it did not get. */
 async function trust(
   sql: Sql,
   deploymentId: string,

@@ -35,10 +35,6 @@ function toPublished({ platform }: Task, link: URL | undefined) {
   return { externalId, permalink: link.href };
 }
 
-/**
- * Locks a target and returns the task of its latest publish request, with the latest attempt if that attempt
- * has ended.
- */
 async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<Snapshot<Task>> {
   const { calls, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
   const call = calls.at(-1);
@@ -51,9 +47,8 @@ async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<Snaps
 }
 
 /**
- * Records an operator's statement about a publishing call whose outcome cannot be found on the platform. The statement
- * "present" makes the target published. "Absent" makes the target failed with an error that allows a retry; nothing is sent
- * before that retry.
+ * "Present" makes the target published, "absent" failed with an error that allows a retry; nothing
+ * is sent before that retry.
  */
 export async function resolveTarget(
   { sql }: Pick<Dependencies, "sql">,

@@ -7,7 +7,7 @@ import type {
   PublicationMedia,
 } from "@postrider/platforms/publishing/publication";
 
-/** A limited amount of disk space for downloaded media, given to the requests in the order of their arrival. */
+/** Disk space, given to the requests in the order of their arrival. */
 class Room {
   readonly #size: number;
   #free: number;
@@ -18,12 +18,7 @@ class Room {
     this.#free = size;
   }
 
-  /**
-   * Waits for the requested amount of disk space; disposing of the result frees the space. A request for more than the
-   * whole amount waits until all other space is free.
-   *
-   * @throws The signal's reason if the signal is aborted first.
-   */
+  /** A request for more than all waits for all. Throws the reason of an aborted signal. */
   async take(amount: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     const taken = Math.min(amount, this.#size);
@@ -72,30 +67,22 @@ class Room {
 const CHUNK_BYTES = 64 * 1024;
 
 export interface SpoolOptions {
-  /** Directory of the media files that are downloaded for publishing; created if it is missing. */
   readonly folder: string;
-  /**
-   * Maximum total size in bytes of the media files that this process keeps on disk; a download waits until there is
-   * room.
-   */
+  /** Over all media on disk; a download waits until there is room. */
   readonly maxBytes: number;
 }
 
 /** Downloaded media on the local disk. Disposing of it removes the files. */
 export interface Spooled extends AsyncDisposable {
-  /** The media of the post; `read` reads the downloaded parts from disk and the other parts from the media service. */
+  /** `read` reads the downloaded parts from disk, the others from the media service. */
   readonly media: readonly PublicationMedia[];
 }
 
 interface Place extends MediaPart {
-  /** Offset of the part in the local media file, in bytes. */
   readonly at: number;
 }
 
-/**
- * Downloads parts of media to the local disk. Each local file is unlinked as soon as it is open, so the operating
- * system removes it when the process closes the file or dies.
- */
+/** Local files are unlinked once open, so the system removes them even after a crash. */
 export class Spool {
   readonly #folder: string;
   readonly #room: Room;
@@ -105,12 +92,7 @@ export class Spool {
     this.#room = new Room(maxBytes);
   }
 
-  /**
-   * Downloads parts of the media of a post to the local disk.
-   *
-   * @param all The media of the post, to which the parts belong.
-   * @throws The error of `read` of a part, the signal's reason, or an error of the file system.
-   */
+  /** @throws The error of `read`, the signal's reason, or an error of the file system. */
   async fetch(
     all: readonly PublicationMedia[],
     parts: readonly MediaPart[],

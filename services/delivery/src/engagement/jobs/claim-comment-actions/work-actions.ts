@@ -1,0 +1,248 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { inWorkSpan } from "@postrider/shared/tracing/work-span";
+import type { CallErrorCode } from "#src/calls/call.ts";
+import { noteSearch } from "#src/calls/marks.ts";
+import {
+  backOffMs,
+  CRASHED,
+  DONE,
+  endWork,
+  findCredentials,
+  isCrashLooping,
+  RELEASE_NOW,
+  sendCall,
+  type WorkEnd,
+} from "#src/calls/worker.ts";
+import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-claims.ts";
+import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
+import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
+import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
+import { withCredential } from "../../operations/account-access.ts";
+import type { ActionContext } from "./action-context.ts";
+import { type ActionCalls, findCalls } from "./call-connector.ts";
+
+type TokenRefused = { readonly kind: "token_refused" };
+
+const GIVEN_UP = {
+  missed: "it is too late to call the platform",
+  rule_inactive: "the rule is not active any more",
+  sending_blocked: "the operator did not allow private replies all the time since it was stored",
+} as const;
+
+/**
+ * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token
+ * is renewed once; the beginning of the second call is recorded too.
+ */
+async function sendAction(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
+): Promise<WorkEnd<ActionEvent>> {
+  const { id, fence } = action;
+  let { callNumber } = action;
+  const end = await withCredential(context.deps, action, credential, async (access) => {
+    const sent = await sendOnce(context, { ...action, callNumber }, { calls, access });
+    callNumber += 1;
+    return sent;
+  });
+  switch (end.kind) {
+    case "unusable":
+      return giveUp(action, end.code, "the platform cannot be called in the name of the account");
+    case "unavailable": {
+      const { message } = end;
+      const failure = { kind: "retryable", code: "platform_unavailable", message } as const;
+      return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
+    }
+    case "learned":
+    case "release":
+    case "done":
+      return end;
+  }
+}
+
+interface Call {
+  readonly calls: ActionCalls;
+  readonly access: AccountAccess;
+}
+
+async function sendOnce(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, access }: Call,
+): Promise<WorkEnd<ActionEvent> | TokenRefused> {
+  if (context.stopping.aborted) return RELEASE_NOW;
+  const { id, fence, callNumber } = action;
+  const callMs = context.deps.settings.visibleCallMs;
+  const sent = await sendCall(context, {
+    request: { id, fence, externalAccountId: access.externalId, callMs },
+    callNumber,
+    send: (guard) => calls.send(access, guard),
+    toEvent: (event): ActionEvent => ({ ...event, id }),
+    unmarked: (code) => ({ kind: "given_up", fence, code, message: GIVEN_UP[code] }),
+    ids: { actionId: id },
+    failpoints: "action-",
+  });
+  if (sent.kind !== "sent") return sent;
+  return sent.outcome.kind === "token_refused" && sent.isContinued
+    ? { kind: "token_refused" }
+    : DONE;
+}
+
+/** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
+const LOOK_AGAIN_MS = 60_000;
+/** Average time in milliseconds for which a search waits for an open call that it could not tell apart. */
+const BUSY_MS = 1_000;
+
+function toUnknownCall(
+  { deps }: ActionContext,
+  action: ClaimedAction,
+  externalAccountId: string,
+): UnknownCall {
+  const { firstUnknownAt, calledAt, callUntil, createdAt, looks, claimedAt } = action;
+  return {
+    calledAt: firstUnknownAt ?? calledAt ?? createdAt,
+    callUntil: callUntil ?? createdAt,
+    looks,
+    now: claimedAt,
+    timeScale: deps.settings.reconcileTimeScale,
+    isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalAccountId, externalIds),
+    // No similar reply can be confused with this one: the unique index of open calls allows one open call per comment and reply
+    // text.
+    hasSimilarPost: () => Promise.resolve(false),
+  };
+}
+
+/** Searches the platform for the result of a call with an unknown outcome. */
+async function lookForReply(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
+): Promise<WorkEnd<ActionEvent>> {
+  const { id, fence } = action;
+  const { accountStatus } = credential;
+  if (accountStatus !== "active") {
+    const isReconnect = accountStatus === "reconnect_required";
+    const code = isReconnect ? "account_reconnect_required" : "account_disconnected";
+    return giveUp(action, code, "the platform cannot be searched for the outcome of the call");
+  }
+  if (action.externalAccountId === null) {
+    const { sql, random } = context.deps;
+    const { externalId: externalAccountId } = credential;
+    const request = { id, fence, externalAccountId, callMs: 0 };
+    const recorded = await noteSearch(sql, ACTION_TABLE, request);
+    if (recorded === "lost") return { kind: "done" };
+    if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + random()) };
+  }
+  const verdict = await look(context, action, credential.externalId, (call, signal) =>
+    calls.look(credential, call, signal),
+  );
+  if (context.stopping.aborted && verdict.kind === "look_again")
+    return { kind: "release", delayMs: 0 };
+  return { kind: "learned", event: { id, kind: "looked", fence, verdict } };
+}
+
+async function look(
+  context: ActionContext,
+  action: ClaimedAction,
+  externalAccountId: string,
+  search: (call: UnknownCall, signal: AbortSignal) => Promise<Verdict>,
+): Promise<Verdict> {
+  const { logger, settings } = context.deps;
+  const signal = AbortSignal.any([context.stopping, AbortSignal.timeout(settings.leaseMs)]);
+  try {
+    return await search(toUnknownCall(context, action, externalAccountId), signal);
+  } catch (error) {
+    logger.warn(
+      { err: error, actionId: action.id },
+      "the platform could not be searched to find out whether a comment action took effect; the search is repeated later",
+    );
+    const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
+    return { kind: "look_again", afterMs, isIncomplete: true };
+  }
+}
+
+/**
+ * Works on claimed actions concurrently, each to the end of its current try. It never throws: an action that cannot be released is
+ * claimed again when its lease ends.
+ *
+ * @param onEnd Called once per action, when the work on it ends.
+ */
+export async function workActions(
+  context: ActionContext,
+  actions: readonly ClaimedAction[],
+  onEnd: () => void,
+): Promise<void> {
+  failpoint("delivery.after-action-claim");
+  const credentials = await findCredentials(context.deps, actions);
+  await Promise.all(
+    actions.map(async (action, index) => {
+      await inActionSpan(action, () => workAction(context, action, credentials[index]));
+      onEnd();
+    }),
+  );
+}
+
+function inActionSpan<T>(action: ClaimedAction, work: () => Promise<T>): Promise<T> {
+  const attributes = { "postrider.action.id": action.id, "postrider.action.type": action.type };
+  return inWorkSpan("carry out comment action", action, attributes, work);
+}
+
+/** Carries out one action and records the result. If the work throws an error, the action is released. */
+async function workAction(
+  context: ActionContext,
+  action: ClaimedAction,
+  credential: Credential | undefined,
+): Promise<void> {
+  await endWork(context.deps, {
+    ids: { actionId: action.id },
+    run: () => carryOut(context, action, credential),
+    record: (event) => context.recorder.record(event),
+    release: (delayMs) => release(context, action, delayMs),
+  });
+}
+
+/** @param credential Undefined if it could not be fetched. */
+async function carryOut(
+  context: ActionContext,
+  action: ClaimedAction,
+  credential: Credential | undefined,
+): Promise<WorkEnd<ActionEvent>> {
+  const { connectors, settings, random } = context.deps;
+  const { id, fence } = action;
+  if (isCrashLooping(action)) return { kind: "learned", event: { ...CRASHED, id, fence } };
+  if (credential === undefined) return { kind: "release", delayMs: backOffMs(random) };
+  const calls = findCalls(connectors, action);
+  if (calls === undefined)
+    return giveUp(action, "internal_error", "the platform does not offer the action any more");
+  if (action.status === "reconciling")
+    return await lookForReply(context, action, { calls, credential });
+  if (action.type === "private_reply" && !settings.isSendingEnabled)
+    return giveUp(action, "sending_blocked", "the operator does not allow private replies");
+  return await sendAction(context, action, { calls, credential });
+}
+
+function giveUp(
+  { id, fence }: ClaimedAction,
+  code: CallErrorCode,
+  message: string,
+): WorkEnd<ActionEvent> {
+  return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
+}
+
+async function release(
+  { deps }: ActionContext,
+  action: ClaimedAction,
+  delayMs: number,
+): Promise<void> {
+  try {
+    await releaseAction(deps.sql, action, delayMs);
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, actionId: action.id },
+      "a comment action could not be released; it can be claimed again when its lease ends",
+    );
+  }
+}

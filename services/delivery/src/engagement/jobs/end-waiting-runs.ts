@@ -1,0 +1,90 @@
+import { type Loop, startLoop } from "@postrider/shared/process/loop";
+import {
+  clearStoppedRule,
+  listStoppedRules,
+  type StoppedRule,
+} from "#src/engagement/db/automation-rules.ts";
+import { endBlocked } from "#src/engagement/db/automation-sending.ts";
+import { endStopped } from "#src/engagement/db/private-replies.ts";
+import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
+
+const EVERY_MS = 1_000;
+const MAX_RULES = 100;
+const PAGE_SIZE = 500;
+
+type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
+
+/** Returns whether there may be more. */
+export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
+  let hasMore = false;
+  let rules: readonly StoppedRule[] = [];
+  do {
+    // Automation rules whose runs wait for the outcome of a private reply stay in the list, so
+    // every pass reads the whole list, page by page.
+    rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
+    for (const rule of rules) {
+      const count = await skipPage(deps, rule);
+      if (count === 0) await clearStoppedRule(deps.sql, rule);
+      hasMore ||= count > 0;
+    }
+  } while (rules.length === MAX_RULES);
+  return hasMore;
+}
+
+async function skipPage(
+  { sql, onEvents }: Pick<Deps, "sql" | "onEvents">,
+  rule: StoppedRule,
+): Promise<number> {
+  const ended = await sql.begin(async (tx) => {
+    const replies = await endStopped(tx, rule, PAGE_SIZE);
+    await finishRuns(tx, replies);
+    return replies;
+  });
+  if (ended.length > 0) onEvents();
+  return ended.length;
+}
+
+/** Nothing is sent after a rule was stopped, even before this job has run. */
+export function startSkipStoppedRuns(deps: Deps): Loop {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: () => skipStoppedRuns(deps),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error, job: "skip-stopped-runs" },
+        "the waiting runs of paused and revoked automation rules could not be marked as skipped; the job skip-stopped-runs tries again",
+      ),
+  });
+}
+
+type BlockedDeps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
+
+/** Returns whether there may be more. */
+export async function endBlockedReplies({
+  sql,
+  guard,
+  onEvents,
+}: Omit<BlockedDeps, "logger">): Promise<boolean> {
+  if (!(await guard.isOwn())) return false;
+  const ended = await sql.begin(async (tx) => {
+    const replies = await endBlocked(tx, PAGE_SIZE);
+    await finishRuns(tx, replies);
+    return replies;
+  });
+  if (ended.length > 0) onEvents();
+  return ended.length === PAGE_SIZE;
+}
+
+/** Nothing is sent when sending is enabled again, even if this job has not run in between. */
+export function startEndBlockedReplies(deps: BlockedDeps): Loop {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: () => endBlockedReplies(deps),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error, job: "end-blocked-replies" },
+        "waiting private replies could not be marked as failed although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
+      ),
+  });
+}

@@ -1,0 +1,108 @@
+import { SearchFloor } from "@postrider/shared/postgres/search-floor";
+import { startLoop } from "@postrider/shared/process/loop";
+import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
+import { createDeletionRecorder } from "#src/publishing/jobs/claim-deletions/deletion-recorder.ts";
+import {
+  workDeletions,
+  type DeletionContext,
+} from "#src/publishing/jobs/claim-deletions/work-deletions.ts";
+import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
+
+export interface ClaimDeletionsOptions extends Omit<
+  PublishingDeps,
+  "posts" | "media" | "spool" | "clocks"
+> {
+  readonly owner: string;
+}
+
+/** Disposing aborts open platform calls, because deletions can be repeated. */
+export interface DeletionClaims extends AsyncDisposable {
+  readonly nudge: () => void;
+}
+
+const POLL_MS = 500;
+const MAX_IN_WORK = 50;
+/** Over all processes, so that a silent platform does not delay deletions on others. */
+const MAX_PER_PLATFORM = 16;
+/** This lease is not renewed: two calls with a token renewal between them fit into it. */
+const LEASES_PER_DELETION = 3;
+
+export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
+  const deletions = new Deletions(options);
+  const loop = startLoop({
+    idleMs: POLL_MS,
+    work: () => deletions.pass(),
+    onError: (error) => {
+      deletions.onFailedPass();
+      options.logger.warn(
+        { err: error },
+        "tasks that delete posts from platforms could not be claimed; claiming is tried again",
+      );
+    },
+  });
+  deletions.onFree = loop.nudge;
+  return {
+    nudge: loop.nudge,
+    [Symbol.asyncDispose]: async () => {
+      deletions.stop();
+      await loop[Symbol.asyncDispose]();
+      await deletions.drain();
+    },
+  };
+}
+
+class Deletions {
+  onFree: () => void = () => undefined;
+  readonly #options: ClaimDeletionsOptions;
+  readonly #context: DeletionContext;
+  readonly #stopping = new AbortController();
+  readonly #batches = new Set<Promise<void>>();
+  readonly #floor = new SearchFloor();
+  #inWork = 0;
+
+  constructor(options: ClaimDeletionsOptions) {
+    this.#options = options;
+    this.#context = {
+      deps: options,
+      recorder: createDeletionRecorder(options),
+      stopping: this.#stopping.signal,
+    };
+  }
+
+  /** Returns the milliseconds until the next claim is due, or true if it is due at once. */
+  async pass(): Promise<boolean | number> {
+    const { sql, owner, settings, guard } = this.#options;
+    const limit = MAX_IN_WORK - this.#inWork;
+    if (limit <= 0) return POLL_MS;
+    const next = await findNextDeletion(sql, this.#floor.next(performance.now()));
+    this.#floor.moveTo(next.floor);
+    if (next.waitMs === null) return POLL_MS;
+    if (next.waitMs > 0) return Math.min(POLL_MS, Math.ceil(next.waitMs));
+    if (!(await guard.isOwn())) return POLL_MS;
+    const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
+    const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM, since: next.floor };
+    const tasks = await claimDeletions(sql, limits);
+    if (tasks.length === 0) return POLL_MS;
+    this.#inWork += tasks.length;
+    const batch = workDeletions(this.#context, tasks, () => {
+      this.#inWork -= 1;
+      this.onFree();
+    }).finally(() => this.#batches.delete(batch));
+    this.#batches.add(batch);
+    // Only a part of the ready deletions was read. The next claim skips the accounts and platforms
+    // that are busy now, so it finds the deletions of other accounts.
+    return true;
+  }
+
+  onFailedPass(): void {
+    this.#floor.reset();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all(this.#batches);
+  }
+}

@@ -1,0 +1,107 @@
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import { causeOf } from "@postrider/shared/telemetry/cause";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { NEVER_MARKED } from "#src/calls/call.ts";
+import { decideInOrder } from "#src/calls/decide-in-order.ts";
+import { Recorder } from "#src/calls/recorder.ts";
+import { writeCalls } from "#src/calls/table.ts";
+import { withoutText } from "#src/domain/without-text.ts";
+import { deletionUpdated } from "#src/events.ts";
+import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
+import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
+import {
+  DELETIONS,
+  type DeletionEvent,
+  type DeletionResult,
+  type DeletionTask,
+} from "#src/publishing/domain/deletion.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
+import { refusedEventsTotal } from "../../operations/metrics.ts";
+
+type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
+
+interface EndedTry {
+  readonly task: DeletionTask;
+  readonly result: DeletionResult;
+}
+
+/** For an answer that cannot be recorded in any form. */
+const NOT_RECORDED: DeletionResult = {
+  kind: "given_up",
+  code: "internal_error",
+  message: "the result could not be recorded; the log of the delivery service says why",
+};
+
+const deletionsTotal = createCounter(
+  "delivery_deletions_total",
+  "Deletions that ended, by status and, when failed, the reason.",
+  ["platform", "status", "code"],
+);
+
+export type DeletionRecorder = Recorder<EndedTry>;
+
+export function createDeletionRecorder(deps: RecorderDeps): DeletionRecorder {
+  return new Recorder<EndedTry>({
+    logger: deps.logger,
+    what: "the results of deletions",
+    otherwise: "the deletion is repeated when its lease ends, which is harmless",
+    identify: ({ task }) => ({ targetId: task.targetId }),
+    windowMs: 2,
+    maxEntries: 100,
+    write: (tries) => write(deps, tries),
+    withoutText: ({ task, result }) => ({ task, result: withoutText(result) }),
+    // A successful deletion is not recorded as a failure: it is repeated, and succeeds again.
+    endWithoutDecision: async ({ task, result }) => {
+      if (result.kind === "deleted") return false;
+      await write(deps, [{ task, result: NOT_RECORDED }]);
+      return true;
+    },
+    unrecorded: undefined,
+    onRefused: (recorded) => refusedEventsTotal.inc({ recorded }),
+  });
+}
+
+async function write(
+  deps: RecorderDeps,
+  tries: readonly EndedTry[],
+): Promise<readonly undefined[]> {
+  const tasks = await decideAndWrite(deps, tries);
+  if (tasks.length > 0) deps.onEvents();
+  for (const { platform, status, errorCode } of tasks)
+    if (status !== "queued") deletionsTotal.inc({ platform, status, code: errorCode ?? "" });
+  return tries.map(() => undefined);
+}
+
+async function decideAndWrite(
+  { sql, settings, random }: RecorderDeps,
+  tries: readonly EndedTry[],
+): Promise<readonly DeletionTask[]> {
+  const policy = { ...settings, heldMs: 0 };
+  return await sql.begin(async (tx) => {
+    const held = tries.map(({ task }) => task);
+    const { tasks: stored, now } = await lockDeletions(tx, held);
+    const locked = { calls: stored.map((task) => ({ ...NEVER_MARKED, ...task })), now };
+    const decided = decideInOrder(DELETIONS, locked, tries.map(toEvent), { policy, random });
+    const decisions = [...decided.values()];
+    const tasks = decisions.flatMap(({ changes }) => changes.map(({ call }) => call));
+    if (tasks.length === 0) return [];
+    await writeCalls(tx, DELETION_TABLE, tasks);
+    await appendEvents(
+      tx,
+      tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
+    );
+    const holds = decisions.flatMap(({ call, account }) =>
+      account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
+    );
+    if (holds.length > 0) await holdAccounts(tx, holds);
+    return tasks;
+  });
+}
+
+function toEvent({ task, result }: EndedTry): DeletionEvent {
+  const { targetId, deletion, fence } = task;
+  const key = { targetId, deletion, fence };
+  if (result.kind === "given_up") return { ...key, ...result };
+  const outcome = result.kind === "deleted" ? ({ kind: "done" } as const) : result;
+  return { ...key, kind: "tried", outcome };
+}

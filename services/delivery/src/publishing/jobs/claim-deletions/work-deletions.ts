@@ -1,0 +1,185 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { inWorkSpan } from "@postrider/shared/tracing/work-span";
+import { releaseCalls } from "#src/calls/table.ts";
+import { backOffMs, CRASHED, findCredentials, isCrashLooping } from "#src/calls/worker.ts";
+import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
+import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
+import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
+import type { PublishingDeps } from "../../operations/dependencies.ts";
+import type { DeletionRecorder } from "./deletion-recorder.ts";
+
+export interface DeletionContext {
+  readonly deps: Pick<
+    PublishingDeps,
+    "sql" | "logger" | "connectors" | "accounts" | "settings" | "random"
+  >;
+  readonly recorder: DeletionRecorder;
+  readonly stopping: AbortSignal;
+}
+
+const OF_OTHER_TARGET = {
+  kind: "given_up",
+  code: "internal_error",
+  message: "another target published the post of this target earlier; the post was not deleted",
+} as const;
+
+/**
+ * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be
+ * released is claimed again when its lease ends.
+ *
+ * @param onEnd Called once per deletion task, when the work on it ends.
+ */
+export async function workDeletions(
+  context: DeletionContext,
+  tasks: readonly DeletionTask[],
+  onEnd: () => void,
+): Promise<void> {
+  const { logger } = context.deps;
+  const credentials = await findCredentials(context.deps, tasks);
+  await Promise.all(
+    tasks.map(async (task, index) => {
+      try {
+        await workDeletion(context, task, credentials[index]);
+      } catch (error) {
+        logger.warn(
+          { err: error, targetId: task.targetId },
+          "the deletion of a post from its platform ended with an unexpected error; the deletion is tried again when the lease of its task ends",
+        );
+      }
+      onEnd();
+    }),
+  );
+}
+
+async function workDeletion(
+  context: DeletionContext,
+  task: DeletionTask,
+  credential: Credential | undefined,
+): Promise<void> {
+  const { deps, recorder } = context;
+  if (isCrashLooping(task)) return await recorder.record({ task, result: CRASHED });
+  if (credential === undefined) return await release(context, task, backOffMs(deps.random));
+  const attributes = { "postrider.target.id": task.targetId };
+  await inWorkSpan("delete target", task, attributes, () => deleteOne(context, task, credential));
+}
+
+async function deleteOne(
+  context: DeletionContext,
+  task: DeletionTask,
+  credential: Credential,
+): Promise<void> {
+  const { deps, recorder, stopping } = context;
+  if (stopping.aborted) return await release(context, task, 0);
+  const result = (await isOfOtherTarget(deps.sql, task))
+    ? OF_OTHER_TARGET
+    : await deleteTarget(deps, { task, credential, stopping });
+  failpoint("delivery.after-deletion");
+  // The process itself aborted the platform call, so the error is not an answer of the platform.
+  if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);
+  await recorder.record({ task, result });
+}
+
+async function release(
+  { deps }: DeletionContext,
+  task: DeletionTask,
+  delayMs: number,
+): Promise<void> {
+  await releaseCalls(deps.sql, DELETION_TABLE, [task], delayMs);
+}
+
+type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
+
+interface DeletionInputs {
+  readonly task: DeletionTask;
+  readonly credential: Credential;
+  readonly stopping: AbortSignal;
+}
+
+type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
+
+function giveUp(code: GivenUp["code"], message = ""): GivenUp {
+  return { kind: "given_up", code, message };
+}
+
+/** A refused access token is renewed once. */
+async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<DeletionResult> {
+  const { task, credential } = inputs;
+  const found = findConnector(deps, inputs);
+  if (found.kind !== "found") return found;
+  const { connector } = found;
+  const first = await call(deps, connector, inputs, credential);
+  if (first.kind !== "token_refused") return first;
+  const renewed = await renewToken(deps, task, credential);
+  switch (renewed.kind) {
+    case "unavailable":
+      return { kind: "unknown", message: renewed.failure.message };
+    case "unusable":
+      return giveUp(renewed.code, first.message);
+    case "renewed": {
+      const second = await call(deps, connector, inputs, renewed.credential);
+      if (second.kind !== "token_refused") return second;
+      await requireReconnect(deps, task, renewed.credential);
+      return giveUp("account_reconnect_required", second.message);
+    }
+  }
+}
+
+/**
+ * Returns the connector that can delete the post, or the reason why no request is sent to the
+ * platform.
+ */
+function findConnector(
+  { connectors }: Deps,
+  { task, credential }: DeletionInputs,
+): { readonly kind: "found"; readonly connector: PublishingConnector } | DeletionResult {
+  if (task.externalId === "")
+    return giveUp("account_action_needed", "the platform's id of the post is not known");
+  if (!task.isPublishedByUs)
+    return giveUp("internal_error", "the post was not published by Postrider for this target");
+  if (credential.accountStatus === "reconnect_required")
+    return giveUp("account_reconnect_required");
+  if (credential.accountStatus !== "active") return giveUp("account_disconnected");
+  const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
+  // Another process with a newer version of the delivery service may have the connector. Each wait
+  // for that process counts as a retry, so that the deletion fails after the last retry instead of
+  // waiting forever.
+  if (connector === undefined)
+    return { kind: "unknown", message: "this version does not support the platform" };
+  return connector.canDelete
+    ? { kind: "found", connector }
+    : giveUp("app_configuration", "posts on this platform cannot be deleted");
+}
+
+/**
+ * Calls the connector to delete the post. If the connector throws an error, the outcome is unknown.
+ */
+async function call(
+  { settings, logger }: Deps,
+  connector: PublishingConnector,
+  { task, stopping }: DeletionInputs,
+  credential: Credential,
+): Promise<DeletionOutcome> {
+  const { externalId, username, accessToken, attributes } = credential;
+  // The lease of a deletion task is three times as long as this time limit, so that two calls fit
+  // into the lease.
+  const deadline = AbortSignal.timeout(settings.leaseMs);
+  try {
+    return await connector.delete(
+      { externalId, username, accessToken, attributes },
+      task.externalId,
+      AbortSignal.any([stopping, deadline]),
+      task.permalink,
+    );
+  } catch (error) {
+    logger.error(
+      { err: error, targetId: task.targetId },
+      "the call that deletes a post ended with an unexpected error; the deletion is tried again",
+    );
+    return { kind: "unknown", message: "internal error" };
+  }
+}

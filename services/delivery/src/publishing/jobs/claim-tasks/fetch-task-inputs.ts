@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { parseSettings } from "@postrider/platforms/settings/read-settings";
+import { DONE, type WorkEnd } from "#src/calls/worker.ts";
+import { fetchCredentials } from "#src/clients/accounts.ts";
+import { fetchContents } from "#src/publishing/clients/posts.ts";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
+
+export interface TaskGroup {
+  readonly tasks: readonly ClaimedTask[];
+  /** The answers of the posts service and the accounts service, in the order of the tasks. */
+  readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
+}
+
+interface Answer {
+  readonly task: ClaimedTask;
+  readonly content: TargetContent;
+  readonly credential: Credential;
+}
+
+export type FetchedTask = ReadyTask | WorkEnd<TaskEvent>;
+
+export interface ReadyTask extends Answer {
+  readonly kind: "ready";
+  readonly attemptNumber: number;
+}
+
+/** How long a batch waits for slow token renewals before it is split by platform. */
+const SLOW_ANSWER_MS = 100;
+/**
+ * How long a publish task whose platform this version does not support waits for a newer version.
+ */
+const NO_CONNECTOR_MS = 60_000;
+
+function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
+  const answers = Promise.all([
+    fetchContents(deps.posts, tasks),
+    fetchCredentials(deps.accounts, tasks),
+  ]);
+  // After the batch is split by platform, the answers for the whole batch are ignored.
+  answers.catch(() => undefined);
+  return { tasks, answers };
+}
+
+/**
+ * The accounts service renews expired tokens first. If that takes long, credentials are requested
+ * again per platform, so that a silent token endpoint delays only its own platform.
+ */
+export async function askOwners(
+  context: PublishContext,
+  tasks: readonly ClaimedTask[],
+): Promise<readonly TaskGroup[]> {
+  if (tasks.length === 0) return [];
+  const all = ask(context, tasks);
+  const byPlatform = Map.groupBy(tasks, ({ platform }) => platform);
+  if (byPlatform.size === 1) return [all];
+  const isSlow = await Promise.race([
+    Promise.allSettled([all.answers]).then(() => false),
+    sleep(SLOW_ANSWER_MS, true, { ref: false }),
+  ]);
+  return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
+}
+
+/** Waits for contents and tokens, and begins attempts for the tasks to be published. */
+export async function fetchTasks(
+  { deps }: PublishContext,
+  { tasks, answers }: TaskGroup,
+): Promise<ReadonlyMap<ClaimedTask, FetchedTask>> {
+  const [contents, credentials] = await answers;
+  const checked = tasks.flatMap((task, index) => {
+    const content = contents[index];
+    const credential = credentials[index];
+    if (content === undefined || credential === undefined) return [];
+    const answer = { task, content, credential };
+    return [{ answer, end: findObstacle(answer) }];
+  });
+  const free = checked.filter(({ end }) => end.kind === "none");
+  const beginning = free.filter(({ answer }) => answer.task.status === "working");
+  const opened = await openAttempts(
+    deps.sql,
+    beginning.map(({ answer }) => answer.task),
+  );
+  const numbers = new Map(opened.map((attempt) => [nameTask(attempt), attempt.number]));
+  return new Map(
+    checked.map(({ answer, end }) => [
+      answer.task,
+      end.kind === "none" ? withAttempt(answer, numbers) : end,
+    ]),
+  );
+}
+
+function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): FetchedTask {
+  const { task } = answer;
+  if (task.status === "reconciling")
+    return { kind: "ready", ...answer, attemptNumber: task.attemptNumber };
+  const attemptNumber = numbers.get(nameTask(task));
+  return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
+}
+
+function findObstacle({
+  task,
+  content,
+  credential,
+}: Answer): WorkEnd<TaskEvent> | { readonly kind: "none" } {
+  const { fence, attemptNumber } = task;
+  const isReconciling = task.status === "reconciling";
+  if (!content.wanted)
+    return isReconciling
+      ? giveUp(task, attemptNumber, "outcome_unknown")
+      : learned(task, attemptNumber, { kind: "not_wanted", fence });
+  if (task.isTooLate && !isReconciling) return giveUp(task, attemptNumber, "missed");
+  switch (credential.accountStatus) {
+    case "active":
+      return { kind: "none" };
+    case "reconnect_required":
+      return giveUp(task, attemptNumber, "account_reconnect_required");
+    default:
+      return giveUp(task, attemptNumber, "account_disconnected");
+  }
+}
+
+/** Without a connector, releases the task for a process with a newer version. */
+export function toTaskInputs(
+  { deps }: PublishContext,
+  { task, content, credential, attemptNumber }: ReadyTask,
+  { media, interrupted }: Pick<TaskInputs, "media" | "interrupted">,
+): { readonly kind: "ready"; readonly inputs: TaskInputs } | WorkEnd<TaskEvent> {
+  const connector = isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
+  if (connector === undefined) return { kind: "release", delayMs: NO_CONNECTOR_MS };
+  const open = { ...task, handles: deps.sealing.open(task, task.handles) };
+  return {
+    kind: "ready",
+    inputs: { task: open, attemptNumber, connector, content, media, credential, interrupted },
+  };
+}
+
+export function toPublication({ task, content, media, credential }: TaskInputs): Publication {
+  return {
+    targetId: task.targetId,
+    text: content.text,
+    title: content.title,
+    privacy: content.privacy,
+    tags: content.tags,
+    externalId: credential.externalId,
+    username: credential.username,
+    accessToken: credential.accessToken,
+    attributes: credential.attributes,
+    media,
+    settings: parseSettings(content.settings),
+  };
+}

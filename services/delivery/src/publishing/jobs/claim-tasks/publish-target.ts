@@ -1,0 +1,155 @@
+import { visibleCallTime } from "@postrider/platforms/http/platform-request";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import { limitReached, type Failure } from "@postrider/platforms/publishing/outcome";
+import type { CallEvent } from "#src/calls/call-event.ts";
+import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
+import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import type { TaskReason } from "#src/publishing/db/task-table.ts";
+import { isAnswer } from "#src/publishing/domain/call-signals.ts";
+import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
+import { toPublication } from "./fetch-task-inputs.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { reportAccountFacts } from "./report-account-facts.ts";
+import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
+import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
+
+/** The same attempt may continue with a newer token. */
+interface TokenRefused {
+  readonly kind: "token_refused";
+  readonly message: string;
+  readonly handles: Handles;
+  readonly callNumber: number;
+}
+
+interface PreparedCall {
+  readonly parts: LocalParts;
+  readonly handles: Handles;
+  /** Whether the owner of the account, not the platform, runs the server that gets the call. */
+  readonly isForeignHost: boolean;
+}
+
+/** Runs the steps, then the call. A refused access token is renewed once. */
+export async function publishTarget(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<WorkEnd<TaskEvent>> {
+  const { task, attemptNumber, credential } = inputs;
+  const used = toUsedUpLimit(inputs);
+  if (used !== undefined) return used;
+  const first = await tryOnce(context, inputs);
+  if (first.kind !== "token_refused") return first;
+  const renewed = await renewToken(context.deps, task, credential);
+  switch (renewed.kind) {
+    case "unavailable": {
+      const { failure } = renewed;
+      return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
+    }
+    case "unusable":
+      return giveUp(task, attemptNumber, renewed.code, first.message);
+    case "renewed": {
+      const open = { ...task, handles: first.handles, callNumber: first.callNumber };
+      const again = { ...inputs, credential: renewed.credential, task: open };
+      const second = await tryOnce(context, again);
+      if (second.kind !== "token_refused") return second;
+      await requireReconnect(context.deps, task, renewed.credential);
+      return giveUp(task, attemptNumber, "account_reconnect_required", second.message);
+    }
+  }
+}
+
+/** Undefined for a post that the platform has begun to receive: the limit counts new posts. */
+function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> | undefined {
+  const { platformLimit, fence, handles } = task;
+  if (platformLimit === null || Object.keys(handles).length > 0) return undefined;
+  const { code, message, waitMs } = platformLimit;
+  const failure = limitReached(code, message, waitMs);
+  return learned(task, attemptNumber, { kind: "step_failed", fence, failure });
+}
+
+async function tryOnce(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<WorkEnd<TaskEvent> | TokenRefused> {
+  const { task, interrupted } = inputs;
+  const prepared = await prepare(context, inputs);
+  if (prepared.kind !== "ready") return prepared;
+  await using local = prepared.parts;
+  // Some accounts are on a server that their owner runs. Whether that server answers shows nothing
+  // about the platform.
+  const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
+  // A publishing call that sends media does not wait for other calls to the platform: a call that
+  // sends media can take minutes, and the platform can later say what became of an upload.
+  const isPaced = local.bytes === 0 && !isForeignHost;
+  using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
+  if (interrupted.aborted) return RELEASE_NOW;
+  return await sendOnce(context, inputs, { ...prepared, isForeignHost });
+}
+
+async function sendOnce(
+  context: PublishContext,
+  inputs: TaskInputs,
+  { parts: local, handles, isForeignHost }: PreparedCall,
+): Promise<WorkEnd<TaskEvent> | TokenRefused> {
+  const { task, attemptNumber, connector } = inputs;
+  const callMs = visibleCallTime(context.deps.settings.visibleCallMs, local.bytes);
+  const sent = await sendCall(context, {
+    request: { ...toMarkRequest(inputs, callMs), isForeignHost },
+    callNumber: task.callNumber,
+    send: (guard) => connector.publish(local.publication, handles, guard),
+    toEvent: (event) => learned(task, attemptNumber, event).event,
+    unmarked: (reason) => onUnmarked(task, reason),
+    open: () => context.openCalls.begin(callMs),
+    ids: { targetId: task.targetId },
+    failpoints: "",
+  });
+  if (sent.kind !== "sent") return sent;
+  const { outcome, callNumber, isContinued } = sent;
+  if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
+  await reportAccountFacts(context.deps, inputs, outcome);
+  return outcome.kind === "token_refused" && isContinued
+    ? { ...outcome, handles, callNumber }
+    : DONE;
+}
+
+function onUnmarked({ fence }: OpenTask, reason: TaskReason | "missed"): CallEvent {
+  switch (reason) {
+    case "platform_held":
+      return { kind: "platform_held", fence };
+    case "missed":
+      return { kind: "given_up", fence, code: "missed", message: "" };
+    case "superfluous":
+      return { kind: "not_wanted", fence };
+  }
+}
+
+/** All that precedes the mark; it publishes nothing and can be repeated. */
+async function prepare(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<
+  | { readonly kind: "ready"; readonly handles: Handles; readonly parts: LocalParts }
+  | WorkEnd<TaskEvent>
+  | TokenRefused
+> {
+  const publication = toPublication(inputs);
+  const steps = await runSteps(context, inputs, publication);
+  if (steps.kind === "failed") {
+    await reportAccountFacts(context.deps, inputs, steps.failure);
+    return onStepFailure(inputs, steps.failure, steps.handles);
+  }
+  if (steps.kind !== "ready") return steps;
+  const { handles } = steps;
+  const download = await downloadParts(context, inputs, publication, handles);
+  if (download.kind === "failed") return onStepFailure(inputs, download.failure, handles);
+  if (download.kind !== "ready") return download;
+  return { ...download, handles };
+}
+
+function onStepFailure(
+  { task, attemptNumber }: TaskInputs,
+  failure: Failure,
+  handles: Handles,
+): WorkEnd<TaskEvent> | TokenRefused {
+  if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
+  return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
+}
