@@ -289,7 +289,7 @@ test("metrics of a Bluesky post that exists but is not shown are read again duri
   );
 });
 
-test("the metrics of an X post that X refuses to show are reported as refused, and those of a post that X's answer does not mention as failed", async () => {
+test("metrics of an X post that X refuses to show are reported as refused, and metrics of a post missing from X's answer as failed", async () => {
   const detail = "Sorry, you are not authorized to see the Tweet with ids: [1].";
   const type = "https://api.x.com/2/problems/not-authorized-for-resource";
   const baseUrl = await startServer({

@@ -105,7 +105,7 @@ test("the gateway does not read the bodies of a workspace beyond its bytes", asy
   for (const socket of sockets) socket.destroy();
 });
 
-test("the gateway carries out one request with a large body of a workspace at a time, and those of another workspace beside it", async () => {
+test("the gateway carries out one request with a large body per workspace at a time, and requests of other workspaces beside it", async () => {
   const held: (() => void)[] = [];
   const app = await startGateway({ maxWaitMs: 60_000 }, async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -135,7 +135,7 @@ test.each([
   ["video", mp4OfSize(1280, 720)],
   ["reel", toReel(mp4Media(50_000))],
 ])(
-  "Facebook's refusal of a %s because the app may not publish videos is a missing permission, although it has the code of an invalid parameter",
+  "Facebook's refusal of a %s by an app that may not publish videos is a missing permission, although its code means an invalid parameter",
   async (_kind, video) => {
     await platform.control("POST", "settings", { facebookVideos: "refused" });
     const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));

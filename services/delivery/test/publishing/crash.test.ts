@@ -378,7 +378,7 @@ test("a publish task whose worker crashed once is published while the publishing
   expect(await readTask(database.sql, crashed)).toMatchObject({ crashCount: 0 });
 });
 
-test("of the tasks whose workers crashed three times, a process works on only one at a time, and works on all other tasks meanwhile", async () => {
+test("a process works on only one task at a time whose workers crashed three times, and on all other tasks beside it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();

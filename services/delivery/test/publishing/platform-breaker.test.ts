@@ -394,7 +394,7 @@ test("a target whose publish_before passes while publishing to its platform is h
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(held.targetId);
 });
 
-test("a target in a preparation step is released without a publishing call when publishing to its platform is held back meanwhile", async () => {
+test("a target in a preparation step is released without a publishing call if its platform is held before the step ends", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -269,7 +269,7 @@ test("two targets with the same text on one account never have open publishing c
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a rate limit on the publishing call stops all publications of the account, and sending the call again afterwards does not count as a resend", async () => {
+test("a rate limit on the publishing call stops publishing on the account, and sending the call again afterwards does not count as a resend", async () => {
   await using run = await runTarget(
     "published",
     {

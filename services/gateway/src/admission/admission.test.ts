@@ -218,7 +218,7 @@ test("a request with a valid API key of one workspace is admitted to this worksp
   });
 });
 
-test("requests whose API keys are not cached share one call to the accounts service per 2 ms, which checks each pair of API key and workspace once", async () => {
+test("requests with uncached API keys share one call to the accounts service per 2 ms, which checks each pair of key and workspace once", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];

@@ -263,7 +263,7 @@ test("a process that stops lets its webhook attempts end, records them, and rele
   ).toEqual([{ owner: null }]);
 });
 
-test("the waiting deliveries of a revoked webhook subscription are cancelled, and those of other subscriptions are not", async () => {
+test("revoking a webhook subscription cancels its waiting deliveries, but not those of other subscriptions", async () => {
   const { sql } = database;
   await sleepSubscriptions();
   const revoked = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "revoked" });
