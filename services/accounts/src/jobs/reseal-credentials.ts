@@ -19,7 +19,7 @@ const PAGE_SIZE = 200;
 
 const resealedTotal = createCounter(
   "credentials_resealed_total",
-  "Credentials that were sealed again with the newest key.",
+  "Credentials that were re-encrypted with the newest key.",
 );
 
 /** Encrypts the tokens of a credential again, or returns why they cannot be decrypted. */

@@ -128,7 +128,7 @@ function startCount(deps: Deps, { everyMs, what, measure }: Count): Loop {
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        `${what} could not be counted; the values about them at /metrics stay as they were`,
+        `${what} could not be counted; their gauges at /metrics keep the last values`,
       ),
   });
 }
