@@ -37,7 +37,7 @@ describe("while the sending of private replies is blocked:", () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test.each(["instagram", "facebook"])(
-    "each comment on %s that matches an active rule and no excluded keyword has one automation run with the status prepared, and no author receives a private reply",
+    "each comment on %s that an active rule matches gets one automation run with the status prepared, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
       await comment(system, media, "the price before the rule?", daysAgo(0.01));
@@ -139,7 +139,7 @@ describe("while the sending of private replies is blocked:", () => {
       expect(refusalOf(await createRule(tenant, accountId))).toBe("404 not_found");
   });
 
-  test("the preview and the pages of a backfill job say what the automation rule would do with each past comment, the counts of the job are correct, and no author receives a private reply", async () => {
+  test("a backfill job says what the automation rule would do with each past comment, counts the results correctly and sends no private reply", async () => {
     const media = await publishOn(tenant, "instagram");
     const total = 120;
     for (let index = 0; index < total; index += 1) {

@@ -79,7 +79,7 @@ test("no post is published before its scheduled time while one process of each s
   for (const { id } of late) expect((await system.api.getPost(id)).status).toBe("scheduled");
 });
 
-test("while one process of each service has a clock that is five minutes ahead, every post is published once, even if a request or an answer is lost and the publishing call is repeated", async () => {
+test("with clocks of some processes five minutes ahead, every post is published once, even if a request or answer is lost and the call is repeated", async () => {
   const before = { platform: "bluesky", operation: "publish", mode: "drop_before", times: 2 };
   const after = { platform: "x", operation: "publish", mode: "drop_after_commit", times: 2 };
   for (const fault of [before, after]) await system.simulator.addFault(fault);
@@ -95,7 +95,7 @@ test("while one process of each service has a clock that is five minutes ahead, 
   );
 });
 
-test("both gateways recognise an idempotency key, and no access token is treated as expired, while one process of each service has a clock that is five minutes ahead", async () => {
+test("with clocks of some processes five minutes ahead, both gateways recognise an idempotency key and no access token is treated as expired", async () => {
   const [bluesky = ""] = accountIds;
   const headers = { "idempotency-key": crypto.randomUUID() };
   const body = { content: "once at both", accountIds: [bluesky] };

@@ -188,7 +188,7 @@ describe("connecting in a browser:", () => {
 });
 
 describe("pages that explain a failure:", () => {
-  test("when the user denies the authorization on the platform, the page to which the platform redirects says so, and the command-line tool fails with `denied`", async () => {
+  test("when the user denies the authorization, the page after the redirect says so, and the command-line tool fails with `denied`", async () => {
     const { command, link } = await beginConnect("tiktok");
     const page = await newPage();
     await goToPlatform(page, link);

@@ -91,7 +91,7 @@ afterAll(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
-test("a copy that runs on the object store, the tokens and the webhook subscriptions of the original deletes no file, sends no webhook and publishes nothing", async () => {
+test("a copy with the original's object store, tokens and webhook subscriptions deletes no file, sends no webhook and publishes nothing", async () => {
   const attempts = receiver.requests.length;
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);

@@ -141,7 +141,7 @@ describe("kill -9 of the media service:", () => {
     });
   });
 
-  test("after the media service is killed between committing and answering a media import, the import that is repeated with its idempotency key creates one media file", async () => {
+  test("a media import that is repeated after a kill between its commit and its answer creates one media file", async () => {
     const before = await countReady();
     await killAt("media.import-committed", async () => {
       expect(await fetchMedia(await importOne())).toBe("whole");

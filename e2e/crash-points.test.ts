@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 test.each(CRASH_POINTS)(
-  "posts that are scheduled, edited, retried or deleted reach the requested status while one process is suspended at the failpoint %s, and keep that status after the process continues",
+  "posts reach their requested status while a process is suspended at the failpoint %s, and keep it when the process continues",
   async (point) => {
     const posts = await prepareMixedPosts(system, `stop ${point}`, POSTS_PER_COMMAND);
     system.armFailpoint(point, "stop");

@@ -76,7 +76,7 @@ test("a deleted post disappears from X, Bluesky and Telegram, and deleting it ag
   expect([again.status, ...statusesOf(again.body)]).toEqual([202, "deleted", "deleted", "deleted"]);
 });
 
-test("deleting a post during publishing cancels the targets whose publishing call has not begun, and deletes the published targets from their platforms", async () => {
+test("deleting a post during publishing cancels the targets without a begun publishing call, and deletes published targets from their platforms", async () => {
   await system.operate("pause", "--account", bluesky);
   const { id } = await create(tenant.api, { content: "Held", accountIds: [x, bluesky] });
   await eventually(async () => (await tenant.api.getPost(id)).targets[0]?.status === "published");
@@ -171,7 +171,7 @@ async function countUsed(): Promise<number> {
   return row?.used ?? -1;
 }
 
-test("when a deleted post turns out never to have been published, it no longer counts towards the monthly quota and its content may be posted again", async () => {
+test("a deleted post that was never published no longer counts towards the monthly quota, and its content may be posted again", async () => {
   const { id, content, targets } = await deleteUnknown("Never was");
   const body = { content, accountIds: [telegram] };
   const used = await countUsed();

@@ -137,7 +137,7 @@ async function openReader(): Promise<Tenant> {
   return tenant;
 }
 
-test("the docs page at localhost says that a wrong API key is not valid, publishes a post with a valid key, and links the error codes of an operation to the list of codes", async () => {
+test("the docs page at localhost reports an invalid API key, publishes a post with a valid one, and links error codes to the list of codes", async () => {
   const tenant = await openReader();
   const { page, complaints } = await openDocs("localhost");
   await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");

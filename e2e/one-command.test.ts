@@ -129,7 +129,7 @@ test("`npm run demo` starts a stack, publishes to every platform, and leaves no 
   expect(await probePort(port)).toBe(port);
 });
 
-test("`npm start` works after its launcher process was killed, first ends every process that the launcher left behind, and has the same API key and accounts", async () => {
+test("`npm start` after a killed launcher first ends the processes that it left behind, and keeps the API key and accounts", async () => {
   await startReady();
   const secrets = readSecrets();
   const { apiKey, workspaceId, accounts } = local();

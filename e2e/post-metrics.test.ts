@@ -43,7 +43,7 @@ async function refresh(postId: string, { api } = tenant): Promise<Answer<Refresh
 }
 
 test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
-  "a metrics refresh returns the metrics of a post on %s, later reads show them too, and a second refresh soon afterwards counts the target as deferred",
+  "a metrics refresh returns a post's metrics on %s, later reads show them too, and a second refresh soon afterwards defers the target",
   async (platform) => {
     const media = await publishOn(tenant, platform);
     await system.simulator.setMetrics(media, { likes: 12 });

@@ -60,7 +60,7 @@ async function sendRequests(key: string, goOnMs: number) {
   return { counts, refusals, longestMs: endedAt - startedAt, shortestMs: untilAt - firstAt };
 }
 
-test("two gateways together admit at most as many requests as the rate limit of a workspace allows, and at least 95 % of that number when clients send more", async () => {
+test("two gateways together admit 95 to 100 % of the requests that a workspace's rate limit allows when clients send more", async () => {
   const tenant = await openTenant(system, [], PER_MINUTE);
   const { counts, refusals, longestMs, shortestMs } = await sendRequests(tenant.key, SPELL_MS);
   const budget = (ms: number): number => PER_MINUTE + (PER_MINUTE * ms) / 60_000;

@@ -253,7 +253,7 @@ describe("after a restore of the files of the database:", () => {
 
 // This test is last, because it refreshes tokens, after which the platforms refuse the tokens of
 // the backup.
-test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator adopts the data for this system, and then publishes no post twice", async () => {
+test("a system on a database dump from another Postgres cluster publishes nothing until an operator adopts the data, and then no post twice", async () => {
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);
   await changeDatabase(clone.url, async (database) => {

@@ -129,7 +129,7 @@ test("a webhook event about a post or target contains it as the REST API returns
   await revoke(id);
 });
 
-test("a webhook subscription receives an event when a comment action or automation run ends, with the comment action or run as the REST API returns it", async () => {
+test("a webhook subscription gets an event when a comment action or automation run ends, with the object as the REST API returns it", async () => {
   const types = ["comment_action.completed", "automation_run.completed"];
   const { id } = await subscribe(`${receiver.url}/engagement`, types);
   const media = await publishOn(tenant, "instagram");

@@ -89,7 +89,7 @@ async function seriesAtStart(): Promise<readonly string[]> {
   return body.split("\n").filter((line) => line.endsWith(" 0"));
 }
 
-test("metric series whose increase raises an alert are exported with the value 0 from the start, and for every platform if they have a platform label", async () => {
+test("metric series whose increase raises an alert are exported as 0 from the start, for every platform if they have a platform label", async () => {
   const initial = await seriesAtStart();
   const awaited = ruleQueries
     .flatMap(({ text }) => parseQuery(text).increases)

@@ -17,7 +17,7 @@ function write(file: string, ...lines: readonly string[]): void {
   writeFileSync(join(folder, file), lines.join("\n"));
 }
 
-test("findCalls lists the RPCs that the code of a process calls, without calls in tests and comments and without services that the process only serves", async () => {
+test("findCalls lists the RPCs that a process's code calls, without those in tests and comments and those that it only serves", async () => {
   write(
     "app.ts",
     'import { PostService as Posts } from "@postrider/contracts/posts/v1/post_service_pb";',

@@ -165,7 +165,7 @@ const RECOVERY = {
   files: { ...ACTIVE, keptUntil: null, store: { ...ACTIVE, belongsTo: "default" } },
 };
 
-test("`recovery mark` marks data as restored; `recovery adopt` makes this deployment the owner of the data, and `recovery trust` can declare a restore lossless only once", async () => {
+test("`recovery mark` marks data as restored, `recovery adopt` takes the data over, and `recovery trust` declares a restore lossless only once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });

@@ -21,7 +21,7 @@ export interface ErrorDetail {
   readonly limit?: number;
   readonly actual?: number;
   readonly unit?: string;
-  /** Of the object of the request, or the HTTP status with which another server answered. */
+  /** Status of the requested object, or the HTTP status with which another server answered. */
   readonly status?: string | number;
   readonly reason?: string;
   /** Id of the post that prevents the operation. */

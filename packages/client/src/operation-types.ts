@@ -37,7 +37,7 @@ export type Item<I extends Id, Field extends string> =
 export interface RequestOptions {
   /** Ends the request, and the wait before it is repeated. */
   readonly signal?: AbortSignal | undefined;
-  /** By default, the client makes one for each call that accepts one. */
+  /** Default: the client makes a key for each call that accepts one. */
   readonly idempotencyKey?: string | undefined;
   /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
   readonly ifMatch?: string | undefined;

@@ -79,7 +79,7 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /** Until an answer, of each repetition too. Default: 30 s; more where a file is checked. */
+  /** Time limit of the call and of each repetition. Default: 30 s; more if a file is checked. */
   readonly timeoutMs?: number | undefined;
   /** Default: 4. */
   readonly maxRetries?: number | undefined;
@@ -97,7 +97,7 @@ interface Call {
 }
 
 const TIMEOUT_MS = 30_000;
-/** For operations that download or check a whole file. */
+/** Time limits of operations that download or check a whole file. */
 const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
   completeUpload: 150_000,
   importMedia: 150_000,

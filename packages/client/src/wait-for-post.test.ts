@@ -57,7 +57,7 @@ test.each(["published", "partial", "failed", "cancelled"])(
   },
 );
 
-test("waiting for a post passes the post to onUpdate each time it is read, and throws an error with the post as it was read last when the time limit has passed", async () => {
+test("waiting for a post passes each version read to onUpdate, and at the time limit throws an error with the last one", async () => {
   const seen: string[] = [];
   const onUpdate = ({ status }: PostDetail): void => void seen.push(status);
   const error = await wait(() => "publishing", { timeoutMs: 1_000, onUpdate });

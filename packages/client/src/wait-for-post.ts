@@ -20,7 +20,7 @@ const MAX_INTERVAL_MS = 5_000;
 /** Before its scheduled time, because a post can be rescheduled or published early. */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
-/** For which the server may delay its answer until the post is final. */
+/** Maximum time for which the server may delay its answer until the post is final. */
 const MAX_HELD_SECONDS = 30;
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
 
@@ -45,7 +45,7 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   };
 }
 
-/** From the beginning of one reading to the beginning of the next. */
+/** Returns the time from the beginning of one read to the beginning of the next. */
 function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
   const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;

@@ -71,7 +71,7 @@ async function startClaimer() {
   return { child, claim: () => child.stdin.write("claim\n"), outcome: nextLine };
 }
 
-test("exactly one of several launchers of a local stack that start at once claims the data folder, also after the launcher with the last claim was killed", async () => {
+test("exactly one of several concurrent launchers of a local stack claims the data folder, also after the last claimant was killed", async () => {
   const claimers = await Promise.all(Array.from({ length: 6 }, () => startClaimer()));
   for (let round = 1; claimers.length > 1; round += 1) {
     for (const { claim } of claimers) claim();

@@ -14,7 +14,7 @@ import type { SettingFields } from "#src/settings/field.ts";
 export interface PlatformFacts {
   readonly rules: PlatformRules;
   readonly settings: SettingFields;
-  /** For the live check. */
+  /** Settings with which the post of a live check is visible to the fewest people. */
   readonly liveCheck: LeastVisible;
   readonly offer: OfferRules | undefined;
 }

@@ -6,7 +6,7 @@ export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
-  /** By the name of a trait of the account, and by the value of that trait. */
+  /** Maximum per trait of the account: keys are the trait's name, then its value. */
   readonly maxByTrait?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;

@@ -270,7 +270,7 @@ const ACCOUNT = {
   attributes: {},
 };
 
-test("when Bluesky does not show a post whose record is in the repository, the post's metrics are read again during its first hour and are reported as refused afterwards", async () => {
+test("metrics of a Bluesky post that exists but is not shown are read again during its first hour, and reported as refused afterwards", async () => {
   const baseUrl = await startServer({
     "/xrpc/app.bsky.feed.getPosts": { posts: [] },
     "/xrpc/com.atproto.repo.getRecord": { uri: "at://did:plc:account/app.bsky.feed.post/x" },
@@ -289,7 +289,7 @@ test("when Bluesky does not show a post whose record is in the repository, the p
   );
 });
 
-test("the metrics of an X post that X refuses to show are reported as refused, and those of a post that X's answer does not mention as failed", async () => {
+test("metrics of an X post that X refuses to show are reported as refused, and metrics of a post missing from X's answer as failed", async () => {
   const detail = "Sorry, you are not authorized to see the Tweet with ids: [1].";
   const type = "https://api.x.com/2/problems/not-authorized-for-resource";
   const baseUrl = await startServer({
@@ -313,7 +313,7 @@ test("counters that YouTube hides are unknown, not zero", async () => {
   );
 });
 
-test("reading the metrics of a TikTok account without the permission to list videos, or of a YouTube account without any permission, is refused with `permission_missing`", async () => {
+test("reading metrics of a TikTok account without the permission to list videos, or a YouTube account without any, ends as `permission_missing`", async () => {
   const tiktok = await startServer({
     "/v2/video/query/": { data: {}, error: { code: "scope_not_authorized", message: "no" } },
   });

@@ -19,7 +19,7 @@ export function deriveId(text: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** For tables that are partitioned by the time in their ids. */
+/** Derives an id for tables that are partitioned by the time in their ids. */
 export function deriveTimedId(at: Date, text: string): string {
   const time = at.getTime().toString(16).padStart(12, "0");
   const hash = createHash("sha256").update(text).digest("hex");

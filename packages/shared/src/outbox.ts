@@ -95,7 +95,7 @@ export async function appendEvents(
 export interface OutboxBacklog {
   /** Estimated from the ids: never too low, because ids of rolled-back transactions count. */
   readonly rows: number;
-  /** Of the oldest row; 0 when the outbox is empty. */
+  /** Age of the oldest row; 0 if the outbox is empty. */
   readonly oldestMs: number;
 }
 
@@ -110,7 +110,7 @@ export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBac
   return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
 }
 
-/** From here on requests are refused, because the bus has been unavailable for too long. */
+/** Number of rows from which requests are refused: the bus has been unavailable for too long. */
 const MAX_ROWS = 1_000_000;
 const CHECK_INTERVAL_MS = 2_000;
 

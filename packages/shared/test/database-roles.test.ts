@@ -119,7 +119,7 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   ).rejects.toThrow("permission denied for schema");
 });
 
-test("the runtime role of a service can add rows to the audit log and read them, but cannot choose the time of a row, nor change, delete or truncate rows", async () => {
+test("a service's runtime role can add and read audit log rows, but cannot choose their time or change, delete or truncate them", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migrate(migration, MIGRATIONS);
@@ -143,7 +143,7 @@ test("the runtime role of a service can add rows to the audit log and read them,
       await expect(runtime.unsafe(statement), statement).rejects.toThrow("permission denied");
 });
 
-test("functions of a migration let the runtime role create partitions of the days around today and drop partitions that are at least a week old, and refuse other days", async () => {
+test("the runtime role can create partitions for the days around today and drop those at least a week old, but no other partitions", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migration.unsafe(PARTITION_FUNCTIONS.replaceAll("sample", installation.name));

@@ -35,7 +35,7 @@ function asKey<T>(keyId: string, work: () => T): T {
 const deedOf = (workspaceId: string) =>
   ({ action: "post.create", subject: { type: "post", id: newId() }, workspaceId }) as const;
 
-test("the list of what an API key did has its deeds and its other changes in the order of time, with interface and address, and nothing of other keys", async () => {
+test("the list of what an API key did has its audit entries in order of time, with interface and address, and nothing of other keys", async () => {
   const [key, other, workspaceId] = [newId(), newId(), newId()];
   const webhook = { action: "webhook.create", subject: { type: "webhook", id: "w" } } as const;
   await asKey(key, () => appendDeed(database.sql, deedOf(workspaceId)));

@@ -95,7 +95,7 @@ function openAs(service: string, sql: Sql): Bus {
   return createKafkaBus({ ...options, ...OWN_DATA, sql, onFatal: () => undefined });
 }
 
-test("with the granted rights, a Kafka user of a service writes only the topics of its own domains, reads only what the service consumes, and uses only its own consumer groups", async () => {
+test("a service's Kafka user writes only its own topics, reads only what the service consumes and uses only its own consumer groups", async () => {
   await ensureTopics(client(), TOPICS, 1);
   await using database = await createDatabase(4);
   const { sql } = database;

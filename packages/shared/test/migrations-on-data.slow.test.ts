@@ -18,7 +18,7 @@ const services = (
 ).filter(({ files }) => files.length > 0);
 
 test.each(services)(
-  "every migration of the $service service succeeds on filled tables of the previous version, and the previous version can still use these tables",
+  "every migration of the $service service succeeds on filled tables, and the previous version can still use these tables",
   async ({ service, folder }) => {
     expect(await findMigrationFaults(service, folder)).toEqual([]);
   },

@@ -157,7 +157,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
   });
 
   test.each(["relay.locked", "relay.published"])(
-    "an outbox relay process suspended at the failpoint %s blocks other relays only until its idle transaction times out, and publishes nothing twice when it continues",
+    "an outbox relay suspended at the failpoint %s blocks others only until its transaction times out, and publishes nothing twice afterwards",
     async (name) => {
       const before = await readKeys();
       writeFileSync(join(failpoints, name), "stop");

@@ -98,7 +98,7 @@ test("a statement that fails because the database was renamed (3D000) is retried
   expect(isTransientError(error)).toBe(true);
 });
 
-test("a statement that fails because the role lost its permission to read a table (42501), or because a restore has not created the table yet (42P01), is retried", async () => {
+test("a statement that fails because a table may not be read (42501) or is not restored yet (42P01) is retried", async () => {
   const unpermitted = await failureOf((sql) => sql`select 1 from sample.effects`);
   const missing = await failureOf((sql) => sql`select 1 from not_restored`);
   expect(unpermitted).toMatchObject({ code: "42501" });
@@ -125,7 +125,7 @@ test("a statement that outlasts its time limit (57014) or the limit of its trans
   expect([late, long].map(isInfrastructureError)).toEqual([true, true]);
 });
 
-test("a statement that fails because a page (XX001) or an index (XX002) is damaged is an infrastructure error that depends on its rows, and an RPC answers it with internal", async () => {
+test("a damaged page (XX001) or index (XX002) is an infrastructure error that depends on the rows, and RPCs answer it with internal", async () => {
   const failures = await Promise.all(
     ["XX001", "XX002"].map((state) =>
       failureOf((sql) =>

@@ -109,7 +109,7 @@ export interface Platform {
   /** Without secrets; absent when no path of the platform has any. */
   readonly loggedPath?: (path: string) => string;
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
-  /** For a `refuse` fault. */
+  /** Makes the answer of a `refuse` fault. */
   readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
   readonly newCommentId?: (now: number, postId: string) => string;

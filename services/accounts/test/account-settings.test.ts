@@ -54,7 +54,7 @@ test("concurrent changes of different settings of an account through two replica
   expect((await get(ref)).settings).toEqual(Object.assign({ allowStitch: false }, ...patches));
 });
 
-test("a change of account settings that names an unknown setting or has a wrong value is refused with the paths of these settings, and changes nothing", async () => {
+test("a change of account settings with an unknown setting or wrong value is refused with the paths of these settings, and changes nothing", async () => {
   const ref = await fixture.connect("x");
   await expect(update(ref, { replySettings: "nobody", allowDuet: true })).rejects.toMatchObject(
     refusal(
@@ -136,7 +136,7 @@ test("a change of account settings leaves one audit entry with the changed setti
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("the settings of a TikTok account show the options that TikTok offers the account at the moment, and TikTok is asked at most once in 15 seconds", async () => {
+test("the settings of a TikTok account show the options that TikTok offers it now, and TikTok is asked at most once in 15 seconds", async () => {
   const ref = await fixture.connect("tiktok");
   expect((await get(ref)).available).toEqual({
     audiences: ["public", "friends", "only_me"],
@@ -168,7 +168,7 @@ test("the settings of an account are readable while its platform fails or the ac
   expect(await get(refused)).toMatchObject({ settings: { allowDuet: false }, available: null });
 });
 
-test("a change of the settings of a TikTok account is refused if TikTok does not offer the account the new values at the moment, and changes nothing", async () => {
+test("a change of a TikTok account's settings to values that TikTok does not offer it now is refused and changes nothing", async () => {
   const ref = await fixture.connect("tiktok");
   const patch = { unlistedAs: "followers", allowStitch: true, allowDuet: true };
   await expect(update(ref, patch)).rejects.toMatchObject(

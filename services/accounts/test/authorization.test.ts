@@ -288,7 +288,7 @@ test("authorizations that expired more than a day ago are deleted when a new aut
   });
 });
 
-test("a TikTok account that was just connected is listed with what TikTok offers it, so that its first post is validated by it", async () => {
+test("a newly connected TikTok account is listed with the options that TikTok offers it, which validate its first post", async () => {
   const { id, browser, authorizeUrl } = await open("tiktok");
   await finish(await press(authorizeUrl, "approve", "offered"), browser);
   const { accounts } = await fixture.app.authorizations.getAuthorization({ id });

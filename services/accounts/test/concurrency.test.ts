@@ -56,7 +56,7 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
-test("concurrent Admit calls are never granted more requests than the workspace's request budget holds and regains meanwhile", async () => {
+test("concurrent Admit calls never grant more requests than the workspace's request budget contains and regains during the calls", async () => {
   const tenant = await createTenant(app, 600);
   const { granted, limit } = await spend(admit, tenant, 600);
   expect(granted).toBeLessThanOrEqual(limit);

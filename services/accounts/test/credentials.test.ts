@@ -198,7 +198,7 @@ test("an account needs a reconnect when the platform refuses a token that cannot
   expect(credential).toMatchObject({ accountStatus: "reconnect_required", accessToken: "" });
 });
 
-test("RequireReconnect publishes one event when it is called twice for the same access token, and changes nothing when that token has already been replaced", async () => {
+test("RequireReconnect publishes one event when called twice for an access token, and changes nothing if that token was replaced", async () => {
   const ref = await fixture.connect("x");
   await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 0n });
   expect((await fixture.credentialOf(ref))?.accountStatus).toBe("active");

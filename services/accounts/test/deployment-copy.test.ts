@@ -85,7 +85,7 @@ test.each([
   ["database", "database", { database_oid: 1 }],
   ["deployment", "deployment", { deployment_id: "production" }],
 ])(
-  "tokens in a database copied from another %s are not refreshed before AdoptData is called, and only one of three concurrent AdoptData calls takes effect",
+  "tokens in a copy from another %s are not refreshed before AdoptData, and only one of three concurrent AdoptData calls takes effect",
   async (_name, reason, change) => {
     await fixture.sql`update deployment set ${fixture.sql(change)}`;
     const ref = await fixture.connect("x");

@@ -88,7 +88,7 @@ test("disconnecting an account deletes its tokens before the platform answers th
   expect(await disconnected).toEqual(["unconfirmed", undefined]);
 });
 
-test("disconnecting an account deletes its tokens without calling the platform when the settings lack the encryption key of the tokens or the credentials of our app on the platform", async () => {
+test("disconnecting an account deletes its tokens without a platform call when their encryption key or our app's credentials are not configured", async () => {
   const [first, second] = [await fixture.connect("x"), await fixture.connect("x")];
   await using unconfigured = fixture.createReplica({ isXConfigured: false });
   expect(await disconnect(first, unconfigured)).toEqual(["not_attempted", "not_configured"]);

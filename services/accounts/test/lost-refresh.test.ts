@@ -80,7 +80,7 @@ async function loseRefresh(broken: BrokenReplica) {
   return { ref, answer };
 }
 
-test("new tokens that a replica stores only after its refresh lease has ended are kept, although the platform has refused the old refresh token to another replica meanwhile", async () => {
+test("new tokens stored after the end of a refresh lease are kept, although the platform has refused the old refresh token to another replica", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
 
@@ -102,7 +102,7 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
-test("new tokens whose storing outlasts the refresh lease are kept, although another replica that takes the lease first gets no answer from the platform and then a refusal of the old refresh token", async () => {
+test("new tokens stored after the end of the refresh lease are kept, although another replica got no answer and then a refusal for the old one", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
   const fault = { platform: "x", operation: "refresh", mode: "status", status: 503, times: 1 };
@@ -192,7 +192,7 @@ test("a replica whose refresh lease was taken over by another replica can neithe
   expect((await claim())?.isTakenOver).toBe(false);
 });
 
-test("new tokens are stored, and their account stays active, when Postgres refuses connections after the platform has replaced the refresh token, because the database has another name", async () => {
+test("new tokens are stored, and their account stays active, although the database is renamed after the platform replaced the refresh token", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   const renamed = Promise.withResolvers<AsyncDisposable>();

@@ -64,7 +64,7 @@ async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> 
     where target_id in ${sql(targets.map(({ targetId }) => targetId))}`;
 }
 
-test("two batches that each request a new target of one account, and repeat the publish request of a dropped task of the other account, do not deadlock and queue all four targets", async () => {
+test("two batches of publish requests that lock the targets of two accounts in opposite order do not deadlock, and queue all four targets", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -144,7 +144,7 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
   return held;
 }
 
-test("a statement that sends probes to two platforms whose publishing is held back and a transaction that records whether both answer do not deadlock", async () => {
+test("sending probes to two held platforms and recording whether both answer do not deadlock", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -169,7 +169,7 @@ test("a statement that sends probes to two platforms whose publishing is held ba
   expect(marked).toBe(2);
 });
 
-test("a task that cannot be published, because another call of its account is open, is not sent as the probe of a platform whose publishing is held back", async () => {
+test("a task whose account has another open call is not sent as the probe of a held platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test("the private reply of an automation rule may have 1,000 bytes, and a private reply of 1,001 bytes is refused with the limit and the actual size", async () => {
+test("an automation rule's private reply may have 1,000 bytes, and one of 1,001 bytes is refused with the limit and its size", async () => {
   const longest = `${"가".repeat(333)}x`;
   expect((await post(RULES, { ...NEW_RULE, message: longest })).statusCode).toBe(201);
   for (const answer of [
@@ -305,7 +305,7 @@ test("the list of backfill jobs does not contain the results of these jobs", asy
   expect(answer.json()).toEqual({ backfills: [JOB_SUMMARY], nextCursor: null });
 });
 
-test("POST /automations/partner-dm-backfills answers 202 with the location of the new backfill job and the job's results for its first page of comments", async () => {
+test("POST /automations/partner-dm-backfills answers 202 with the new backfill job's location and its results for the first page of comments", async () => {
   const answer = await post(JOBS, NEW_JOB, { "idempotency-key": "k-1" });
 
   expect(answer.statusCode).toBe(202);
@@ -384,7 +384,7 @@ const REQUESTS = [
 ] as const;
 
 test.each(REQUESTS)(
-  "%s %s with the body %j needs the scope %s",
+  "the request %s %s with the body %j needs the scope %s",
   async (method, url, body, scope) => {
     const payload = body === undefined ? {} : { payload: body };
     const answer = await server.send({ method, url, ...payload }, { scopes: withoutScope(scope) });
@@ -397,7 +397,7 @@ test.each(REQUESTS)(
 );
 
 test.each(REQUESTS)(
-  "%s %s with the body %j passes on the refusals of the delivery service",
+  "the gateway passes on the delivery service's refusals of %s %s with the body %j",
   async (method, url, body) => {
     const payload = body === undefined ? {} : { payload: body };
     for (const [error, status] of [
@@ -421,11 +421,14 @@ test.each([
   ["POST", RUNS, "GET, HEAD"],
   ["DELETE", JOB_PATH, "GET, HEAD, PATCH"],
   ["POST", `${JOBS}/preview`, "GET, HEAD"],
-] as const)("%s %s is answered with 405 and the allowed methods %s", async (method, url, allow) => {
-  const answer = await server.send({ method, url });
+] as const)(
+  "the gateway answers %s %s with 405 and the allowed methods %s",
+  async (method, url, allow) => {
+    const answer = await server.send({ method, url });
 
-  expect([summary(answer), answer.headers.allow]).toEqual([[405, "method_not_allowed"], allow]);
-});
+    expect([summary(answer), answer.headers.allow]).toEqual([[405, "method_not_allowed"], allow]);
+  },
+);
 
 test.each(["nonsense", RULE_ID.toUpperCase(), "%00", "previews"])(
   "a request with the id %s of an automation rule or backfill job is answered with 404",

@@ -71,7 +71,7 @@ const validate = (app: FastifyInstance, workspaceId: string) =>
     payload: BODY,
   });
 
-test("a workspace whose unfinished request bodies use up its bytes is answered with 429, another workspace is served, and both are served when the bodies are gone", async () => {
+test("a workspace whose unfinished request bodies use up its bytes gets 429 until the bodies are gone, while another workspace is served", async () => {
   const app = await startGateway();
   const sockets = await Promise.all([1, 2].map(() => sendUnfinished(app, WORKSPACE_ID)));
   await eventually(async () => {
@@ -105,7 +105,7 @@ test("the gateway does not read the bodies of a workspace beyond its bytes", asy
   for (const socket of sockets) socket.destroy();
 });
 
-test("the gateway carries out one request with a large body of a workspace at a time, and those of another workspace beside it", async () => {
+test("the gateway carries out one request with a large body per workspace at a time, and requests of other workspaces beside it", async () => {
   const held: (() => void)[] = [];
   const app = await startGateway({ maxWaitMs: 60_000 }, async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

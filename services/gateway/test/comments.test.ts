@@ -183,7 +183,7 @@ test("an action on a comment is answered with 202, its location and the pending 
   expect(server.seen()[0]).not.toHaveProperty("idempotency");
 });
 
-test("an answer that repeats an earlier answer to an action on a comment is marked as repeated, and the delivery service receives the idempotency key and the fingerprint of the body", async () => {
+test("a repeated answer to a comment action is marked as such, and the delivery service receives the idempotency key and the body's fingerprint", async () => {
   const headers = { "idempotency-key": "k-1" };
   const fingerprintOf = async (payload: object) => {
     const answer = await act(payload, headers);
@@ -357,7 +357,7 @@ test.each([
   ["GET", LIST, "comments:read"],
   ["POST", ACTIONS, "comments:write"],
   ["GET", RESULT, "comments:read"],
-] as const)("%s %s needs the scope %s", async (method, url, scope) => {
+] as const)("the request %s %s needs the scope %s", async (method, url, scope) => {
   const answer = await server.send({ method, url }, { scopes: withoutScope(scope) });
 
   expect(summary(answer)).toEqual([403, "insufficient_scope"]);
@@ -369,12 +369,15 @@ test.each([
   ["PUT", ACTIONS, "POST"],
   ["DELETE", RESULT, "GET, HEAD"],
   ["DELETE", `${ACCOUNT_PATH}/media/a%2Fb/comments`, "GET, HEAD"],
-] as const)("%s %s is answered with 405 and the allowed methods %s", async (method, url, allow) => {
-  const answer = await server.send({ method, url });
+] as const)(
+  "the gateway answers %s %s with 405 and the allowed methods %s",
+  async (method, url, allow) => {
+    const answer = await server.send({ method, url });
 
-  expect(summary(answer)).toEqual([405, "method_not_allowed"]);
-  expect(answer.headers.allow).toBe(allow);
-});
+    expect(summary(answer)).toEqual([405, "method_not_allowed"]);
+    expect(answer.headers.allow).toBe(allow);
+  },
+);
 
 test.each(["nonsense", "0", ACCOUNT_ID.toUpperCase(), "%00"])(
   "a request with the id %s of an account or of an action on a comment is answered with 404",

@@ -423,7 +423,7 @@ test("the URL of a rendition (a converted copy of a media file) returns its byte
   ]);
 });
 
-test("the URL of a rendition (a converted copy of a media file) is answered with not_found if the rendition does not exist or its media are not ready", async () => {
+test("the URL of a rendition answers not_found if the rendition does not exist or its media are not ready", async () => {
   const token = tokenFor({ ...CLAIMS, rendition: "0198c1d0-0000-7000-8000-000000000001" });
   known = [MEDIA];
   media.handle((_request, response) => response.writeHead(404).end());

@@ -34,15 +34,21 @@ test("every operation of the API needs a scope that reads or a scope that writes
   expect(writes.length).toBeGreaterThan(15);
 });
 
-test.each(writes)("$id refuses an API key that is limited to drafts", async (operation) => {
-  expect(JSON.parse(await send(operation))).toMatchObject({
-    error: {
-      code: "insufficient_scope",
-      details: [{ code: "mcp:drafts", message: expect.stringContaining("draft-only") as string }],
-    },
-  });
-});
+test.each(writes)(
+  "the operation $id refuses an API key that is limited to drafts",
+  async (operation) => {
+    expect(JSON.parse(await send(operation))).toMatchObject({
+      error: {
+        code: "insufficient_scope",
+        details: [{ code: "mcp:drafts", message: expect.stringContaining("draft-only") as string }],
+      },
+    });
+  },
+);
 
-test.each(reads)("$id does not refuse an API key that is limited to drafts", async (operation) => {
-  expect(await send(operation)).not.toContain("insufficient_scope");
-});
+test.each(reads)(
+  "the operation $id accepts an API key that is limited to drafts",
+  async (operation) => {
+    expect(await send(operation)).not.toContain("insufficient_scope");
+  },
+);

@@ -153,7 +153,7 @@ test("uploads with a valid upload grant never count towards the limit of failed 
 const serve = () => media.handle((_request, response) => response.writeHead(200).end("bytes"));
 
 test.each(["GET", "HEAD"])(
-  "%s requests for downloads with invalid tokens are limited per client address, and valid downloads are still answered",
+  "the gateway limits %s requests for downloads with invalid tokens per client address, and still answers valid ones",
   async (method) => {
     serve();
     const address = method === "GET" ? "192.0.2.20" : "192.0.2.21";

@@ -67,15 +67,18 @@ test("Strict-Transport-Security is sent only if the public URL is https", async 
   }
 });
 
-test.each(PLACES)("%s sends no Access-Control headers to pages of other origins", async (url) => {
-  for (const method of ["GET", "OPTIONS"] as const) {
-    const headers = {
-      origin: ORIGIN,
-      "access-control-request-method": "POST",
-      "access-control-request-headers": "authorization",
-    };
-    const answer = await app.inject({ method, url, headers });
-    const told = Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"));
-    expect(told).toEqual([]);
-  }
-});
+test.each(PLACES)(
+  "the gateway sends no Access-Control headers for %s to pages of other origins",
+  async (url) => {
+    for (const method of ["GET", "OPTIONS"] as const) {
+      const headers = {
+        origin: ORIGIN,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization",
+      };
+      const answer = await app.inject({ method, url, headers });
+      const told = Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"));
+      expect(told).toEqual([]);
+    }
+  },
+);

@@ -269,7 +269,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("GET /posts/{id} shows the current description of the post's media or, while the media service does not answer, the description with which the post was accepted", async () => {
+test("GET /posts/{id} shows the media's current description or, while the media service does not answer, the one with which the post was accepted", async () => {
   const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
   const shown = async (media: MediaPeer) =>
     (await ask(get, media)).json<{ media: readonly object[] }>().media;
@@ -337,13 +337,16 @@ const operations = [
 ];
 const PATHS = ["presign", `${MEDIA_ID}/complete`, "from-url", MEDIA_ID];
 
-test.each(operations)("$method $url requires the scope posts:write", async (request) => {
-  const reader = admitted({ scopes: new Set(["posts:read"]) });
-  expect(summary(await ask(request, {}, reader))).toEqual([403, "insufficient_scope"]);
-  expect(calls).toEqual([]);
-});
+test.each(operations)(
+  "the request $method $url requires the scope posts:write",
+  async (request) => {
+    const reader = admitted({ scopes: new Set(["posts:read"]) });
+    expect(summary(await ask(request, {}, reader))).toEqual([403, "insufficient_scope"]);
+    expect(calls).toEqual([]);
+  },
+);
 
-test.each(operations)("$method $url requires a verified workspace", async (request) => {
+test.each(operations)("the request $method $url requires a verified workspace", async (request) => {
   const unverified = admitted({ verified: false });
   expect(summary(await ask(request, {}, unverified))).toEqual([403, "verification_required"]);
   expect(calls).toEqual([]);

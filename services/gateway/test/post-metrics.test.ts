@@ -53,7 +53,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const refresh = (more: Parameters<RecordingServer["send"]>[1] = {}, options: object = {}) =>
   server.send({ method: "POST", url: URL, ...options }, more);
 
-test("a refresh of metrics asks only for published targets, and returns the post with its newest metrics and, for each result of the refresh, the number of targets", async () => {
+test("a refresh of metrics asks only for published targets, and returns the post with its newest metrics and the number of targets per result", async () => {
   targets = [TARGET, FAILED];
   const answer = await refresh();
 

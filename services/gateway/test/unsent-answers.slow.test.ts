@@ -114,7 +114,7 @@ test("a large answer of the gateway arrives complete and with its Content-Length
   expect((JSON.parse(text) as { content: string }).content).toBe(LONG);
 });
 
-test("while the clients of a workspace leave large answers unread, the gateway refuses further large answers to this workspace and sends all other answers", async () => {
+test("while clients of a workspace leave large answers unread, the gateway refuses it further large answers and sends all other answers", async () => {
   for (let count = 0; count < 2; count += 1) patient.requestWithoutReading(`/posts/${POST_ID}`);
   await eventually(() => patient.calls === 2);
   const refused = await patient.get(`/posts/${POST_ID}`);

@@ -97,7 +97,7 @@ test.each(VALUES)(
 );
 
 test.each(ROUTES)(
-  "%s %s checks a body with a long text in every field in less than a second of processor time",
+  "the gateway checks the body of %s %s with a long text in every field in less than a second of processor time",
   async (method, path) => {
     for (const text of createHostileTexts(18_000, { mixtures: 10 })) {
       const texts = Object.fromEntries(FIELDS.map((field) => [field, text]));

@@ -197,7 +197,7 @@ test.each([
   ["DELETE", PATH, "webhooks:write"],
   ["GET", `${PATH}/deliveries`, "webhooks:read"],
   ["POST", `${PATH}/deliveries/${DELIVERY_ID}/retry`, "webhooks:write"],
-] as const)("%s %s needs the scope %s", async (method, url, scope) => {
+] as const)("the request %s %s needs the scope %s", async (method, url, scope) => {
   const answer = await server.send({ method, url }, { scopes: withoutScope(scope) });
 
   expect(summary(answer)).toEqual([403, "insufficient_scope"]);

@@ -710,7 +710,7 @@ const writes: readonly [string, InjectOptions][] = [
 ];
 
 test.each(writes)(
-  "%s checks the scope, the workspace's verification, the content type, the size and the schema in this order",
+  "the gateway checks for %s the scope, the workspace's verification, the content type, the size and the schema in this order",
   async (_, request) => {
     const huge = "x".repeat(1024 * 1024 + 1);
     const text = { ...request, headers: { "content-type": "text/plain" }, payload: huge };
@@ -739,7 +739,7 @@ test.each([
   ["POST", "/publish", { force: true }],
   ["POST", "/retry", undefined],
 ] as const)(
-  "%s /posts/{id}%s reports an invalid query string before a malformed id, without calling the posts service",
+  "the gateway refuses %s /posts/{id}%s for its invalid query string before it checks the id or calls the posts service",
   async (method, rest, payload) => {
     const request = {
       method,

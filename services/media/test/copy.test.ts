@@ -79,7 +79,7 @@ async function runJobs(service: TestMedia): Promise<void> {
   await service.removeOrphansWhenDue(0, NO_AGE);
 }
 
-test("a copy of the data deletes neither the files that it does not know, nor files of media that it is told to delete, and the original still deletes its own", async () => {
+test("a copy of the data deletes no files, neither unknown ones nor those of deleted media, and the original still deletes its own", async () => {
   const known = await ready();
   await using copy = await startCopy();
   const later = await ready();
@@ -95,7 +95,7 @@ test("a copy of the data deletes neither the files that it does not know, nor fi
   expect(await original.listStored()).toHaveLength(stored.length - 1);
 });
 
-test("a copy that an operator adopts keeps all files of a store whose marker names the original, until an operator adopts the store, and then the original deletes nothing", async () => {
+test("an adopted copy keeps all files of the original's object store until an operator adopts the store, and then the original deletes nothing", async () => {
   const known = await ready();
   await using copy = await startCopy();
   const unknown = await putFile();

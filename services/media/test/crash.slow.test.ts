@@ -150,7 +150,7 @@ test("a job deletes the object of a rejected upload when the media service was k
   });
 });
 
-test("a media service that is killed while it deletes the objects of deleted media keeps the rows of these media, and the next attempt deletes them", async () => {
+test("a media service killed while it deletes objects of deleted media keeps the media's rows, and the next attempt deletes them", async () => {
   const grant = await uploaded(await png());
   await stage.media.completeUpload(ref(grant));
   await stage.killAt("media.objects-removed");

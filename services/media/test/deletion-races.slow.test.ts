@@ -420,7 +420,7 @@ test.each([
     status: "deleting",
   },
 ])(
-  "the record that a newer post version uses media survives a late ReleaseMedia call for an older version if, and only if, ReleaseMedia compares the versions ($what)",
+  "a newer post version's use of media survives a late ReleaseMedia call for an older version only if ReleaseMedia compares versions ($what)",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

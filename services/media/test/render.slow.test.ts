@@ -201,7 +201,7 @@ test("a rotated picture is padded and cropped as viewers see it", async () => {
   ).toBeGreaterThan(0.95);
 });
 
-test("a rendition that would exceed its maximum number of bytes first gets a lower quality, and then a smaller width and height with the same aspect ratio", async () => {
+test("a rendition that would exceed its maximum bytes first gets a lower quality, then smaller sides with the same aspect ratio", async () => {
   const file = await picture(PICTURE).jpeg({ quality: 95 }).toBuffer();
   const free = await made(file, "image/jpeg");
   const lower = await made(file, "image/jpeg", { maxBytes: free.outcome.bytes - 1 });

@@ -234,7 +234,7 @@ test("PrepareMedia returns unavailable when a rendition cannot be made at the mo
   expect(await prepareOne(ref)).toMatchObject({ width: 60 });
 });
 
-test("when the renditions of one request together exceed a limit, each is made in a process of its own, and only a rendition that exceeds the limit alone is refused", async () => {
+test("when renditions of one request together exceed a limit, each is made in its own process, and one that still exceeds it is refused", async () => {
   const ref = await ready();
   intercept = (real) => async (job) =>
     job.plans.some(({ width }) => width === 60) ? { kind: "exhausted" } : await real(job);

@@ -150,7 +150,7 @@ function hashStreams(file: Buffer): readonly string[] {
 }
 
 test.each(["h264-aac.mov", "hevc-aac.mov", "h264-aac-index-last.mp4"])(
-  "%s becomes an MP4 with unchanged streams and its index in front",
+  "the media service converts %s to an MP4 with unchanged streams and its index in front",
   async (name) => {
     const original = readVideo(name);
     const before = await inspect(original);
@@ -179,7 +179,7 @@ test.each(["h264-aac.mov", "hevc-aac.mov", "h264-aac-index-last.mp4"])(
 );
 
 test.each(["h264-pcm.mov", "prores.mov", "fragmented.mp4"])(
-  "%s is not made into an MP4, because its streams would have to be encoded again",
+  "the media service does not convert %s to an MP4, because its streams would have to be encoded again",
   async (name) => {
     const original = readVideo(name);
     const { contentType } = await inspect(original);

@@ -42,7 +42,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("when one batch of reports ends the publishing of several posts, the event about each post carries the request id and trace of the report about this post", async () => {
+test("when one batch of reports ends several posts, each post's event carries the request id and trace of its own report", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,

@@ -290,7 +290,7 @@ test("when a target fails after its post was cancelled, it no longer counts towa
   expect(answer.targets).toMatchObject([{ status: "not_published" }]);
 });
 
-test("while the outcome of a target of a cancelled post is unknown, the target still counts towards the quota and its content still counts as a duplicate", async () => {
+test("a target of a cancelled post with an unknown outcome still counts towards the quota, and its content still counts as a duplicate", async () => {
   const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
   await posts.posts.deletePost(workspace.ref(post));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);

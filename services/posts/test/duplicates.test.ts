@@ -135,7 +135,7 @@ test("a post that is created with `force` may repeat the content of another post
   await posts.createPost(same);
 });
 
-test("a failed post that turns out to be still publishing prevents posts with the same content again, even if such a post was accepted meanwhile", async () => {
+test("a failed post that turns out to be still publishing blocks posts with the same content again, even if one was accepted meanwhile", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);

@@ -42,7 +42,7 @@ test("a workspace whose 500 drafts exceed its limit makes no post of another wor
   expect(results.filter((result) => result?.status === "fulfilled")).toHaveLength(3);
 });
 
-test("while 48 requests of a workspace wait for the lock on one of its posts, those of another workspace are answered", async () => {
+test("while 48 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
   const many = workspaceOf(posts);
   const { workspaceId, id } = await many.draft();
   const locked = Promise.withResolvers<void>();

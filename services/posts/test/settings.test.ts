@@ -58,7 +58,7 @@ test("a post that breaks a rule because of the settings of an account is refused
   });
 });
 
-test("CreatePost and ValidatePost refuse a TikTok privacy and video length that TikTok last did not offer the account, with one lookup of the account and no other call", async () => {
+test("CreatePost and ValidatePost refuse a TikTok privacy and video length that TikTok last did not offer the account, with a single lookup", async () => {
   const workspace = workspaceOf(posts);
   const { workspaceId } = workspace;
   const tiktok = workspace.connect("tiktok");

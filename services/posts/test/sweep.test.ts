@@ -143,7 +143,7 @@ test("a target that the delivery service does not know after the target's deadli
   expect(await posts.sweep()).toBe(0);
 });
 
-test("a target that was cancelled in the delivery service before the target's deadline fails as missed after the deadline and is not requested again", async () => {
+test("a target cancelled in the delivery service before its deadline fails as missed after it, and is not requested again", async () => {
   const post = await publish(1);
   posts.peers.closed.add(`${post.targets[0]?.id} 1`);
   await posts.sql`delete from outbox`;

@@ -113,7 +113,7 @@ test("of ten concurrent updates that expect the same version of a post, exactly 
   expect((await workspace.reread(post)).version).toBe(2n);
 });
 
-test("an update of a scheduled post that gets another long text meanwhile reads the post again, instead of counting the text while the post is locked", async () => {
+test("an update reads a scheduled post again if its long text changed meanwhile, instead of counting the text while the post is locked", async () => {
   const workspace = workspaceOf(posts);
   const accountId = workspace.connect("facebook");
   const mediaIds = [posts.peers.addMedia(workspace.workspaceId)];

@@ -23,7 +23,7 @@ import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const POLL_MS = 500;
-/** Of one look; when a service is restarting and does not answer in time, the tool asks again. */
+/** Time limit of one read. If a restarting service does not answer in time, the tool asks again. */
 const LOOK_MS = 5_000;
 
 function describeMissing({ username, permissions }: Account): readonly string[] {
@@ -55,7 +55,7 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/** For a platform without an authorization page; undefined for one with such a page. */
+/** Returns the credentials for a platform without an authorization page, otherwise undefined. */
 async function readCredentials(
   platform: string,
   args: Arguments,

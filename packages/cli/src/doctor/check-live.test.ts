@@ -72,7 +72,7 @@ test("`doctor account --live` names the post that is left, with its address, whe
   });
 });
 
-test("`doctor account --live` names the text to look for on the platform when it can no longer read the state of the live check and its publishing call had begun", async () => {
+test("`doctor account --live` names the text to look for on the platform if it loses the state of a live check whose publishing call had begun", async () => {
   const state = { calledAt: timestampNow(), text: "Postrider check 1" };
   expect(await checkAndLose(state)).toMatchObject({
     message: expect.stringContaining(

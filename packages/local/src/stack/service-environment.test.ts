@@ -46,7 +46,7 @@ test("the gateway is given no DATABASE_URL even if the launcher's environment ha
   ).not.toHaveProperty("DATABASE_URL");
 });
 
-test("only the accounts service is given the keys that encrypt credentials, and only the delivery service the keys that encrypt handles (ids and addresses from platforms)", () => {
+test("only the accounts service gets the keys that encrypt credentials, and only the delivery service those that encrypt handles", () => {
   expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
   expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
   expect(environmentOf("delivery")).toMatchObject({ HANDLE_KEYS: secrets.handleKeys });

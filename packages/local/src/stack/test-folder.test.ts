@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeTestFolder } from "./test-folder.ts";
 
-test("makeTestFolder removes folders with the same name prefix whose process has ended; it keeps folders of running processes and of other prefixes", () => {
+test("makeTestFolder removes folders of its prefix whose process has ended, and keeps those of running processes and other prefixes", () => {
   const base = mkdtempSync(join(tmpdir(), "postrider-folders-"));
   onTestFinished(() => rmSync(base, { recursive: true }));
   const running = [makeTestFolder("kafka", base), makeTestFolder("kafka-recovery", base)];

@@ -40,7 +40,7 @@ export function isInvalidGrant({ status, json }: PlatformAnswer): boolean {
 }
 
 export interface OAuthPlatform {
-  /** Of a refresh token that the account's owner entered; absent when not known. */
+  /** Lifetime of a refresh token that the account's owner entered; absent if not known. */
   readonly refreshLifetimeMs?: number;
   readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
@@ -138,7 +138,7 @@ async function exchange(
   return toExchangeResult(await platform.identify({ ...fetched.tokens, scopes }, signal));
 }
 
-/** For OAuth 2.0 with refresh tokens and one account per person. */
+/** Makes a connector for OAuth 2.0 with refresh tokens and one account per person. */
 export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
   return {
     connect: async (credentials, signal) => {

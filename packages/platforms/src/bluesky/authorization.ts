@@ -18,7 +18,7 @@ import {
   type OwnRepository,
 } from "./find-repository.ts";
 
-/** For tokens that do not state their own lifetime. */
+/** Assumed lifetime of tokens that do not state their own. */
 const ACCESS_TOKEN_MS = 120 * 60_000;
 const REFRESH_TOKEN_MS = 90 * 86_400_000;
 

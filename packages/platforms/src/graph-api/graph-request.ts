@@ -25,7 +25,7 @@ export interface GraphCall {
   readonly maxAnswerBytes?: number;
 }
 
-/** On Facebook; a comment on Instagram has at most 2,200 characters. */
+/** Limit of Facebook; a comment on Instagram has at most 2,200 characters. */
 export const MAX_COMMENT_LENGTH = 8_000;
 
 export function toGraphRequest(

@@ -42,7 +42,7 @@ async function readOne(
   return isMissing(answer) ? { kind: "missing" } : toStepFailure(answer, own);
 }
 
-/** Then the other objects can still be read. */
+/** Whether the answer is about one object, so that the other objects can still be read. */
 function isOfNode(read: NodeReading | Failure | NoAnswer): read is NodeReading {
   if (read.kind === "refused") return read.code === "content_rejected";
   return read.kind === "node" || read.kind === "missing";

@@ -69,7 +69,7 @@ describe("request bodies", () => {
     ],
     ["a body of bytes", bytesBody("video/mp4", source(["one", "two"])), "video/mp4", "onetwo"],
   ])(
-    "%s as the body of a platform request arrives complete, with its exact length in content-length",
+    "a platform request sends %s completely, with its exact length in content-length",
     async (_name, body, contentType, text) => {
       const url = await echo();
       const call = { method: "POST", url, body } as const;

@@ -16,7 +16,7 @@ export interface PlatformRequest {
    */
   readonly returnsTokens?: boolean;
   readonly maxAnswerBytes?: number;
-  /** For answers whose size strangers decide. Then `maxAnswerBytes` does not apply. */
+  /** Reads answers whose size strangers decide. With it, `maxAnswerBytes` does not apply. */
   readonly readBody?: (body: AsyncIterable<Uint8Array>) => Promise<string>;
 }
 
@@ -107,7 +107,7 @@ export function withUploadTime(baseMs: number, bytes: number): number {
  */
 export const MAX_VISIBLE_CALL_MS = 295_000;
 
-/** Its longest publishing call and the time to store the outcome. */
+/** Duration of the longest publishing call plus the time to store its outcome. */
 export const STOP_GRACE_MS = MAX_VISIBLE_CALL_MS + 5_000;
 
 export function visibleCallTime(baseMs: number, bytes: number): number {

@@ -88,7 +88,7 @@ function clocksAt() {
   return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
 }
 
-test("a publishing call may be sent until a twelfth of its maximum duration, but at most 5 s, has passed since its worker asked to record the start", () => {
+test("a publishing call may be sent within a twelfth of its maximum duration, at most 5 s, after its worker asked to record the start", () => {
   const { now, clocks } = clocksAt();
   const short = createSendGuard(clocks, 6_000);
   const long = createSendGuard(clocks, 600_000);

@@ -30,7 +30,7 @@ export type MetricsReading =
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
-      /** For the calls for all accounts of our app together. */
+      /** The limit applies to the calls for all accounts of our app together. */
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;

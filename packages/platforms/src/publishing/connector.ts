@@ -22,7 +22,7 @@ export interface PublishingConnector {
    * proved that the post is not on the platform.
    */
   readonly maxResends: number;
-  /** Before the publishing call, in order. */
+  /** Returns the steps before the publishing call, in order. */
   steps(publication: Publication): readonly PrepareStep[];
   /**
    * The files in the body of the publishing call; absent when the body contains none. The caller

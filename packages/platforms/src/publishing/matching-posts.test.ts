@@ -44,7 +44,7 @@ test("a platform post whose id proves that it is the published post is accepted 
   });
 });
 
-test("a person must decide whether a post that was found by its text is the published one when another Postrider post of the account has the same text", async () => {
+test("a person must decide whether a post found by its text is the published one if another Postrider post of the account has that text", async () => {
   const similar = { ...call(0, 0), hasSimilarPost: () => Promise.resolve(true) };
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, similar)).toMatchObject({
     kind: "cannot_tell",

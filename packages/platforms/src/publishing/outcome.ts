@@ -142,7 +142,7 @@ export function appLimitReached(
   return { ...limitReached(code, message, retryAfterMs), isOfApp: true };
 }
 
-/** For platforms whose protocol gives no further information. */
+/** Converts a missing answer for platforms whose protocol gives no further information. */
 export function toUnanswered(
   sent: Exclude<SendResult, PlatformAnswer>,
 ): NotSent | Failure | Unknown {

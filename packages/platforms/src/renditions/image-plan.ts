@@ -1,10 +1,10 @@
 import type { ImageRules } from "#src/rules.ts";
 
-/** Of the file that platforms receive when no rendition is needed. */
+/** Properties of the file that platforms receive when no rendition is needed. */
 export interface ImageFacts {
   readonly contentType: string;
   readonly bytes: number;
-  /** Of the upright image; null when it is not known. */
+  /** Width of the upright image; null if it is not known. */
   readonly width: number | null;
   readonly height: number | null;
   /** Number of frames, more than 1 for an animation; 0 when it is not known. */

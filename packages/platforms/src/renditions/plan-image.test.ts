@@ -205,7 +205,7 @@ const images = fc.record<ImageFacts>({
 const platforms = fc.constantFrom(...PLATFORM_IDS);
 const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 
-test("a planned rendition always complies with the rules of its platform, and planning the rendition again leaves it unchanged", () => {
+test("a planned rendition always complies with its platform's rules, and a second plan for the result changes nothing", () => {
   fc.assert(
     fc.property(platforms, images, fits, (platform, image, fit) => {
       const planned = planImage(image, rulesOf(platform), fit);

@@ -38,9 +38,12 @@ test.each<[PlatformId, Partial<VideoEncoding>, string[]]>([
   ["x", { fps: 12 }, ["original"]],
   ["x", { fps: 120 }, ["media_frame_rate"]],
   ["youtube", { codec: "mpeg4", audioCodec: "mp3", fps: 120 }, ["original"]],
-])("%s judges a video with the encoding %j", (platform, encoding, expected) => {
-  expect(codes(platform, encoding)).toEqual(expected);
-});
+])(
+  "planVideo decides for %s about a video with the encoding %j",
+  (platform, encoding, expected) => {
+    expect(codes(platform, encoding)).toEqual(expected);
+  },
+);
 
 test("the refusal of a frame rate states the rate and the limits", () => {
   expect(plan("tiktok", { fps: 12 })).toEqual({
@@ -63,7 +66,7 @@ test("a video whose encoding is not known is judged by its type only", () => {
 });
 
 test.each<PlatformId>(["telegram", "bluesky"])(
-  "%s receives a MOV with H.264 and AAC as an MP4, and refuses one whose streams an MP4 cannot have",
+  "planVideo for %s turns a MOV with H.264 and AAC into an MP4, and refuses one whose streams an MP4 cannot have",
   (platform) => {
     expect(codes(platform, {}, "video/quicktime")).toEqual(["remux"]);
     expect(codes(platform, { codec: "prores" }, "video/quicktime")).toEqual([

@@ -28,7 +28,7 @@ export interface YoutubeApp {
   readonly clientSecret: string;
 }
 
-/** Of a refresh token that is not used: six months. */
+/** Lifetime of an unused refresh token: six months. */
 const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
 
 function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {

@@ -80,7 +80,7 @@ test("strangers whose replies to a Bluesky post have the largest link cards do n
   expect(await find("3lbreply00039")).toMatchObject({ comment: { text: "reply 39" } });
 });
 
-test("of a Bluesky thread that is larger than Postrider reads the newest comments are listed, and a comment beyond them is not reported as missing", async () => {
+test("a Bluesky thread larger than Postrider reads is listed with its newest comments, and a comment beyond them is not reported as missing", async () => {
   cards = Array<number>(50).fill(RECORD_BYTES);
   const page = await list();
   expect(page.kind).toBe("page");

@@ -335,7 +335,7 @@ describe("Bluesky posts after a restore", () => {
     expect(await find(publication)).toMatchObject({ kind: "present", externalId });
   });
 
-  test("the Bluesky connector finds a post without text by its record key even if the database by mistake assigns the Bluesky post to another Postrider post", async () => {
+  test("the Bluesky connector finds a post without text by its record key, even if the database assigns it to another Postrider post by mistake", async () => {
     const publication = await createPublication([pngMedia(1)], "");
     const { handles } = await prepare(publication);
     await bluesky.publish(publication, handles, guard);

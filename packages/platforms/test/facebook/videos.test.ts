@@ -52,7 +52,7 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
   test.each([
     ["a MOV file of 9:16 and 10 seconds", "video/quicktime"],
     ["an MP4 file of 9:16 and 10 seconds", "video/mp4"],
-  ])(`${name}, %s is published as a reel`, async (_file, contentType) => {
+  ])(`the Facebook connector ${name} publishes %s as a reel`, async (_file, contentType) => {
     const video = toReel(mp4OfSize(720, 1280, contentType));
     const { outcome } = await settle(facebook, await createPublication(video));
     expect(outcome).toMatchObject({ kind: "present" });
@@ -65,7 +65,7 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
     ["an upright video of 3:4", 1080, 1440, 10_000],
     ["an upright video of unknown length", 720, 1280, null],
   ])(
-    `${name}, %s that Facebook keeps as a draft is not reported as published, and the error says what a reel needs`,
+    `the Facebook connector ${name} does not report %s kept as a draft as published, and says what a reel needs`,
     async (_file, width, height, durationMs) => {
       const video = mp4OfSize(width, height);
       video.durationMs = durationMs;
@@ -80,7 +80,7 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
     },
   );
 
-  test(`${name}, a video that is wider than high is published once`, async () => {
+  test(`the Facebook connector ${name} publishes a video that is wider than high once`, async () => {
     const { outcome, calls } = await settle(
       facebook,
       await createPublication(mp4OfSize(1280, 720)),
@@ -91,7 +91,7 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
   });
 
   test.each(VISIBLE_CALL_FAULTS)(
-    `${name}, a Facebook video is published once when its publishing call meets the simulated fault %s %o`,
+    `the Facebook connector ${name} publishes a video once when its publishing call meets the simulated fault %s %o`,
     async (mode, extra) => {
       await platform.addFault("publish", mode, extra);
       const { outcome } = await settle(facebook, await createPublication(mp4Media(50_000)));
@@ -135,7 +135,7 @@ test.each([
   ["video", mp4OfSize(1280, 720)],
   ["reel", toReel(mp4Media(50_000))],
 ])(
-  "Facebook's refusal of a %s because the app may not publish videos is a missing permission, although it has the code of an invalid parameter",
+  "Facebook's refusal of a %s by an app that may not publish videos is a missing permission, although its code means an invalid parameter",
   async (_kind, video) => {
     await platform.control("POST", "settings", { facebookVideos: "refused" });
     const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));

@@ -61,7 +61,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     expect(await read(account, [postId])).toEqual({ [postId]: { kind: "metrics", metrics: all } });
   });
 
-  test(`the ${login} connector reads the metrics of 25 posts with 25 calls, which use no more of the call budget than the unit with which the reading began`, async () => {
+  test(`the ${login} connector reads the metrics of 25 posts with 25 calls, which use only the unit of the call budget with which the reading began`, async () => {
     const { account, postId } = await createPost();
     const ids = [postId];
     while (ids.length < metrics.maxPosts) ids.push(await site.publish(account, `${ids.length}`));

@@ -257,7 +257,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     ).toEqual({ kind: "missing" });
   });
 
-  test("when a rate limit keeps Facebook from showing a comment, the Facebook connector looks at the comment again after the time that Facebook states", async () => {
+  test("when a rate limit hides a comment's state, the Facebook connector looks at it again after the time that Facebook states", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Price?" });

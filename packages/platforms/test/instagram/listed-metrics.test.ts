@@ -89,7 +89,7 @@ test("an Instagram post does not count as missing when neither it nor the list o
   expect(await read(account, [id])).toMatchObject({ readings: { [id]: { kind: "failed" } } });
 });
 
-test("an Instagram post on the second page of the list of posts does not count as missing when Instagram answers the call for another listed post with HTTP 500", async () => {
+test("an Instagram post on the second page of the list does not count as missing if Instagram answers for another listed post with HTTP 500", async () => {
   const account = await site.createAccount();
   const oldest = await createPost(account);
   let newest = "";

@@ -34,7 +34,7 @@ describe("publishing with an Instagram Page token that may not read containers a
     ["a video", [mp4Media(300_000)], 130_000],
     ["a carousel with a video", [jpegMedia(1), mp4Media(300_000)], 140_000],
   ])(
-    "%s is published once on Instagram with an unreadable container, and the list of posts gives the permalink",
+    "the Instagram connector publishes %s once although its container is unreadable, and takes the permalink from the list of posts",
     async (_name, media, maxWaitMs) => {
       const publication = await createPublication(media);
       const { handles, failure, waits } = await platform.prepare(instagram, publication, {

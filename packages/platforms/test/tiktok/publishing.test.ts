@@ -450,7 +450,7 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector does not take an older photo post, a photo post that belongs to another Postrider post or one of two equal photo posts as the published post", async () => {
+  test("the TikTok connector does not take an older photo post, one of another Postrider post, or one of two equal ones as the published post", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
@@ -570,7 +570,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and reports that it cannot tell the outcome when TikTok refuses the check", async () => {
+  test("the TikTok connector repeats a status check that TikTok does not answer, and reports an unknown outcome if TikTok refuses the check", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [

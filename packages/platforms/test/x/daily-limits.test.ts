@@ -24,7 +24,7 @@ async function publishThree(settings: object): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-test("after the limit of 24 hours of a user of X is used up, a post is refused for the user's account alone until the limit ends, and the timeline is not read", async () => {
+test("when a user's 24-hour quota at X is used up, posts of that account alone are refused until it resets, and the timeline is not read", async () => {
   const [first, second, third] = await publishThree({ xUserPostsPerDay: 1 });
   expect(first).toMatchObject({ kind: "published" });
   expect(second).toMatchObject({ kind: "retryable", code: "platform_quota", isLimit: true });

@@ -265,7 +265,7 @@ describe("YouTube's answers", () => {
     });
   });
 
-  test("a post that meets the project's limit of uploads waits with all channels until midnight in California, and a post that meets the channel's limit waits for six hours", async () => {
+  test("YouTube's upload limit of the project stops all channels until midnight in California, and that of a channel stops the channel for six hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
@@ -415,7 +415,7 @@ describe("an unknown outcome on YouTube", () => {
     }
   });
 
-  test("the YouTube connector searches for the video of an ended upload session after 5, 30 and 120 minutes and then reports that it cannot tell the outcome", async () => {
+  test("the YouTube connector searches for the video of an ended upload session after 5, 30 and 120 minutes, then reports an unknown outcome", async () => {
     const [publication, handles] = await lose("drop_before");
     const lost = forget(handles);
     const callUntil = new Date();

@@ -10,7 +10,7 @@ const ROLLING_DAY = text(
   "{name}에서는 최근 24시간의 게시물 수를 셉니다. 가장 오래된 게시물이 빠질 때까지 기다린 뒤 {repeat}.",
 );
 
-/** For the platforms whose advice differs from the general one, here and below. */
+/** Advice for the platforms where it differs from the general one, here and below. */
 const CONTENT_REMEDIES: PlatformTexts = {
   tiktok: text(
     "Change what the message names and publish a new post to this account; a retry would send the same content. GET /accounts/{id}/settings lists in `available` what TikTok offers this account.",

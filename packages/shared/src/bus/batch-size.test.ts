@@ -13,7 +13,7 @@ test.each([
     "CONNECTION_CLOSED",
     15_000,
   ],
-])("%s halves the next batch, down to one record", (_what, code, tookMs) => {
+])("after %s, the next batch has half as many records, down to one", (_what, code, tookMs) => {
   const size = new BatchSize();
   const seen: number[] = [];
   for (let failure = 0; failure < 9; failure += 1) {
@@ -27,7 +27,7 @@ test.each([
   ["a connection that was lost at once", withCode("CONNECTION_CLOSED"), 100],
   ["a database that refuses connections", withCode("ECONNREFUSED"), 6_000],
   ["an error of the handler", new Error("broken"), 6_000],
-])("%s does not change the size of batches", (_what, error, tookMs) => {
+])("after %s, the size of batches stays the same", (_what, error, tookMs) => {
   const size = new BatchSize();
   size.failed(error, 200, tookMs);
   expect(size.records).toBe(200);

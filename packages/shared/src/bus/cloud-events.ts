@@ -45,7 +45,7 @@ export function eventTimeOf(record: BusRecord): Date | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
-/** By this process's clock; infinite without a time. */
+/** Age of an event by this process's clock; infinite if the event has no time. */
 export function eventAgeMs(record: BusRecord, now: number): number {
   const at = eventTimeOf(record);
   return at === undefined ? Number.POSITIVE_INFINITY : now - at.getTime();

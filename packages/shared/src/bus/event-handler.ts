@@ -9,7 +9,7 @@ export interface IncomingEvent<T extends DescMessage> {
   /** The same when the bus delivers the event again. */
   readonly id: string;
   readonly message: MessageShape<T>;
-  /** By the producer's database; the same at each delivery. Undefined only from other producers. */
+  /** Time of the producer's database, equal at each delivery. Only other producers leave it out. */
   readonly recordedAt: Date | undefined;
   /** The request that caused the event; passed on to everything that the handler does. */
   readonly cause: Cause;

@@ -6,7 +6,7 @@ import { toServiceError } from "#src/errors/connect.ts";
 import type { OwnIdentity } from "#src/identity/settings.ts";
 import { createIdentitySource } from "#src/identity/token-source.ts";
 
-/** Of one process to one service; further calls wait. */
+/** Maximum number of open calls of one process to one service. Further calls wait. */
 export const MAX_CALLS_IN_FLIGHT = 64;
 
 /**

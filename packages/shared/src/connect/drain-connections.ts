@@ -11,7 +11,7 @@ const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
 /** Clients that still connect come through a load balancer that ignores `/readyz`. */
 const MAX_CHECKS = 200;
-/** Then connections on which no request has arrived are closed. */
+/** Number of checks after which connections without a request are closed. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /** Remaining clients have not sent a whole request, or not read the whole answer. */
 const DISCONNECT_MS = 21_000;

@@ -73,7 +73,7 @@ const startLean = () =>
   createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, identity: identitySource });
 
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
-  "for the post id %s, which selects the server's answer, Postrider's lean RPC transport returns the same result or error as Connect's client",
+  "Postrider's own RPC transport returns the same result or error as Connect's client for the server's answer to the post id %s",
   async (id) => {
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     expect(await outcome(startLean(), id)).toEqual(await outcome(stock, id));
@@ -183,7 +183,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because the RPC client repeats only RPCs that are safe to repeat",
+  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because only safe RPCs are repeated",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

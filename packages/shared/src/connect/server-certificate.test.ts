@@ -61,7 +61,7 @@ async function call(port: number | undefined, ca: string | undefined): Promise<u
     );
 }
 
-test("an RPC over TLS succeeds only if the caller trusts the authority of the service's certificate, and the service loads a renewed certificate without a restart", async () => {
+test("an RPC over TLS succeeds only if the caller trusts the certificate's authority, and a renewed certificate is loaded without a restart", async () => {
   await using service = await start();
   expect(await call(service.port, first.certificate)).toBe("p");
   expect(await call(service.port, undefined)).toBe("failed");

@@ -18,7 +18,7 @@ import { readCertificate, watchCertificate, type CertificateFiles } from "./serv
 /** Connect's plugin refuses an RPC with a longer timeout. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Then the connection is closed. Uploads may take longer; see `long-transfers.ts`. */
+/** After this time the connection is closed. Uploads may take longer; see `long-transfers.ts`. */
 const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
 /** How often Node searches for requests that have not arrived in time. */

@@ -4,7 +4,7 @@ import { createGauge } from "#src/telemetry/metrics.ts";
 import { DeploymentGuard, describeHold } from "./guard.ts";
 import type { Ownership } from "./ownership.ts";
 
-test("when the data in the database belongs to another deployment, the deployment guard reports this to its caller, sets its gauge and logs one line per change", async () => {
+test("when the data belongs to another deployment, the deployment guard tells its caller, sets its gauge and logs one line per change", async () => {
   const lines: { level: string; msg: string; reason?: string }[] = [];
   const answers: Ownership[] = [
     { kind: "own" },
@@ -50,7 +50,7 @@ test("when the data in the database belongs to another deployment, the deploymen
   ]);
 });
 
-test("a deployment guard that is asked many times per second reads the database once a second, and does not hold data that was restored in its own deployment", async () => {
+test("a deployment guard reads the database at most once a second, and does not hold data that was restored in its own deployment", async () => {
   let reads = 0;
   let ownership: Ownership = { kind: "foreign", reason: "system_identifier" };
   const createGuard = () =>

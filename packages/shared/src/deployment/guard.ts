@@ -35,7 +35,7 @@ export class DeploymentGuard {
     return ownership.kind === "own";
   }
 
-  /** By what was read within the last second. Data restored in its own deployment is not held. */
+  /** Decides by a read of the last second. Data restored in its own deployment is not held. */
   async isHeld(): Promise<boolean> {
     if (performance.now() - this.#readAt >= RECENT_MS) await this.isOwn();
     return this.#reported !== undefined;

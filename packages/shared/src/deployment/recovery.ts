@@ -28,7 +28,7 @@ export async function adoptData(
   });
 }
 
-/** Of a service without further state. */
+/** Makes the recovery RPCs of a service that has no state outside of its database. */
 export function createRecoveryService({
   sql,
   deploymentId,

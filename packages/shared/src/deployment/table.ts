@@ -26,7 +26,7 @@ export function currentPlace(sql: ISql): Fragment {
     from pg_control_system()`;
 }
 
-/** For a query that names the table `deployment` as `d`. */
+/** SQL condition for a query that names the table `deployment` as `d`. */
 export function isOwnData(sql: ISql, deploymentId: string): Fragment {
   return sql`
     (d.deployment_id = ${deploymentId}
@@ -79,7 +79,7 @@ export async function readOwnership(
   return { kind: "own" };
 }
 
-/** Of concurrent calls, one does so. False when the data belongs to this deployment already. */
+/** One of several concurrent calls adopts. Returns false if this deployment owns the data. */
 export async function adoptDeployment(
   sql: ISql,
   deploymentId: string,

@@ -14,7 +14,7 @@ export interface Finding {
 /** If the check throws an error, its finding is `failed`. */
 export interface DiagnosticCheck {
   readonly name: string;
-  /** For an error that the check throws. */
+  /** Advice for an error that the check throws. */
   readonly remedy: string;
   readonly guide?: string;
   readonly run: (signal: AbortSignal) => Promise<Omit<Finding, "name">>;
@@ -54,7 +54,7 @@ function rejectAfter(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** By its code when the message is empty, as that of a driver's error may be. */
+/** Uses the error's code if its message is empty, as that of a driver's error may be. */
 function describe(error: Error): string {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return error.message === "" ? code || error.name : error.message;

@@ -49,7 +49,7 @@ export function mapServerError(error: unknown, rpc: string, logger: Logger): Con
   return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
 }
 
-/** For RPCs that Connect's own server answers. */
+/** Makes the interceptor for RPCs that Connect's own server answers. */
 export function createServerErrorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
     try {

@@ -504,7 +504,7 @@ test("requests to a private address and to a closed port fail with the same mess
   expect([...messages]).toEqual(["the address cannot be reached"]);
 });
 
-test("the private address that the tests of the outbound client use accepts connections, so a refused connection in these tests was refused by the client", async () => {
+test("the private address in the outbound client's tests accepts connections, so a refusal in these tests is the client's", async () => {
   const { port } = await serve((_request, response) => response.end(), PRIVATE);
   const socket = connect(port, PRIVATE);
   await once(socket, "connect");

@@ -31,7 +31,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface OutboundAnswer extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** After redirects. */
+  /** Final URL after redirects. */
   readonly url: URL;
   /** Not decoded. It can be read once; reading may throw OutboundError. */
   readonly body: AsyncIterable<Uint8Array>;

@@ -19,12 +19,12 @@ interface PortRange {
   readonly to: number;
 }
 
-/** For URLs that customers provide. */
+/** Rules for requests to URLs that customers provide. */
 export interface OutboundRules {
   readonly allow: readonly AllowedAddress[];
   /** For example the operator's own public addresses. */
   readonly deny?: readonly Network[];
-  /** Of public addresses; empty: every port. */
+  /** Allowed ports of public addresses. Empty: every port. */
   readonly ports?: readonly PortRange[];
 }
 

@@ -8,7 +8,7 @@ const V6_PARTS_OF_A_NETWORK = 4;
 /** With a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?$/i;
 
-/** Of IPv6 the first 64 bits, because the owner has that network. Short, whatever the input. */
+/** An IPv6 address is cut to its first 64 bits, the owner's network. The result is always short. */
 export function networkOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;
   const [, v6, v4] = WITH_PORT.exec(address) ?? [];

@@ -105,7 +105,7 @@ test.each([
   ["an RPC as JSON", "POST", `/${PostService.typeName}/GetPost`, "application/json"],
   ["a request that is not an RPC", "GET", "/bytes", undefined],
 ])(
-  "a service that does not accept the identity token of %s closes the connection, so that the caller's next request can reach another process of the service",
+  "a service that rejects the identity token of %s closes the connection, so that the next request can reach another process",
   async (_, method, path, contentType) => {
     const send = async (identity: Readonly<Record<string, string>>) => {
       const type = contentType === undefined ? {} : { "content-type": contentType };
@@ -199,7 +199,7 @@ test("an identity token is refused if it is forged, names another process, uses 
   expect(await check("x".repeat(2_000), NOW)).toContain("the token is too long");
 });
 
-test("a calling process signs one identity token per 2.5 minutes, uses the old token until the new one is signed, and signs again when its clock is set back", async () => {
+test("a caller signs an identity token every 2.5 minutes, uses the old one until then, and signs again when its clock is set back", async () => {
   let at = NOW;
   const source = createIdentitySource(identities.of("gateway"), "posts", () => at);
   const first = await source();

@@ -64,7 +64,7 @@ export function toIdentity(name: string, texts: readonly string[]): OwnIdentity 
   return rest.length < others.length ? undefined : { name, keys: [first, ...rest] };
 }
 
-/** Until `loadConfig` reports that the key is missing. */
+/** Stands in for the key until `loadConfig` reports that it is missing. */
 const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
 
 const TRUSTED_ENTRY = /^([a-z]+(?:-[a-z]+)*):(.+)$/;

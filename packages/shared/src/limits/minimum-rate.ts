@@ -8,7 +8,7 @@ export interface MinimumRate {
 /** The rate of a slow mobile connection. */
 export const TRANSFER_RATE: MinimumRate = { bytesPerSecond: 16_000, stallMs: 60_000 };
 
-/** At the minimum rate. */
+/** Returns how long a transfer takes at the minimum rate. */
 export function longestTransferMs(bytes: number, rate: MinimumRate = TRANSFER_RATE): number {
   return rate.stallMs + (bytes * 1000) / rate.bytesPerSecond;
 }

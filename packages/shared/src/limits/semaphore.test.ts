@@ -142,7 +142,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("abort" as const), nth: fc.nat(20) }),
 );
 
-test("whatever the order of requests, releases and aborts, a semaphore keeps its limits, leaves no permit unused and grants every request that is not aborted", async () => {
+test("in any order of requests, releases and aborts, a semaphore keeps its limits, leaves no permit unused and grants all unaborted requests", async () => {
   const limits = { total: 7, perKey: 4, maxWaiting: Infinity };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -232,7 +232,7 @@ test("a permit request is granted only if each share that it counts towards has 
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("a permit request that waits because one of its shares is full does not delay requests that do not count towards the full share, even if they count towards another share of the waiting request", async () => {
+test("a permit request that waits for a full share does not delay requests that do not count towards that share", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });

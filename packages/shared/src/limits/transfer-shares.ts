@@ -4,7 +4,7 @@ import type { Share } from "#src/limits/semaphore.ts";
 /** To whom a transfer counts, as far as they are known. */
 export interface TransferOwner {
   readonly workspaceId?: string;
-  /** Of a client without an API key. All addresses of an IPv6 /64 network count as one. */
+  /** Address of a client without an API key. All addresses of an IPv6 /64 network count as one. */
   readonly address?: string;
   /** Each grant allows one transfer at a time. */
   readonly grant?: string;

@@ -19,7 +19,7 @@ export interface PassOptions {
 /** What earlier passes leave to the next one. A pass is one transaction. */
 export interface PassInput {
   readonly floor: number;
-  /** In the first request that the pass sends. */
+  /** Number of rows in the first request of the pass. */
   readonly requestRows: number;
   /** The transaction that sent them ended before the answer. */
   readonly stored: readonly OutboxRow[];
@@ -37,7 +37,7 @@ export type PassResult =
     };
 
 const MAX_ROWS = 500;
-/** Of one transaction, so that it stays within its deadline. */
+/** Maximum size of one transaction, so that it stays within its deadline. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
 

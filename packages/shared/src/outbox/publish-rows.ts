@@ -16,9 +16,9 @@ export interface PublishOptions {
   readonly service: string;
   readonly topicOf: (type: string) => string;
   readonly logger: Logger;
-  /** In the first request of one pass. */
+  /** Number of rows in the first request of a pass. */
   readonly requestRows: number;
-  /** Then the pass ends, and its unanswered request stays open. */
+  /** After this time without an answer the pass ends, and its request stays open. */
   readonly publishTimeoutMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface OpenRequest {
 export interface PublishResult {
   /** Stored or parked: they may be deleted from the outbox. */
   readonly done: readonly OutboxRow[];
-  /** Of the next request: twice as many after a success, half as many after a failure. */
+  /** Rows in the next request: twice as many after a success, half as many after a failure. */
   readonly requestRows: number;
   /** Why rows are not in `done`. */
   readonly failure?: PublishFailure;
@@ -44,7 +44,7 @@ export interface PublishFailure {
   readonly open?: OpenRequest;
 }
 
-/** Of one request; further events are sent in the next one. */
+/** Maximum number of events per request. Further events are sent in the next one. */
 export const MAX_REQUEST_ROWS = 500;
 /** The Kafka bus splits larger requests. */
 const MAX_REQUEST_BYTES = 512 * 1024;
@@ -136,7 +136,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RefusedRecordsError;
 }
 
-/** Not before the deadline of the relay's transaction. */
+/** The bus did not answer before the deadline of the relay's transaction. */
 class NoAnswerError extends Error {
   override name = "NoAnswerError";
 }

@@ -8,7 +8,7 @@ import { isInfrastructureError } from "#src/postgres.ts";
 import { type Loop, startLoop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/** Then the events are sent again. The Kafka client ends its own attempt before that. */
+/** After this time the events are sent again. The Kafka client ends its own attempt earlier. */
 const MAX_OPEN_MS = 30_000;
 
 /**
@@ -64,7 +64,7 @@ const POLL_MS = 200;
 /** It may have read the outbox before this process committed its events. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
-/** While the data belongs to another deployment that may use the same bus. */
+/** Pause while the data belongs to another deployment that may use the same bus. */
 const HELD_MS = 1_000;
 const MEASURE_MS = 5_000;
 /** How often the relay tries to raise the floor. */

@@ -80,7 +80,7 @@ async function takeKey(
   return taken.length > 0;
 }
 
-/** For example for an idempotency key that another transaction has taken. */
+/** Whether a wait for a lock timed out, for example for an idempotency key in use. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "55P03";
 }

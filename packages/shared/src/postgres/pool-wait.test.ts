@@ -40,7 +40,7 @@ test("a probe statement that failed no longer counts as waiting for a database c
   expect(wait.isTooLong()).toBe(false);
 });
 
-test("at most ten probe statements a second measure the wait for a database connection, and none is sent while no request asks how long the wait is", async () => {
+test("at most ten probe statements a second measure the wait for a database connection, and none while no request asks for it", async () => {
   let count = 0;
   const wait = new PoolWait(() => {
     count += 1;

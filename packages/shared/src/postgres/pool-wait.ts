@@ -1,9 +1,9 @@
-/** While requests arrive. */
+/** Interval of probes while requests arrive. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
 /** A probe that waits longer means overload. */
 const MAX_WAIT_MS = 500;
-/** Then another probe is sent, because the driver may have lost the first answer. */
+/** After this time another probe is sent, because the driver may have lost the first answer. */
 const MAX_PROBE_MS = 15_000;
 
 /**
@@ -24,7 +24,7 @@ export class PoolWait {
     this.#probe = probe;
   }
 
-  /** For at least half a second, still without an answer. */
+  /** Whether a probe has been without an answer for at least half a second. */
   isTooLong(): boolean {
     if (this.#timer === undefined && performance.now() - this.#sentAt >= PROBE_EVERY_MS)
       this.#send();

@@ -79,7 +79,7 @@ async function grantAuditColumns(
   for (const { statement } of statements) await tx.unsafe(statement);
 }
 
-/** On everything that the migration role has created in the schema and will create. */
+/** Grants rights on everything that the migration role has created or will create in the schema. */
 export async function grantRuntime(
   tx: TransactionSql,
   schema: string,

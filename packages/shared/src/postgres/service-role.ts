@@ -22,7 +22,7 @@ export function toScramVerifier(password: string, salt: Buffer = randomBytes(16)
 }
 
 export interface ServiceRole {
-  /** Of the service and of its schema. */
+  /** Name of the service and of its schema. */
   readonly service: string;
   /** Processes connect with the runtime role, which owns nothing. */
   readonly password: string;

@@ -21,7 +21,7 @@ export interface Health {
   readonly checks: Map<string, Check>;
   /** Facts for the answer of `/readyz`, by name. A note that returns undefined is left out. */
   readonly notes: Map<string, () => string | undefined>;
-  /** Then RPCs are refused. */
+  /** While it returns true, RPCs are refused. */
   isOverloaded(): boolean;
   drain(): void;
   isDraining(): boolean;
@@ -56,7 +56,7 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
-/** Since a process last looked for work. */
+/** Maximum time since a process last looked for work. */
 const MAX_LOOK_AGE_MS = 10_000;
 
 /** `work`: a plural noun. */

@@ -18,7 +18,7 @@ export function instanceName({ service, port }: Listener): string | undefined {
   return port === 0 ? undefined : `postrider-${service}@${hostname()}:${port}`;
 }
 
-/** For columns that name the owner of a lease. */
+/** Returns the id of this process for columns that name the owner of a lease. */
 export function instanceId(listener: Listener): string | undefined {
   const name = instanceName(listener);
   return name === undefined ? undefined : deriveId(name);

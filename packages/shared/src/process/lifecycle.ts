@@ -1,6 +1,6 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Then the process exits with 1. Delivery has its own, because it waits for platforms. */
+/** After this time the process exits with 1. Delivery has its own, as it waits for platforms. */
 export const GRACE_MS = 24_000;
 
 /** Disposing stops it. */

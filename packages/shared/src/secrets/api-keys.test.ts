@@ -51,7 +51,7 @@ test("an API key with one changed character is invalid", () => {
 });
 
 test.each(["", "pr_live_", ZEROS.slice(0, -1), `${ZEROS}0`, ` ${ZEROS}`, `${ZEROS}\n`])(
-  "%j is not an API key",
+  "isApiKey rejects %j",
   (text) => {
     expect(isApiKey(text)).toBe(false);
   },

@@ -42,7 +42,7 @@ export function hashApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** By which people recognise a key. */
+/** Returns the first characters of a key, by which people recognise it. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, SHOWN_CHARACTERS);
 }

@@ -44,7 +44,7 @@ const VERSION = 1;
 const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 
-/** From secrets that all replicas share, so that each reads the cursors of the others. */
+/** Derives keys from secrets that all replicas share, so that each reads the others' cursors. */
 export function deriveCursorKeys(
   service: string,
   [first, ...others]: readonly [string, ...string[]],

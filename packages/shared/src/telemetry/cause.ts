@@ -34,7 +34,7 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/** For work that an earlier request caused; new if that is unknown. */
+/** Returns the context of the request that caused the work, or a new one if it is unknown. */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),

@@ -6,7 +6,7 @@ export interface RequestOrigin {
   readonly keyId?: string | undefined;
   /** User and computer of an operator, as the tool says; nothing proves it. */
   readonly person?: string | undefined;
-  /** Of the client, or of the process that called when no client did. */
+  /** Address of the client, or of the calling process if no client called. */
   readonly address?: string | undefined;
 }
 

@@ -52,7 +52,7 @@ function build([begin, unit, end]: GrowingText, length: number): string {
   return begin + unit.repeat(Math.max(1, Math.floor(length / unit.length))) + end;
 }
 
-/** Of several, because compilation and other work only make one longer. */
+/** Returns the shortest of several runs, because compilation and other work only add time. */
 function measureMs(run: (text: string) => unknown, text: string): number {
   let shortest = Infinity;
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {

@@ -10,7 +10,7 @@ interface Blob {
   readonly size: number;
   /** Absent when the blob is neither an image nor a video. */
   readonly media?: PostedMedia | undefined;
-  /** From then on, records can reference the blob. */
+  /** Time of the upload, from which records can reference the blob. */
   readonly uploadedAt: number;
   /** The simulated server never deletes a blob that a record has referenced. */
   readonly isUsed: boolean;

@@ -94,7 +94,7 @@ test("GET /_control/secrets lists every issued secret, and the request log conta
   expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
 
-test("the simulator's request log contains the operation and account of each platform call, and whether the platform carried the call out or refused it", async () => {
+test("the simulator's request log says for each call its operation and account, and whether the platform carried it out", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await tweet(simulator, account, { text: "hello" });

@@ -36,7 +36,7 @@ const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
 
 const INSIGHTS = { scope: "read_insights", metrics: METRICS };
 
-/** Only of the Page's own posts. */
+/** Returns insights of the Page's own posts only. */
 function insightsOf(network: FacebookNetwork, graphCall: GraphCall, postId: string): Expansion {
   const field = insightsField(network, graphCall, postId, INSIGHTS);
   return (asked) =>

@@ -47,7 +47,7 @@ test("under a fault rule of the kind `drop_after_commit`, the simulated platform
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("under a fault rule of the kind `commit_late`, the simulated platform closes the connection at once and publishes the post after the delay of the rule", async () => {
+test("under a fault rule `commit_late`, the simulated platform closes the connection at once and publishes the post after the rule's delay", async () => {
   await addFault({ mode: "commit_late", delayMs: 150 });
   const startedAt = performance.now();
   await expect(publish("one")).rejects.toThrow("fetch failed");
@@ -67,7 +67,7 @@ test("resetting the simulator deletes the platform calls that a fault rule of th
   expect(await simulator.visibleTexts("x")).toEqual(["two"]);
 });
 
-test("under a fault rule of the kind `status_after_commit`, the simulated platform publishes the post and answers with the HTML error page of a proxy", async () => {
+test("under a fault rule `status_after_commit`, the simulated platform publishes the post and answers with a proxy's HTML error page", async () => {
   await addFault({ mode: "status_after_commit", status: 429 });
   const answer = await publish("one");
   expect(answer.status).toBe(429);
@@ -77,7 +77,7 @@ test("under a fault rule of the kind `status_after_commit`, the simulated platfo
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("under a fault rule of the kind `status`, the simulated platform answers with the status of the rule, in its own error format, and does not publish the post", async () => {
+test("under a fault rule `status`, the simulated platform answers with the rule's status in its own error format, and publishes nothing", async () => {
   await addFault({ mode: "status", status: 402 });
   await addFault({ mode: "status", status: 429 });
   const poor = await publish("one");
@@ -97,7 +97,7 @@ test("under a fault rule of the kind `refuse`, the simulated platform answers wi
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("under a fault rule of the kind `delay`, the simulated platform publishes the post at once and answers later, and the request log shows the request as pending until then", async () => {
+test("under a fault rule `delay`, the simulated platform publishes at once and answers later, and its request log shows `pending` until then", async () => {
   await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);

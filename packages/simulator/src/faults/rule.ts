@@ -75,7 +75,7 @@ export interface Plan {
    * page with the status of the fault rule · `close`: no response.
    */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
-  /** Before the answer; for a call that is carried out late, before it is carried out. */
+  /** Delay before the answer or, for a call that is carried out late, before its execution. */
   readonly holdMs: number;
   readonly status: number;
 }

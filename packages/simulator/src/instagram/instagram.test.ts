@@ -199,7 +199,7 @@ test("a simulated Instagram carousel shows its images and videos in the order of
   ]);
 });
 
-test("the simulated Instagram refuses a carousel with 1 or 11 child containers, with a repeated or unknown child container, or with a container that was not created for a carousel", async () => {
+test("the simulated Instagram refuses a carousel of 1 or 11 children, or with a repeated, unknown or unsuitable child container", async () => {
   const parts = [];
   for (let index = 0; index < 11; index += 1) parts.push(idOf(await createPart()));
 
@@ -348,7 +348,7 @@ test("the simulated Instagram lists an account's posts newest first, in pages, w
   expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
 });
 
-test("while a stale_reads fault rule exists, the simulated Instagram returns the status that a container had earlier, and the list of posts as it was earlier", async () => {
+test("while a stale_reads fault rule exists, the simulated Instagram returns an earlier container status and an earlier list of posts", async () => {
   const container = idOf(await createImage());
   await advance(60_000);
   await publish(container);

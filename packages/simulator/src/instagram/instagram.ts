@@ -54,7 +54,7 @@ const ENDPOINTS: readonly GraphEndpoint<InstagramNetwork>[] = [
   on("POST /:id", ["hide"], hideComment, COMMENTING),
 ];
 
-/** Of the host for Facebook Login only. */
+/** Endpoints that exist only on the host for Facebook Login. */
 const FACEBOOK_LOGIN_ENDPOINTS: readonly GraphEndpoint<InstagramNetwork>[] = [
   REVOKE_GRANT,
   on("DELETE /:id", ["delete"], deleteNode, { scope: "instagram_manage_contents" }),

@@ -44,7 +44,7 @@ export function apiAnswer(data: unknown): Reply {
   return { status: 200, body: { data, error: { code: "ok", message: "", log_id: logId() } } };
 }
 
-/** Of a resource, the fields that the call asks for. */
+/** Returns the fields of a resource that the call asks for. */
 export function pickFields(
   { query }: Call,
   resource: Readonly<Record<string, unknown>>,

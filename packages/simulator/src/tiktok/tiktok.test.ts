@@ -76,7 +76,7 @@ async function publishVideo(bytes: Buffer, info: object = VIDEO): Promise<Body |
 }
 
 describe("TikTok video uploads", () => {
-  test("a simulated TikTok video is visible after its last chunk; its status says 1.2 s later that it is published, and its post id is returned another 1.5 s later", async () => {
+  test("a simulated TikTok video is visible after its last chunk, has the status published 1.2 s later and a post id another 1.5 s later", async () => {
     const bytes = mp4Bytes(11 * MIB, 7);
     const { body } = await init(bytes.length, 5 * MIB, 2);
     const { publish_id: id, upload_url: url } = body["data"] ?? {};
@@ -161,7 +161,7 @@ describe("TikTok video uploads", () => {
     expect(errorOf(await init(65 * MIB, 10 * MIB, 6))).toEqual([200, "ok"]);
   });
 
-  test("the simulated TikTok accepts the chunks of an upload only in order and with their announced lengths, and refuses a chunk that is sent with a token or with another content type", async () => {
+  test("the simulated TikTok accepts upload chunks only in order, with the announced lengths and content type, and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     const { body } = await init(total, 5 * MIB, 2);
@@ -339,7 +339,7 @@ describe("TikTok creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and refuses public posts of an app that TikTok has not audited", async () => {
+  test("the simulated TikTok restricts creators named `private…` or `short…`, and refuses public posts of an unaudited app", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -488,7 +488,7 @@ describe("TikTok faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("under a fault rule of the kind `status`, the simulated TikTok answers upload calls with the status alone and API calls also with an error body of TikTok", async () => {
+  test("under a fault rule `status`, the simulated TikTok answers upload calls with the status alone, and API calls also with TikTok's error body", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });

@@ -44,7 +44,7 @@ export interface ReceivedMedia extends PostedMedia, DetectedMedia {
 }
 
 const MAX_KEPT_BYTES = 64_000_000;
-/** Of a larger file, the type and size are looked for in these first bytes. */
+/** Number of first bytes of a larger file that are searched for its type and size. */
 const HEAD_BYTES = 256 * 1024;
 
 /** One variable is enough, because handlers are synchronous. */

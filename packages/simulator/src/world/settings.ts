@@ -14,7 +14,7 @@ const NUMBERS = {
    * documented division.
    */
   tiktokWholeVideoBytes: 64_000_000,
-  /** For one account; Meta allows 4,800 for each engaged user. */
+  /** Quota of one account; Meta allows 4,800 for each engaged user. */
   graphCallsPerDay: 4800,
   /** X's help pages say 2,400. */
   xUserPostsPerDay: 2400,

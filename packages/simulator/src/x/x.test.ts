@@ -153,7 +153,7 @@ test("the simulated X lets only the author delete a tweet, and answers a second 
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when the setting quotas is off", async () => {
+test("the simulated X refuses the 101st tweet within 15 minutes and says when the limit resets, unless the setting `quotas` is off", async () => {
   for (let index = 0; index < 100; index += 1) await publish(`tweet ${index}`);
 
   const answer = await publish("one too many");
@@ -169,7 +169,7 @@ test("the simulated X refuses the 101st tweet within 15 minutes and states when 
   expect((await publish("next window")).status).toBe(201);
 });
 
-test("the simulated X refuses a tweet above the limit of 24 hours of the user or of the app, with the headers of that limit, and every call after the usage cap", async () => {
+test("the simulated X refuses tweets above the 24-hour limit of the user or app, with that limit's headers, and every call after the usage cap", async () => {
   await simulator.control("/settings", { xUserPostsPerDay: 1, xAppPostsPerDay: 2 });
   expect((await publish("one")).headers.get("x-user-limit-24hour-remaining")).toBe("0");
   const user = await publish("two");

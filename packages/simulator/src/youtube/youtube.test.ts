@@ -229,7 +229,7 @@ test("the simulated YouTube accepts a title of 100 characters, a description of 
   expect((await begin(withSnippet(snippet))).status).toBe(200);
 });
 
-test("the simulated YouTube refuses to start an upload session with a wrong header or a wrong value of the parameter `part` or `uploadType`, and names the reason", async () => {
+test("the simulated YouTube refuses an upload session with a wrong header, `part` or `uploadType`, and names the reason", async () => {
   const resumable = "uploadType=resumable&part=snippet,status";
   const answers = [
     await begin(VIDEO, { query: "uploadType=resumable&part=snippet" }),
@@ -290,7 +290,7 @@ test("the simulated YouTube lists a channel's uploads in pages, newest first, an
   expect((await list("&pageToken=nonsense")).status).toBe(400);
 });
 
-test("the simulated YouTube finishes the processing of a video after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
+test("the simulated YouTube finishes processing a video after a delay, and never shows readers a file that is not a video", async () => {
   const good = await upload(mp4Bytes(1000));
   const bad = await upload(Buffer.alloc(1000, "nonsense"));
   const statuses = async () =>

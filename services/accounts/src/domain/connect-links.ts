@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Of the connect link, the browser cookie, the state and the code verifier. */
+/** Length of the secrets: connect link, browser cookie, state and code verifier. */
 export const SECRET_BYTES = 32;
 
 /** A secret has 256 random bits, so its hash needs no salt. */

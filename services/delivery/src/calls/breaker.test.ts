@@ -35,7 +35,7 @@ test("an answer of the platform restarts the count of publishing calls in a row 
   expect(breaker).toMatchObject({ unknownsInRow: 1, heldSince: null });
 });
 
-test("while a platform is held, a failed probe delays the next probe, but a publishing call that was sent before the hold and has an unknown outcome does not", () => {
+test("a failed probe of a held platform delays the next probe, but an unknown outcome of a call sent before the hold does not", () => {
   const probe = { ...unanswered, calledAt: at(6_000) };
 
   expect(nextBreaker(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
@@ -48,7 +48,7 @@ test("while a platform is held, a failed probe delays the next probe, but a publ
   expect(twice).toMatchObject({ failedProbes: 2, probeAt: at(70_000) });
 });
 
-test("a probe of a held platform that does not show whether the platform answers is not counted as failed, so the wait before the next probe does not become longer", () => {
+test("a probe that does not show whether the held platform answers is not counted as failed, so the wait before the next probe stays the same", () => {
   const sent = { ...HELD, probeAt: at(300_000) };
   const isVoid = { ...unanswered, isAnswered: undefined, calledAt: at(6_000) };
 
@@ -61,7 +61,7 @@ test("a probe of a held platform that does not show whether the platform answers
   expect(nextBreaker(CLOSED, [isVoid], at(7_000), POLICY)).toEqual(CLOSED);
 });
 
-test("when the setting holdAfterUnknowns (calls in a row with an unknown outcome that hold a platform) is changed to 0, the hold of a platform ends after its next call", () => {
+test("changing holdAfterUnknowns to 0 ends the hold of a platform after its next call", () => {
   expect(nextBreaker(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(CLOSED);
 });
 

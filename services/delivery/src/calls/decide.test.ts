@@ -139,7 +139,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("when a published post differs from the request (a caveat), its target has that difference as its error, also when the success was stored in the attempt before it was stored in the task", () => {
+test("a published target reports a difference from the request (a caveat) as its error, also if the attempt stored the success before the task", () => {
   const caveat = { code: "app_configuration", message: "the video is private" } as const;
   const shown = {
     status: "published",
@@ -154,7 +154,7 @@ test("when a published post differs from the request (a caveat), its target has 
   expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject(shown);
 });
 
-test("when a target is published without a post id, the platform is asked for the id later, unless another publish request of the target has already succeeded", () => {
+test("the post id of a target published without one is read later, unless another publish request of the target has already succeeded", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present)).askLater).toEqual(askLater);
@@ -201,7 +201,7 @@ test.each<[string, Task, Partial<Snapshot<Task>>]>([
   },
 );
 
-test("when a task is tried while its platform is held, its attempt ends with the outcome retry, its retry count does not rise, and further tries during the hold are not reported", () => {
+test("a task tried while its platform is held ends its attempt as retry without a higher retry count, and further tries are not reported", () => {
   const held: CallEvent = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
@@ -295,7 +295,7 @@ test.each<[string, Outcome, object]>([
   },
 );
 
-test("after a refusal that changes the next call, the platform's answer counts for the account, and the values for that call are stored with the decision", () => {
+test("a refusal that changes the next call counts as an answer for the account, and the values for that call are stored with the decision", () => {
   const handles = { link: "refused" };
   const learned = called({ ...retryable, retryAfterMs: 0, handles });
   const decision = decide(snapshot(CALLING), learned);
@@ -383,7 +383,7 @@ test("an attempt that was reported as unknown ends when a rate limit is reported
   });
 });
 
-test("a failed target whose publishing call proves late that it was not sent waits 5 s before its next attempt, so that the posts service learns before then that the target is queued again", () => {
+test("a failed target whose publishing call was not sent after all waits 5 s, so that the posts service first learns that it is queued again", () => {
   expect(after(FAILED_UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({
     wakeAt: at(5_000),
   });
@@ -395,7 +395,7 @@ test("a late outcome of a publishing call does not change a target that failed f
   expect(decide(snapshot(task), called(notSent)).changes).toEqual([]);
 });
 
-test("when a newer publish request has replaced a task, a late outcome of the task's publishing call is stored in its attempt and changes nothing else", () => {
+test("a late outcome of a task that a newer publish request has replaced is stored in its attempt and changes nothing else", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
   const decision = decide(snapshot(UNKNOWN, { siblings, attempt: reported }), called(notSent));
   expect(decision).toMatchObject({ changes: [], attempt: { outcome: "retry", isNotSent: true } });
@@ -478,7 +478,7 @@ test("when two publish requests of one target both succeed, the target keeps the
   ]);
 });
 
-test("when one publish request of a target succeeds, the other publish requests of the target get the status dropped if they have not begun their publishing call", () => {
+test("when one publish request of a target succeeds, its other requests that have not begun their publishing call get the status dropped", () => {
   const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
     ...CALLING,
     status,
@@ -542,7 +542,7 @@ test("a target that is not found on the platform after its last permitted resend
   });
 });
 
-test("a target that is uncertain after a restore from a backup is sent once a search proves that it is not on the platform, and that call is not a resend", () => {
+test("a target that a restore made uncertain is sent once a search proves its absence from the platform, and that call is not a resend", () => {
   const restored = { ...RECONCILING, isRestored: true, isLimited: true };
   const absent = after(restored, looked({ kind: "absent" }));
   expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
@@ -559,7 +559,7 @@ test("a target that is uncertain after a restore from a backup stays uncertain u
   });
 });
 
-test("after publish_before, a target whose absence from the platform is proved fails with the error missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
+test("after publish_before, a target that is proved absent fails as missed, and one whose publishing call would be repeated as outcome_unknown", () => {
   const task = { ...RECONCILING, sendBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
@@ -670,7 +670,7 @@ test("a target becomes published when its publishing call succeeds, whatever eve
   );
 });
 
-test("a target that may be on the platform is queued again only if a search proves its absence, the call is safe to repeat, or the call's outcome is reported late", () => {
+test("a target that may be on the platform is queued again only after proof of its absence, a late outcome, or if the call is safe to repeat", () => {
   const open: readonly CallStatus[] = ["unknown", "reconciling"];
   fc.assert(
     fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allCallEvent, (task, learned) => {
@@ -720,7 +720,7 @@ test("a target whose post stays absent is sent again after growing waits, and on
   expect(waits).toEqual([0, ...POLICY.retryMs]);
 });
 
-test("the first repetition of a call that is safe to repeat is sent without a wait, and each further repetition is sent after the configured retry wait", () => {
+test("a call that is safe to repeat is first repeated without a wait, then after the configured retry waits", () => {
   const waits = [1, 2, 3, 9].map((unknownCount) => {
     const next = after({ ...RECONCILING, unknownCount }, looked({ kind: "repeat" }));
     return (next.wakeAt?.getTime() ?? 0) - NOW.getTime();
@@ -952,7 +952,7 @@ test("a deletion succeeds when the platform reports that the post is gone, whate
   });
 });
 
-test("when a platform asks for a wait before the next try of a deletion, that wait replaces the configured one, and the next try is counted as a retry", () => {
+test("the wait that a platform requests before the next try of a deletion replaces the configured one, and that try counts as a retry", () => {
   expect(changesOf(DELETION, DELETING, tried(waiting))).toMatchObject({
     status: "queued",
     wakeAt: at(7_000),
@@ -961,7 +961,7 @@ test("when a platform asks for a wait before the next try of a deletion, that wa
   });
 });
 
-test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and the try after the limit is not counted as a retry", () => {
+test("a rate limit stops all deletions of the account, by default for a minute, and the try after it is not counted as a retry", () => {
   const last: Call = { ...DELETING, retryCount: 2 };
   const known = { call: last, kind: DELETION, siblings: [], attempt: undefined, now: NOW };
   const snapshot = { ...known, random: 0.5, policy: POLICY };

@@ -60,7 +60,7 @@ test("results that are refused only together are recorded one by one and unchang
   expect(did).toEqual([]);
 });
 
-test("a result that is refused alone is kept, tried three times unchanged, and recorded without its text, while the other is recorded at once", async () => {
+test("a result that the database refuses is kept, tried three times, then recorded without its text, while the other one is recorded at once", async () => {
   const { written, did, record } = start((entries) =>
     entries.some(({ text }) => text === "a") ? REFUSED : undefined,
   );

@@ -90,7 +90,7 @@ test("an action that shows a comment waits for the open call that hides it, but 
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
-test("an action that shows a comment replaces a retry of the action that hides it, and is sent only when no unanswered call that hides it can still arrive at the platform", async () => {
+test("showing a comment replaces a retry of hiding it, and is sent only when no unanswered call to hide it can still arrive at the platform", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
@@ -122,7 +122,7 @@ test.each([
   ["ends after the request", false],
   ["has ended before the request", true],
 ])(
-  "an action that shows a comment waits until the unanswered call of an earlier action that hides it can no longer arrive, also when that action %s",
+  "showing a comment waits until the unanswered call of an earlier action that hides it can no longer arrive, also when that action %s",
   async (_title, hasEnded) => {
     const account = world.addAccount();
     const { promise: requested, resolve: answer } = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ test("two processes together answer each comment once, and skip the waiting runs
   expect(replies).toEqual({ count: 30 });
 });
 
-test("a process on a copy of the data polls no account for comments and does not change the time at which the sending of private replies was enabled", async () => {
+test("a process on a copy of the data polls no comments and does not change when the sending of private replies was enabled", async () => {
   const { platform, deps, sql } = automations;
   await createActiveRule(automations);
   await sql`delete from automation_sending`;

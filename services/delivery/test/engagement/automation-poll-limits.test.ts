@@ -122,7 +122,7 @@ test("the activation of an automation rule does not end the wait for a rate limi
   expect(await readWaitSeconds(automations, workspaceId)).toBe(3600);
 });
 
-test("a rate limit that a platform returns to an action stops the polls for comments on the account, and one that it returns to a poll stops the actions", async () => {
+test("a rate limit hit by a comment action stops the comment polls of the account, and one hit by a poll stops its actions", async () => {
   const { platform, sql } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const account = { id: accountId, workspaceId, platform: "instagram" } as const;

@@ -86,7 +86,7 @@ test("a preview of an automation rule shows what the rule would do with past com
   await expectNothingSent();
 });
 
-test("each request to a backfill job adds the results of one page of past comments; the results are in order, and each count of the job equals the number of these results", async () => {
+test("each request to a backfill job adds the ordered results of one page of past comments, and the job's counts match its results", async () => {
   automations.platform.pageSize = 4;
   const ids = writePast(["link", "nice", "link spam", "link", "x", "link", "link", "y", "link"]);
   const created = await create();
@@ -184,7 +184,7 @@ test("of two simultaneous requests for the next page of a backfill job, only one
   expect((await get(backfillId)).backfill?.counts?.scanned).toBe(4n);
 });
 
-test("when a process is too slow with a page of a backfill job, another process can add the page's results, and the slow process then stores nothing", async () => {
+test("another process can add the results of a backfill page with which a process is too slow, and the slow process then stores nothing", async () => {
   const { platform, sql } = automations;
   platform.pageSize = 2;
   writePast(["link", "link", "link", "link"]);
@@ -249,7 +249,7 @@ describe("when a request asks a backfill job for its next page,", () => {
     ["an answer that the media is deleted", "failed", "failed", { kind: "missing" } as const],
     ["a definite refusal", "failed", "failed", refused("content_rejected")],
   ])(
-    "%s of the platform is answered with %s, and the job is %s",
+    "the answer to %s of the platform is %s, and the job is %s",
     async (_, answer, status, failure) => {
       const { platform } = automations;
       platform.pageSize = 1;

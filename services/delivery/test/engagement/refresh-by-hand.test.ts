@@ -96,7 +96,7 @@ test("an answer without the requested post, an answer with impossible numbers, a
   expect(countsOf(await serving.refresh(targets))).toEqual({ eligible: 1, ready: 1 });
 });
 
-test("an access token that the platform refuses in a call for metrics is renewed once, and the account must be reconnected when the new token is refused too", async () => {
+test("an access token refused in a call for metrics is renewed once, and the account must be reconnected if the new one is refused too", async () => {
   const serving = stage.serve();
   const once = await stage.publish("x");
   x.fail(tokenRefused);
@@ -310,7 +310,7 @@ test.each([
 });
 
 test.each(["app", "account"] as const)(
-  "all calls of a refresh of metrics by hand are charged to the call budget of the %s, also those that repeat a call with a renewed access token",
+  "all calls of a metrics refresh by hand are charged to the call budget of the %s, also those repeated with a renewed access token",
   async (scope) => {
     const budget = { scope, calls: 100, windowMs: 100 * 60_000 };
     const platform = new ScriptedPlatform("x", { budget });

@@ -69,7 +69,7 @@ test("two workspaces never have an open call for the same reply to the same comm
   ]);
 });
 
-test("a restore makes the same reply of two workspaces on the same account of the platform uncertain at once, and neither adopts the reply of the other", async () => {
+test("a restore makes equal replies of two workspaces on one account of the platform uncertain, and neither adopts the other's reply", async () => {
   const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
   await request(sql(), first);
   await request(sql(), second);

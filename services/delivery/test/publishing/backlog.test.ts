@@ -148,7 +148,7 @@ test("claims skip an account that waits for a rate limit until the limit ends", 
   ]);
 });
 
-test("the platform is searched for a post with an unknown outcome even while the platform is paused and the account of the post waits for a rate limit", async () => {
+test("a platform is searched for a post with an unknown outcome even while the platform is paused and the account waits for a rate limit", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await requestOther(sql, new World());

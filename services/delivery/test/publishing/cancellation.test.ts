@@ -313,7 +313,7 @@ test("a post that the platform published is reported even if its publish task go
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("when a cancellation and a publishing call of the same target are requested at the same time, either the cancellation or the call succeeds, never both", async () => {
+test("of a concurrent cancellation and publishing call of one target, either one succeeds, never both", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();

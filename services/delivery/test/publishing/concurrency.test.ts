@@ -259,7 +259,7 @@ test("when two workers of one process hold the same publish task because its lea
   ]);
 });
 
-test("a publishing call that may not begin because the account has another open call does not block other calls that begin in the same SQL statement", async () => {
+test("a publishing call whose account has another open call does not block other calls that begin in the same SQL statement", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();

@@ -151,7 +151,7 @@ test("a publish task whose worker crashed five times is given up, and the target
   await untilStatus(database.sql, innocent, "published");
 });
 
-test("when a worker dies in the publishing call, the next worker searches the platform for the post only after call_until, the deadline of the call", async () => {
+test("after a worker died in a publishing call, the next one searches the platform only after the call's deadline, call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -319,7 +319,7 @@ test("a stopping process waits for its open publishing call, records the outcome
   expect(world.calls).toHaveLength(1);
 });
 
-test("when the database refuses to record a target as published, the success is stored in the attempt, and the next worker records the target as published", async () => {
+test("when the database refuses to record a target as published, the attempt stores the success, and the next worker records the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -381,7 +381,7 @@ test("a publish task whose worker crashed once is published while the publishing
   expect(await readTask(database.sql, crashed)).toMatchObject({ crashCount: 0 });
 });
 
-test("of the tasks whose workers crashed three times, a process works on only one at a time, and works on all other tasks meanwhile", async () => {
+test("a process works on only one task at a time whose workers crashed three times, and on all other tasks beside it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();
@@ -441,7 +441,7 @@ test("a publish task whose worker crashed, and whose account an operator paused,
   expect((await readTask(database.sql, held)).status).toBe("queued");
 });
 
-test("a process that replaces a killed one claims the tasks of the killed one at once, and leaves those of other processes and open publishing calls alone", async () => {
+test("a process claims the tasks of the killed process that it replaces at once, but no open publishing calls and no tasks of other processes", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const [own, other, calling] = [newId(), newId(), newId()];

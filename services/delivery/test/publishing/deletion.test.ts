@@ -196,7 +196,7 @@ test("a deletion renews a refused access token once, and the user must reconnect
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("a deletion fails with an error that names the reason when the platform's id of the post is not known, the platform cannot delete posts, or this version has no connector for the platform", async () => {
+test("a deletion without a known post id, a platform that deletes posts or a connector fails with an error that names the reason", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -94,7 +94,7 @@ test("the backlog of one workspace does not delay posts of other workspaces on t
   expect(await claim(database.sql, more)).toEqual([]);
 });
 
-test("a workspace gets more of a platform's places while no other workspace waits there, and these take no place from a workspace that comes later", async () => {
+test("a workspace that alone waits for a platform may publish more targets at a time, which take no place from a workspace that comes later", async () => {
   await using database = await openDatabase();
   const world = new World();
   await addBacklog(database.sql, world, { platform: "x", workspaceId: randomUUID() });

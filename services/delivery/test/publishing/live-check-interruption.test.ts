@@ -85,7 +85,7 @@ test.each(["bluesky", "telegram"] as const)(
   },
 );
 
-test("when another process took over a live check and ended it, the earlier process adds no step to the live check and leaves no post on the platform", async () => {
+test("a process whose live check another process took over and ended adds no step to it and leaves no post on the platform", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   await takeOver(opened.startOther());
   const ended = await whenEnded(opened, id);

@@ -111,7 +111,7 @@ test("a live check deletes its post even if the process stops", async () => {
   expect(await platformOf("bluesky").visible()).toEqual([]);
 });
 
-test("the check of an account reports the granted permissions and whether the platform accepts the token; an unknown account is reported as not found", async () => {
+test("the check of an account reports the granted permissions and whether the platform accepts the token, or that the account is not found", async () => {
   const { client, ref } = await open("x");
   const { findings } = await client.diagnoseAccount(ref);
   expect(findings).toMatchObject([

@@ -25,7 +25,7 @@ import { listAttempts, openDatabase, request, startWorker, untilStatus, World } 
 /** More failed tries to record a result than a result gets that the database refuses. */
 const FAILURES = 7;
 
-test("the success of a publishing call is recorded when Postgres has refused connections meanwhile because the database had another name", async () => {
+test("the success of a publishing call is recorded although the database was renamed during the call and Postgres refused connections", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -56,7 +56,7 @@ test("the success of a publishing call is recorded when Postgres has refused con
   expect(world.calls).toHaveLength(1);
 });
 
-test("the success of a comment action is recorded when Postgres has refused connections meanwhile because the database had another name", async () => {
+test("the success of a comment action is recorded although the database was renamed during the call and Postgres refused connections", async () => {
   await using database = await openDatabase();
   const world = new CommentWorld();
   const account = world.addAccount();
@@ -86,7 +86,7 @@ test("the success of a comment action is recorded when Postgres has refused conn
   expect(world.calls).toHaveLength(1);
 });
 
-test("a webhook attempt is recorded when Postgres has refused connections meanwhile because the database had another name", async () => {
+test("a webhook attempt is recorded although the database was renamed during the attempt and Postgres refused connections", async () => {
   await using database = await openWebhookDatabase();
   const renamed = Promise.withResolvers<AsyncDisposable>();
   await using receiver = await startReceiver((response) => {

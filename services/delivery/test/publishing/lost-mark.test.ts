@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test("when the database connection breaks after the start of a probe of an unresponsive platform was recorded, the next probe follows after the ordinary wait, although the deadline of the first probe has not passed", async () => {
+test("when the database connection breaks after a probe's start is recorded, the next probe follows after the usual wait", async () => {
   await using run = await openTargetRun();
   const { database, sql, world, target } = run;
   await sql`

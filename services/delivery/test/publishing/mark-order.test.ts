@@ -77,7 +77,7 @@ function openProcess(database: TestDatabase): Sql {
   return openSql({ url: database.url, poolSize: 2, applicationName: "test-marker" });
 }
 
-test("two processes that record the start of publishing calls for the same two accounts in opposite order do not deadlock, and one call begins per account", async () => {
+test("two processes that begin publishing calls of the same two accounts in opposite order do not deadlock, and one call begins per account", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [x, y] = [randomUUID(), randomUUID()];

@@ -62,7 +62,7 @@ test.each([
   [1, HOLD_AFTER],
   [2, 2 * HOLD_AFTER],
 ])(
-  "with %i delivery processes, at most %i of 40 due targets get an unknown outcome before publishing to a platform that answers 502 is held back",
+  "with %i delivery processes, at most %i of 40 due targets get an unknown outcome before a platform that answers 502 is held",
   async (processes, maximum) => {
     await using stack = new AsyncDisposableStack();
     const database = stack.use(await openDatabase());
@@ -173,7 +173,7 @@ test("while publishing to a platform is held back, a target waits without an unk
   expect((await lastUpdate(sql, held))?.nextAttemptAt).toBeDefined();
 });
 
-test("while publishing to a platform is held back, one target at a time is sent as a probe, and a probe with an unknown outcome keeps the other targets waiting", async () => {
+test("while a platform is held, one target at a time is sent as a probe, and a probe with an unknown outcome keeps the others waiting", async () => {
   await using run = await holdPlatform(10);
   const { sql, world, targets } = run;
 
@@ -356,7 +356,7 @@ test("while account owners' own servers do not answer, publishing calls to the p
   await untilStatus(sql, target, "published");
 });
 
-test("while publishing to a platform is held back, targets of other platforms are published, and the platform is still searched for posts with an unknown outcome", async () => {
+test("while a platform is held, targets of other platforms are published, and the platform is still searched for posts with an unknown outcome", async () => {
   await using run = await holdPlatform(6);
   const { sql, world } = run;
   const other = world.addTarget({ platform: "bluesky" });
@@ -402,7 +402,7 @@ test("a target whose publish_before passes while publishing to its platform is h
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(held.targetId);
 });
 
-test("a target in a preparation step is released without a publishing call when publishing to its platform is held back meanwhile", async () => {
+test("a target in a preparation step is released without a publishing call if its platform is held before the step ends", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -27,7 +27,7 @@ function limitedStep(onRun: () => void): PrepareStep {
   };
 }
 
-test("after a limit of our app at a platform is used up, the targets of all accounts wait without a call to the platform, and their attempts say why", async () => {
+test("when a limit of our app is used up, the targets of all accounts wait without a call to the platform, and their attempts say why", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -77,7 +77,7 @@ test("a limit of our app at one platform does not stop the targets of another pl
   await untilStatus(sql, target, "published");
 });
 
-test("after a publishing call is answered with a limit of our app, the targets of other accounts of the platform wait without a call, and nothing is searched for", async () => {
+test("after a platform reports a limit of our app, the targets of its other accounts wait without a call or a search", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -123,7 +123,7 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore from a backup that created another Postgres %s, a target that is found on the platform counts as published and is not sent again",
+  "after a restore into another Postgres %s, a target that is found on the platform counts as published and is not sent again",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -145,7 +145,7 @@ test.each([
   },
 );
 
-test("after a restore from a backup, a target on a platform that cannot be searched fails with outcome_unknown and is sent only after an operator resolves it", async () => {
+test("after a restore, a target on a platform without search fails with outcome_unknown, and is sent only after an operator resolves it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -208,7 +208,7 @@ async function searchForOldTarget(change: (sql: Sql) => Promise<unknown>): Promi
   return Date.now() - (seeing.looks[0]?.getTime() ?? 0);
 }
 
-test("after a restore from a backup, the search for a target that is first due long before the backup and has no publishing call in the restored data starts at the time of the backup", async () => {
+test("after a restore, the search for a target due long before the backup without a stored publishing call starts at the time of the backup", async () => {
   const backMs = await searchForOldTarget(async () => undefined);
   expect(backMs).toBeGreaterThan(3_500_000);
   expect(backMs).toBeLessThan(DAY_MS);
@@ -239,7 +239,7 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   },
 );
 
-test("a publish request that a client repeats shortly after a restore from a backup, because the restored data lacks the earlier request, does not publish the content again", async () => {
+test("a client's repetition of a publish request that a restore lost does not publish the content again", async () => {
   await using database = await openDatabase();
   const world = new World();
   const lost = world.addTarget();
@@ -256,7 +256,7 @@ test("a publish request that a client repeats shortly after a restore from a bac
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
 });
 
-test("after an operator marked data as restored from a backup of unknown age, the platform is searched for the post of a repeated publish request over the last day", async () => {
+test("after a restore from a backup of unknown age, the platform is searched over the last day for the post of a repeated publish request", async () => {
   await using database = await openDatabase();
   const world = new World();
   await createRpcClients(database.sql).recovery.markRestored({});
@@ -303,7 +303,7 @@ test("a retry long after a restore from a backup does not publish again what an 
   expect(world.calls).toEqual([]);
 });
 
-test("after a restore from a backup, a retry is sent without a search when the platform was already searched for an earlier publish request of the target", async () => {
+test("after a restore, a retry is sent without a search if the platform was already searched for an earlier publish request of the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -432,7 +432,7 @@ test("after a restore from a backup, a target is published once when its worker 
   expect(world.visible).toHaveLength(2);
 });
 
-test("after a restore from a backup, neither of two targets with the same text but different media is sent when one matching post is on the platform", async () => {
+test("after a restore, neither of two targets with equal text but different media is sent if one matching post is on the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   const common = { accountId: newId(), text: "the same text" };

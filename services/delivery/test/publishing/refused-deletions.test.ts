@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test("a deletion that a platform answers with an impossibly long wait waits for at most a day, and another deletion that ends at the same time is recorded", async () => {
+test("a deletion waits at most a day, even if the platform asks for longer, and another deletion of the same batch is recorded", async () => {
   const failure = { kind: "retryable", code: "platform_unavailable", message: "" } as const;
   await deleteBoth(
     { ...failure, retryAfterMs: Number.MAX_VALUE },
@@ -78,7 +78,7 @@ test("a deletion that a platform answers with an impossibly long wait waits for 
   );
 });
 
-test("a deletion whose result the database refuses to record, also without the platform's text, fails with internal_error, and another deletion that ends at the same time is recorded", async () => {
+test("a deletion whose result the database refuses to record fails with internal_error, and another deletion of the same batch is recorded", async () => {
   await deleteBoth(
     { kind: "refused", code: "account_action_needed", message: "no" },
     { status: "delete_failed", errorCode: "internal_error" },
@@ -86,7 +86,7 @@ test("a deletion whose result the database refuses to record, also without the p
   );
 });
 
-test("a worker that lost the lease of a deletion does not overwrite the result of the worker that took it, also when both end at the same time in one process", async () => {
+test("a worker that lost the lease of a deletion does not overwrite the next worker's result, even if both end at once in one process", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

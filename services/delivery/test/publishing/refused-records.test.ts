@@ -128,7 +128,7 @@ test("a preparation step that fails with a message that the database cannot stor
   ]);
 });
 
-test("a refusal that the database refuses to record, also without the platform's text, fails its target with internal_error, and does not block the account", async () => {
+test("a platform's refusal that the database cannot store, even without its text, fails the target with internal_error and leaves the account open", async () => {
   await using run = await publishBoth(
     { kind: "refused", code: "content_rejected", message: "no" },
     { status: "failed", fault: "error_code is distinct from 'content_rejected'" },

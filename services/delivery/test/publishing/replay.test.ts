@@ -57,7 +57,7 @@ test("when the publish request of a dropped task is repeated, the posts service 
   await untilStatus(database.sql, target, "published");
 });
 
-test("when two publish requests of a target arrive in any order, only the one that the posts service wants is published", async () => {
+test("when two publish requests of a target arrive in any order, only the newer one is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

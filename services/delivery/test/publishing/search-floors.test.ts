@@ -204,7 +204,7 @@ test("the search for due tasks, which starts at its search floor, finds the seco
   expect(tasks).toMatchObject([{ targetId: other.targetId }]);
 });
 
-test("the queue of a paused account does not stop searches from leaving out earlier due times, and the first search after the pause finds the queue", async () => {
+test("searches leave out earlier due times even while an account is paused, and the first search after the pause finds its queue", async () => {
   const { accountId, targetId } = await insertOldTask();
   await insertPause(sql, "account", accountId);
   const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);

@@ -110,7 +110,7 @@ test("two workspaces never have an open publishing call with the same content on
   expect(world.visible).toHaveLength(3);
 });
 
-test("a search for the call of an earlier release waits while another workspace has an open call with the same content on the same account of the platform", async () => {
+test("a search for the call of an earlier release waits while another workspace has an open call with the same content and account", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

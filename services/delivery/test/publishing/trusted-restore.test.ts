@@ -106,7 +106,7 @@ test("a target that failed only because of a switchover of Postgres is published
   expect(world.looks).toEqual([]);
 });
 
-test("targets that wait for a search after a switchover, and new targets, are sent without a search after an operator declares the switchover lossless", async () => {
+test("after an operator declares a switchover lossless, new targets and those that wait for a search are sent without a search", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -153,7 +153,7 @@ test("a target whose publishing call had an unknown outcome before a switchover 
   expect(world.calls).toHaveLength(1);
 });
 
-test("the search for the post of a publishing call that had an unknown outcome before a switchover continues as before it, after an operator declares the switchover lossless", async () => {
+test("after an operator declares a switchover lossless, the search for a post with an unknown outcome continues as before the switchover", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

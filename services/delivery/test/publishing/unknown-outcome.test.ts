@@ -100,7 +100,7 @@ test("when the platform refuses a resent post as a duplicate, the platform is se
   expect(world.visible).toHaveLength(1);
 });
 
-test("a target ends as duplicate_on_platform when its platform refuses every further call as a duplicate, although the post's own flag shows that no call published it", async () => {
+test("a target ends as duplicate_on_platform if its platform refuses every call as a duplicate, although no call published the post", async () => {
   const duplicate: Reaction = () => ({
     kind: "refused",
     code: "duplicate_on_platform",
@@ -269,7 +269,7 @@ test("two targets with the same text on one account never have open publishing c
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a rate limit on the publishing call stops all publications of the account, and sending the call again afterwards does not count as a resend", async () => {
+test("a rate limit on the publishing call stops publishing on the account, and sending the call again afterwards does not count as a resend", async () => {
   await using run = await runTarget(
     "published",
     {

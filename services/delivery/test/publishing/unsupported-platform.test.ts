@@ -32,7 +32,7 @@ test("a target on a platform that this version does not support fails as missed 
   expect(await listAttempts(sql, late)).toEqual([]);
 });
 
-test("a target whose publishing call has an unknown outcome on a platform that this version does not support ends as outcome_unknown an hour after it is too late to publish it", async () => {
+test("a target with an unknown outcome on an unsupported platform ends as outcome_unknown an hour after its publishing deadline", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -64,7 +64,7 @@ test("a batch with few deliveries of a workspace is assigned at once", async () 
   expect(await events.deliveries(busy)).toHaveLength(10 * SUBSCRIPTIONS);
 });
 
-test("webhook events that the consumer only stored reach every subscription once, also when three processes assign them at once and the bus repeats them", async () => {
+test("stored webhook events reach every subscription once, even if three processes assign them at once and the bus repeats them", async () => {
   const busy = await createBusyWorkspace();
   const records = deletedPosts(busy, 60);
   await publish(...records);

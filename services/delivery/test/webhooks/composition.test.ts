@@ -278,7 +278,7 @@ test("the payloads of webhook events about comment actions and automation runs a
   expect(found.size).toBe(4);
 });
 
-test("the payload of a webhook event about a post, target, account or media that no longer exists contains the ids from the event and what the event says", async () => {
+test("the payload of a webhook event about something that no longer exists contains the event's ids and facts", async () => {
   const { workspaceId } = await events.subscribe();
   const ids = {
     post: newId(),

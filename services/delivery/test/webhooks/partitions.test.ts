@@ -79,7 +79,7 @@ test("a new partition of the webhook history has the primary key and the indexes
   ]);
 });
 
-test("the job keep-partitions drops partitions that are older than the kept webhook history, and deletes their queued deliveries and their events that wait for a payload", async () => {
+test("the job keep-partitions drops partitions older than the webhook history, with their queued deliveries and their events without a payload", async () => {
   const { sql } = database;
   await sql`
     select create_day_partitions(name, current_date - 40, current_date + 14)

@@ -282,7 +282,7 @@ test("every webhook RPC reports a subscription of another workspace as not found
   expect((await webhooks.rpc.listWebhooks({ workspaceId })).webhooks).toEqual([]);
 });
 
-test("while 16 requests of a workspace wait for the lock on one of its webhook subscriptions, those of another workspace are answered", async () => {
+test("while 16 requests of a workspace wait for the lock on a webhook subscription, requests of another workspace are answered", async () => {
   const { workspaceId, id } = await create();
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

@@ -218,7 +218,7 @@ test("a request with a valid API key of one workspace is admitted to this worksp
   });
 });
 
-test("requests whose API keys are not cached share one call to the accounts service per 2 ms, which checks each pair of API key and workspace once", async () => {
+test("requests with uncached API keys share one call to the accounts service per 2 ms, which checks each pair of key and workspace once", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -248,7 +248,7 @@ test("requests that were granted in advance are admitted without a call to the a
   expect(admit(key)).toBeInstanceOf(Promise);
 });
 
-test("the first request after its workspace was verified is admitted to a verified workspace, and a workspace that is not verified uses no requests twice", async () => {
+test("the first request after a workspace's verification is admitted as verified, and an unverified workspace uses no request twice", async () => {
   const key = accounts.addKey();
   accounts.unverified.add(WORKSPACE);
   for (const remaining of [599, 598])
@@ -277,7 +277,7 @@ test("a call to the accounts service that admits several requests carries neithe
   expect(accounts.contexts).toEqual([undefined]);
 });
 
-test("after a workspace has used up its rate limit, its requests are refused without a call to the accounts service until the limit allows another request", async () => {
+test("requests over a workspace's rate limit are refused without a call to the accounts service until the limit allows another request", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 1);
   expect(await kindsOf(3, key)).toEqual({ admitted: 1, rate_limited: 2 });
@@ -413,7 +413,7 @@ test("a request with a valid API key that selects no workspace counts towards th
   expect(await admitted(key, WORKSPACE)).toMatchObject({ kind: "admitted" });
 });
 
-test("requests that name many workspaces to which their API key does not belong cause one check by the accounts service and evict no other API key from the gateway's cache", async () => {
+test("requests that name many foreign workspaces cause one check by the accounts service, and evict no other API key from the gateway's cache", async () => {
   const [victim, key] = [accounts.addKey(), accounts.addKey()];
   accounts.setBucket(WORKSPACE, 60_000);
   await admitted(victim);
@@ -454,7 +454,7 @@ test.each([
   ["different API keys", () => admit(newKey())],
   ["one API key and different workspaces", () => admit(unknownKey, randomId())],
 ])(
-  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address, and another address can still look up its API key",
+  "10,000 concurrent requests with unknown %s cause at most 120 look-ups per remote address, and another address can still look up its key",
   async (_what, request) => {
     const valid = accounts.addKey();
     accounts.latencyMs = 500;
@@ -468,7 +468,7 @@ test.each([
   },
 );
 
-test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for the look-up of this key, so that requests of other addresses can wait too", async () => {
+test("of 10,000 concurrent requests with one unknown API key, at most 1,000 per remote address wait for its look-up", async () => {
   const valid = accounts.addKey();
   accounts.latencyMs = 500;
   const results = Array.from({ length: 10_000 }, () => admit(unknownKey));
@@ -479,7 +479,7 @@ test("of 10,000 requests at once with one unknown API key, at most 1,000 per rem
   expect(new Set(await kinds(results))).toEqual(new Set(["rate_limited", "unauthenticated"]));
 });
 
-test("look-ups of API keys that turn out to be valid or that the accounts service does not answer do not count towards the limit of their remote address", async () => {
+test("look-ups of valid API keys, and look-ups without an answer, do not count towards the limit of their remote address", async () => {
   accounts.state = "refusing";
   const unanswered = Array.from({ length: 120 }, () => admit(newKey()));
   await pass(2);
@@ -534,7 +534,7 @@ test("after 120 failed authentications per minute, requests of a client address 
   expect(admit(undefined, undefined, "192.0.2.2")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("while the accounts service does not answer, API keys work for 3 s after their last answer has become too old, and unknown API keys are refused", async () => {
+test("while the accounts service does not answer, known API keys work for 3 s after their cached answer expires, and unknown ones are refused", async () => {
   const key = accounts.addKey();
   const asked = Date.now() + 2;
   await admitted(key);
@@ -567,7 +567,7 @@ test("while the accounts service does not answer, one request at a time probes t
   await pass(402);
 });
 
-test("while the accounts service does not answer, a gateway admits a twentieth of the rate limit beyond what it was granted, and further requests get 503", async () => {
+test("while the accounts service does not answer, a gateway admits a twentieth of the rate limit beyond its grant, then answers 503", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendStock(key);
@@ -592,7 +592,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.buckets.get(WORKSPACE)?.tokens).toBeLessThan(before - 21 + 2);
 });
 
-test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if the gateway admits many other requests without a call while the first call runs", async () => {
+test("after an outage of the accounts service, requests that wait for the first call to it are admitted, even if many others are admitted meanwhile", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendStock(key);
@@ -611,7 +611,7 @@ test("after an outage of the accounts service, every request that waits for the 
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("after an outage of the accounts service, an uncached API key is admitted, even if another API key of the workspace made many requests during the outage", async () => {
+test("after an outage of the accounts service, an uncached API key is admitted, even if another key of the workspace made many requests meanwhile", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";
@@ -624,7 +624,7 @@ test("after an outage of the accounts service, an uncached API key is admitted, 
   expect(await result).toMatchObject({ kind: "admitted" });
 });
 
-test("when the answer of the accounts service is lost, the requests that this answer granted are never used, and requests that earlier answers granted stay usable", async () => {
+test("requests that a lost answer of the accounts service granted are never used, and requests that earlier answers granted stay usable", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";

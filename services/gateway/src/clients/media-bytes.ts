@@ -60,7 +60,7 @@ export interface MediaBytes extends AsyncDisposable {
 export interface MediaBytesOptions {
   readonly baseUrl: string;
   readonly identity: OwnIdentity;
-  /** Of uploads, and of downloads. Default: 256. */
+  /** Maximum number of concurrent uploads, and of concurrent downloads. Default: 256. */
   readonly maxInFlight?: number;
 }
 

@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** That of the client if it has 1 to 128 visible ASCII characters, otherwise a new UUIDv7. */
+/** Returns the client's id if it has 1 to 128 visible ASCII characters, else a new UUIDv7. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === "string" && VISIBLE_ASCII.test(header) ? header : newId();
 }

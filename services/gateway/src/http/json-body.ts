@@ -10,9 +10,9 @@ export type ParsedBody =
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Of one list or object in a request body. Every field of the API needs fewer. */
+/** Maximum per list or object in a request body. Every field of the API needs fewer. */
 const MAX_MEMBERS = 1_000;
-/** Of all lists and objects of a request body together. */
+/** Maximum for all lists and objects of a request body together. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
 /** JSON does not allow it in front of the body. */

@@ -25,7 +25,7 @@ export interface BodyLimits {
   readonly totalBytes: number;
   /** Maximum number of bytes of the bodies of all requests without a workspace. */
   readonly bytesWithoutWorkspace: number;
-  /** Of one workspace or, for requests without a workspace, of one remote network. */
+  /** Bytes per workspace or, for requests without a workspace, per remote network. */
   readonly bytesPerCaller: number;
   /** How long a request waits until the bytes of its body are reserved; then it is refused. */
   readonly maxWaitMs: number;

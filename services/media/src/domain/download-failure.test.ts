@@ -68,7 +68,7 @@ test.each([
   expect(connectionReason(new Error("unreachable", { cause }))).toContain(words);
 });
 
-test("a name without an address is told apart from a name server that does not answer", () => {
+test("the resolver distinguishes a name without an address from a name server that does not answer", () => {
   const lookup = { syscall: "queryA" };
   expect(hasNoAddress(new Error("x", { cause: coded("ENOTFOUND", lookup) }))).toBe(true);
   expect(hasNoAddress(new Error("x", { cause: coded("ECONNREFUSED", lookup) }))).toBe(false);

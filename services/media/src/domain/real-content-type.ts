@@ -33,7 +33,7 @@ export function isHeif(contentType: string): boolean {
   return contentType === "image/heic" || contentType === "image/heif";
 }
 
-/** By the brands in the first box. */
+/** Recognises the type by the brands in the first box. */
 function heifType(start: Uint8Array): string | undefined {
   const text = Buffer.from(start).toString("latin1");
   if (start.length < 16 || text.slice(4, 8) !== "ftyp") return undefined;

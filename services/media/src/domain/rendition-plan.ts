@@ -183,7 +183,7 @@ export function toStoredRendition(row: RenditionRow): StoredRendition | undefine
   return { kind: "made", id, objectKey, contentType, bytes, sha256, width, height };
 }
 
-/** By the text of their plan. */
+/** Keys are the texts of the plans. */
 export function toStoredRenditions(
   rows: readonly RenditionRow[],
 ): ReadonlyMap<string, StoredRendition> {

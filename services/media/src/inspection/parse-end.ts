@@ -36,7 +36,7 @@ function toName(said: unknown): string | null {
 
 /** Clients see the message with which an inspection rejects a file. */
 const MAX_MESSAGE_CHARACTERS = 500;
-/** Of a rendition, and of a rewritten file that is longer than the uploaded one. */
+/** Maximum size of a rendition, and of a rewritten file that is longer than the uploaded one. */
 const MAX_DELIVERY_BYTES = 256_000_000;
 const MAX_SIDE = 1_000_000;
 const MAX_PATCHES = 200;

@@ -4,7 +4,7 @@ import { listNamedObjects, listPendingIds } from "#src/db/media-deletion.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-/** Of all replicas together, because each run lists the whole object store. */
+/** Interval for all replicas together, because each run lists the whole object store. */
 const INTERVAL_MS = 60 * 60_000;
 /** How many times within `INTERVAL_MS` each replica checks whether a run is due. */
 const LOOKS = 6;

@@ -14,7 +14,7 @@ import type { TempSpace } from "#src/storage/temp-space.ts";
 import { downloadFile } from "./download-file.ts";
 
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
-/** Of one workspace in one process; further imports wait. */
+/** Maximum number of imports per workspace in one process. Further imports wait. */
 const MAX_PER_WORKSPACE = 4;
 const START_BYTES = 1024;
 

@@ -31,7 +31,7 @@ export interface RenditionOptions extends MakingDependencies {
 }
 
 type Outcome = "settled" | "busy" | "unavailable";
-/** By the text of a plan. */
+/** Keys are the texts of plans. */
 export type RenditionsByPlan = ReadonlyMap<string, StoredRendition>;
 
 /**

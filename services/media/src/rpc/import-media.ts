@@ -36,7 +36,7 @@ import { toMedia } from "#src/rpc/to-media.ts";
 import { discardObjects } from "#src/storage/object-store.ts";
 
 const LEASE_MS = 5000;
-/** Then the request fails with `idempotency_conflict`. */
+/** After this time the request fails with `idempotency_conflict`. */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 

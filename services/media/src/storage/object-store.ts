@@ -5,7 +5,7 @@ export interface ByteRange {
 }
 
 export interface StoredObject {
-  /** Of the whole object, also when only a range is read. */
+  /** Size of the whole object, also if only a range is read. */
   readonly bytes: number;
   /**
    * Changes whenever other bytes are written. Some stores use an MD5, and a client can forge two

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Deployment } from "@postrider/shared/deployment/ownership";
 import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
-/** Not below a prefix under which files of media are stored. */
+/** Must not begin with a prefix under which files of media are stored. */
 const MARKER_KEY = "deployment/owner.json";
 const MAX_BYTES = 4_096;
 

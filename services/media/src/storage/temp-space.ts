@@ -42,14 +42,14 @@ async function hasEnded(owner: string): Promise<boolean | undefined> {
 
 /** The parent folder may also contain files of other programs. */
 const NAME = /^media-check-([0-9a-f]{8}-\d+-\d+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Then the check or import fails, and its client tries again. */
+/** After this wait the check or import fails, and its client tries again. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 500;
 /** Further ones fail at once, and their clients try again. */
 const MAX_WAITING_PER_WORKSPACE = 60;
 /** The inspected file, and the second file that platforms may receive instead. */
 const FILES_PER_INSPECTION = 2;
-/** Of the budget of large files. */
+/** Share of the budget of large files. */
 const SMALL_BUDGET = 1 / 8;
 /** The part of the budget of small files up to which a file is small. */
 const SMALL_FILE = 1 / 8;

@@ -11,7 +11,7 @@ export type NextSlots = readonly Date[];
 
 /** Length of the time range that is searched first for the next slot of all rules. */
 const FIRST_RANGE_MS = 2 * DAY_MS;
-/** By what factor each following range is longer. */
+/** Factor by which each range is longer than the one before. */
 const RANGE_GROWTH = 8;
 /** Days that are searched before a search lets its caller do other work. */
 const DAYS_PER_STEP = 8;

@@ -12,7 +12,7 @@ export interface PostOption {
   readonly tags?: readonly string[];
 }
 
-/** By platform id or account id. */
+/** Keys are platform ids or account ids. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
 export interface PostContent {

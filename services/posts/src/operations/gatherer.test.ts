@@ -143,7 +143,7 @@ test("a batch is filled in turns, so an item of one owner is in the next batch a
   );
 });
 
-test("of the items of one owner that are handled alone two run at the same time, and those of another owner run beside them", async () => {
+test("at most two items of one owner that are handled alone run at a time, and items of another owner run beside them", async () => {
   const { gatherer, batches, release } = startGatherer({ isHeld: true });
   const many = Array.from({ length: 500 }, (_, index) => gatherer.submitAlone(item(`${index}`)));
   const other = gatherer.submitAlone(item("other", { owner: "other" }));

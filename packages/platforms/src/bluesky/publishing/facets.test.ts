@@ -65,7 +65,7 @@ test.each([
   ["#1-2 #a-1 #2b.", ["a-1", "2b"]],
   [`#${"👍🏽".repeat(64)} #${"a".repeat(65)}`, ["👍🏽".repeat(64)]],
 ])(
-  "the links and tags of the Bluesky text %j are those of Bluesky's own library",
+  "the Bluesky connector finds in the text %j the same links and tags as Bluesky's own library",
   (text, values) => {
     const facets = createFacets(text, new Map());
     expect(facets.map(({ features: [feature] }) => feature?.uri ?? feature?.tag)).toEqual(values);

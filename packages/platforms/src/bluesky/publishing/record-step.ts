@@ -21,7 +21,7 @@ interface CardEmbed {
 
 const NONE: CardEmbed = { embed: {}, handles: {} };
 
-/** Only if the page can be read; with its picture only if Bluesky accepts the picture unchanged. */
+/** Makes a card if the page can be read, with a picture if Bluesky accepts it unchanged. */
 async function createCard(
   { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
   publication: Publication,

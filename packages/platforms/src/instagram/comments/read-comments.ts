@@ -6,7 +6,7 @@ import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** For a comment with more replies the number is not known. */
+/** Maximum number of replies that are counted. Above it the number is not known. */
 const MAX_COUNTED_REPLIES = 50;
 /** Instagram gives the field `user` only on comments that the account itself wrote. */
 export const FIELDS = `id,text,timestamp,username,from,user,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;

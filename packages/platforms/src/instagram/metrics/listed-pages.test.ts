@@ -42,7 +42,7 @@ const account: AccountAccess = {
 const read = (ids: readonly string[]) =>
   connector.readMetrics(account, ids, AbortSignal.timeout(10_000));
 
-test("Instagram posts that are missing in the list of the account's newest posts are refused one by one, and do not pause the metrics of the account as a missing permission does", async () => {
+test("Instagram posts missing from the account's newest posts are refused one by one, and do not pause the metrics of the account", async () => {
   const message = expect.stringContaining("not among the newest posts") as string;
   expect(await read(["old"])).toEqual(
     new Map([["old", { kind: "refused", code: "content_rejected", message }]]),

@@ -8,7 +8,7 @@ interface Endings {
 
 const NAME = "endings";
 const MINUTE_MS = 60_000;
-/** After the first, second and third time. After the fourth time the post fails. */
+/** Pauses after the first, second and third time. After the fourth time the post fails. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 /**
  * Maximum number of times that a post waits for a limit of TikTok, which counts the posts of the

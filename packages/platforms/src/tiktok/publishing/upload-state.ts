@@ -12,7 +12,7 @@ export interface Upload {
   readonly misses: number;
 }
 
-/** Then the upload starts again with another upload URL. */
+/** After this many misses, the upload starts again with another upload URL. */
 const MAX_MISSES = 3;
 const NAME = "upload";
 

@@ -18,7 +18,7 @@ export interface Upload {
   readonly restarts: number;
 }
 
-/** Of media that a new post may reference. */
+/** Minimum remaining lifetime of media that a new post may reference. */
 const EXPIRY_MARGIN_MS = 10 * 60_000;
 
 function nameOf(index: number): string {

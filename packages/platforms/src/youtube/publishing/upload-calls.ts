@@ -12,7 +12,7 @@ export interface Upload {
   readonly uri: string;
   readonly startedAt: number;
   readonly stored: number;
-  /** From then on a video may exist on YouTube. */
+  /** Once this is true, a video may exist on YouTube. */
   readonly isOffered: boolean;
   readonly video?: UploadedVideo;
 }

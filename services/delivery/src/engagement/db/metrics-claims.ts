@@ -5,7 +5,7 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 export interface MetricsClaim {
   readonly platform: string;
   readonly maxAccounts: number;
-  /** Of one account, in one call. */
+  /** Maximum number of targets of one account per call. */
   readonly maxTargets: number;
   /** No more accounts are claimed from this number of due targets on; the last may exceed it. */
   readonly enoughTargets: number;

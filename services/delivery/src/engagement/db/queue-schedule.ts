@@ -4,7 +4,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 const RECHECK_SECONDS = 1;
 const PAUSED_RECHECK_SECONDS = 10;
 
-/** Of the platform, account or workspace of queue `q`. */
+/** SQL condition: the platform, account or workspace of queue `q` is paused. */
 export function isPaused(sql: ISql) {
   return sql`
     ((kind = 'platform' and key = q.platform)

@@ -9,7 +9,7 @@ export interface Bucket {
   readonly burst: number;
 }
 
-/** Of the units of a time window. */
+/** Share of a time window's units. */
 const BURST_SHARE = 0.1;
 
 /** No window has more units than the platform allows: `burst` at once, then one an interval. */

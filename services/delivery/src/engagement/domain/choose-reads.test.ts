@@ -36,7 +36,7 @@ const choose = (listed: ReturnType<typeof seen>[], stored: WatchedMedia[]) =>
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("a poll first reads the comments on at most ten of the older media whose comments were never read, and then those on media whose next read is due", () => {
+test("a poll reads comments on at most ten older media that were never read, then on media whose next read is due", () => {
   const due = ids("known", 50);
   const first = ids("first", 50);
   const listed = [...due, ...first].map((id) => seen(id));

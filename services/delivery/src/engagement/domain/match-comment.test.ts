@@ -39,7 +39,7 @@ describe("a keyword that is the whole comment is found although the spelling dif
     ["a circled digit", "①", "1"],
     ["runs of white space inside a phrase", "free  \n guide", "FREE GUIDE"],
     ["a space that does not break", "free guide", "free guide"],
-  ])("%s", (_, comment, keyword) => {
+  ])("%s: the comment %j matches the keyword %j", (_, comment, keyword) => {
     expect(match(comment, [keyword], { match: "exact" })).toBe("match");
     expect(match(`! ${comment} !`, [keyword])).toBe("match");
   });
@@ -88,7 +88,7 @@ describe("a keyword is found as a whole word or next to scripts without spaces:"
     ["a phrase", "please send the free guide now", "free guide", "match"],
     ["half of a phrase", "please send the free now", "free guide", "no_match"],
     ["an empty comment", "", "link", "no_match"],
-  ])("%s", (_, comment, keyword, expected) => {
+  ])("%s: the comment %j, the keyword %j, the result %s", (_, comment, keyword, expected) => {
     expect(match(comment, [keyword])).toBe(expected);
   });
 });
@@ -102,7 +102,7 @@ describe("the mode of a rule", () => {
     ["exact", "  Guide ", "match"],
     ["exact", "the guide", "no_match"],
     ["exact", "guide!", "no_match"],
-  ] as const)("%s decides about the comment %j: %s", (mode, comment, expected) => {
+  ] as const)("the mode %s decides about the comment %j: %s", (mode, comment, expected) => {
     expect(match(comment, ["link", "guide"], { match: mode })).toBe(expected);
   });
 });

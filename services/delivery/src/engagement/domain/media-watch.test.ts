@@ -145,7 +145,7 @@ describe("media whose comments could not be read wait twice as long after each f
     ["was refused", { ...failure, isRefused: true }, reading],
     ["failed three times", failure, { ...reading, failures: 2 }],
   ])(
-    "and a read that had reached a later page of comments and %s starts again at the newest comment, without losing what earlier reads found",
+    "and a read that had reached a later page of comments and %s starts again at the newest comment and keeps what earlier reads found",
     (_, by, media) => {
       expect(afterFailure(media, by)).toMatchObject({
         readCursor: null,

@@ -130,7 +130,7 @@ test.each([
   },
 );
 
-test("whatever the rules are, a comment is answered at most once, within the platform's time for private replies, and each rule has at most one run for it", () => {
+test("whatever the rules are, a comment is answered at most once, within the platform's time limit, and each rule has at most one run for it", () => {
   const rules = fc.array(
     fc.record({
       status: fc.constantFrom("active" as const, "paused" as const),

@@ -10,11 +10,11 @@ import {
 } from "#src/engagement/domain/match-comment.ts";
 import type { RuleMatcher } from "#src/engagement/domain/plan-runs.ts";
 
-/** Of all kept matchers, in states of their automata: about 30 MB. */
+/** Maximum size of all kept matchers, in states of their automata: about 30 MB. */
 const MAX_KEPT_SIZE = 1_000_000;
 const MAX_KEPT = 200;
 
-/** By the words of the rules; the most recently used one is the last. */
+/** Keys are the words of the rules. The most recently used matcher is the last. */
 const kept = new Map<string, CommentMatcher>();
 
 export async function matchComments(

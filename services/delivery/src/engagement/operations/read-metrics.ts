@@ -28,11 +28,11 @@ export interface ReadDeps {
 }
 
 export interface MetricsAnswer {
-  /** By target id. */
+  /** Keys are target ids. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
   /** None without a usable token; several after a renewal, or if posts were read one by one. */
   readonly calls: number;
-  /** Of the platform's call budget. */
+  /** Units of the platform's call budget. */
   readonly units: number;
   /** No scheduled call for metrics is made for the account. */
   readonly pauseMs: number;

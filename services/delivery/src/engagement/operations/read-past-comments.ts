@@ -22,7 +22,7 @@ export interface PastPage {
   readonly items: readonly PlannedItem[];
   /** The platform's cursor; undefined on the last page. */
   readonly next: string | undefined;
-  /** By the clock of the database. */
+  /** Time by the clock of the database. */
   readonly readAt: Date;
 }
 

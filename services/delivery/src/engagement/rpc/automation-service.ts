@@ -66,7 +66,7 @@ async function listAutomationRules(
   };
 }
 
-/** Of the workspace or of one rule, also of a revoked one. */
+/** Lists runs of the workspace or of one rule, also of a revoked one. */
 async function listAutomationRuns(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRunsRequest,

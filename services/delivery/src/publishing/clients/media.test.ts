@@ -130,7 +130,7 @@ test("the URL from which a platform downloads media is public and carries a sign
   expect(verifyToken(KEY, "media", token, new Date(Date.now() + 61_000))).toBeUndefined();
 });
 
-test("the facts, address and bytes of a prepared rendition are those of the file that the media service made", async () => {
+test("a prepared rendition has the facts, address and bytes of the file that the media service made", async () => {
   const asked: unknown[] = [];
   const url = await serve(({ url: path }, response) => {
     asked.push(path);

@@ -69,7 +69,7 @@ test("a restore can be declared lossless even if an earlier restore lost data or
 
 const MOVED = { timeline: 2 };
 
-test("a process reports that a restore lost commits when another process recorded the restore and this process had read newer data than the restored data", () => {
+test("a process that had read newer data than a restore that another process recorded reports that the restore lost commits", () => {
   const remembered = { ...STORED, seenAt: new Date(SEEN_AT.getTime() + 1) };
   expect(findUnseenLoss({ ...RESTORED, ...MOVED }, remembered)).toEqual(RESTORED_AT);
 });

@@ -48,7 +48,7 @@ test("webhook events of the same change of a post have the same id, and events o
   expect(new Set(ids).size).toBe(4);
 });
 
-test("a publish request that the posts service repeats with a newer version of the post makes the same webhook event, and a retry by the user makes another event", () => {
+test("a publish request repeated with a newer post version makes the same webhook event, and a retry by the user makes another", () => {
   const request = (change: { version?: bigint; dueAt?: Date }) =>
     fromPublishRequest(
       create(PostPublishRequestedSchema, {
@@ -131,7 +131,7 @@ test("a failed target makes a webhook event with the time at which the failure w
   });
 });
 
-test("webhook events of a target have a higher sequence number when the version or the generation of the target is higher, and when they are about its deletion", () => {
+test("the sequence number of a target's webhook events rises with the target's version and generation, and with its deletion", () => {
   const deleted = fromDeletionUpdated({
     message: create(DeletionUpdatedSchema, {
       ...TARGET,

@@ -25,7 +25,7 @@ function leaseColumns(sql: ISql) {
 export interface LeaseClaim {
   readonly owner: string;
   readonly leaseMs: number;
-  /** By the speed of the receivers, so that slow ones do not keep the others out. */
+  /** Limits per speed of the receivers, so that slow ones do not keep the others out. */
   readonly limits: Readonly<Record<Pace, number>>;
 }
 

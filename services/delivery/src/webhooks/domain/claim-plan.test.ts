@@ -50,7 +50,7 @@ test("the slow webhook receivers of a workspace leave half of the workspace's at
   ]);
 });
 
-test("the failing webhook receivers of a workspace, however many, get 8 attempts at a time, and those of another workspace as many", () => {
+test("all failing webhook receivers of a workspace together get 8 attempts at a time, and those of another workspace get 8 more", () => {
   const failing = { pace: "slow", isFailing: true, free: 1 } as const;
   const busy = Array.from({ length: 50 }, (_, index) =>
     lease({ ...failing, workspaceId: "w", running: index < 6 ? 1 : 0 }),

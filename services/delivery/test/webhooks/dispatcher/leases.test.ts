@@ -84,7 +84,7 @@ test("two processes never hold the lease of one webhook subscription, and only t
   });
 });
 
-test("a process leases at most a set number of webhook subscriptions with slow receivers, and of those with new receivers, however long further subscriptions wait", async () => {
+test("a process leases a limited number of webhook subscriptions with slow or with new receivers, however long further ones wait", async () => {
   const { sql } = database;
   await sleepSubscriptions();
   const insert = async (pace: string) => {
@@ -264,7 +264,7 @@ test("a process that stops lets its webhook attempts end, records them, and rele
   ).toEqual([{ owner: null }]);
 });
 
-test("the waiting deliveries of a revoked webhook subscription are cancelled, and those of other subscriptions are not", async () => {
+test("revoking a webhook subscription cancels its waiting deliveries, but not those of other subscriptions", async () => {
   const { sql } = database;
   await sleepSubscriptions();
   const revoked = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "revoked" });

@@ -174,7 +174,7 @@ test.each([{ kind: "succeeded" }, { kind: "retry", delayMs: 60_000 }] as const)(
   },
 );
 
-test("a delivery that another process has sent, but could not record during an outage of the database, is not sent again before that process had time to record it", async () => {
+test("a delivery sent but not recorded during a database outage is not sent again before its process has had time to record it", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });

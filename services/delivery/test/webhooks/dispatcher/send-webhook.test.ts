@@ -246,7 +246,7 @@ test.each(BEHAVIOURS)(
   },
 );
 
-test("a webhook attempt to a receiver that sends its body one byte at a time ends at the attempt's deadline, and the part of the body that arrived is recorded", async () => {
+test("a webhook attempt to a receiver that sends its body byte by byte ends at the deadline and records the part that arrived", async () => {
   await using receiver = await startHostile(async (socket) => {
     socket.write(`${OK}Content-Length: 500\r\n\r\n`);
     await drip("y".repeat(500))(socket);

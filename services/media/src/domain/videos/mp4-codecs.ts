@@ -2,7 +2,7 @@ import { MediaRejected } from "#src/domain/media-rejected.ts";
 import { type Box, type BoxReader, isType, nameOf } from "./mp4-box.ts";
 import { pixelFormatOf, type VideoFacts } from "./video-layout.ts";
 
-/** By the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
+/** Keys are types of sample entries (mp4ra.org, codecs; QuickTime File Format). */
 const CODECS: ReadonlyMap<string, string> = new Map([
   ...["avc1", "avc2", "avc3", "avc4", "dva1", "dvav"].map((type) => [type, "h264"] as const),
   ...["hvc1", "hev1", "dvh1", "dvhe"].map((type) => [type, "hevc"] as const),
@@ -21,7 +21,7 @@ const CODECS: ReadonlyMap<string, string> = new Map([
   ["ec-3", "eac3"],
   ["samr", "amr"],
 ]);
-/** By the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
+/** Keys are object types in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
 const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
   [0x20, "mpeg4"],
   [0x21, "h264"],

@@ -12,7 +12,7 @@ export interface VideoFacts {
   /** For example `yuv420p` (8 bits) or `yuv422p10`. */
   readonly pixelFormat: string | null;
   readonly fps: number | null;
-  /** Of the first audio track; null for a video without sound. */
+  /** Codec of the first audio track; null for a video without sound. */
   readonly audioCodec: string | null;
   readonly fastStart: boolean;
   readonly fragmented: boolean;

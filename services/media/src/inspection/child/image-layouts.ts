@@ -8,7 +8,7 @@ import { readWebp } from "#src/domain/images/webp.ts";
 import { tooManyPixels, unreadable } from "#src/domain/media-rejected.ts";
 
 const MAX_PIXELS = 100_000_000;
-/** Of all frames or pages together. Decoding this many takes about two seconds. */
+/** Maximum for all frames or pages together. Decoding this many takes about two seconds. */
 const MAX_TOTAL_PIXELS = 400_000_000;
 /** Node, the libraries and the file need this much memory beside the decoded image. */
 const RESERVED_BYTES = 130_000_000;

@@ -104,7 +104,7 @@ export async function sendWebhook(
   };
 }
 
-/** Of the headers and of the body of a 2xx response, which say little beyond its status. */
+/** Limit for headers and body of a 2xx response, which say little beyond its status. */
 const MAX_SUCCESS_BYTES = 2 * 1024;
 
 /** The rest of the value of a header is cut off. */

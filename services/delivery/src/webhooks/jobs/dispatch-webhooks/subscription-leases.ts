@@ -127,7 +127,7 @@ export class SubscriptionLeases {
     await this.#release(released);
   }
 
-  /** Of subscriptions without recent attempts, so that the statements of the process stay short. */
+  /** Releases subscriptions without recent attempts, so that SQL statements stay short. */
   async releaseIdle(): Promise<void> {
     const now = performance.now();
     const { releaseAfterMs } = this.#deps.settings;
