@@ -6,20 +6,20 @@ import { summaryReporter } from "./scripts/summary-reporter.ts";
 const SLOW = "**/*.slow.test.ts";
 
 /**
- * The test projects run one after the other, because their tests start processes that would disturb the timing of other
- * tests. Only the integration and slow tests run at the same time, because both use a Postgres test server. A failed test is not
- * retried.
+ * The test projects run one after the other, because their tests start processes that would disturb
+ * the timing of other tests. Only the integration and slow tests run at the same time, because both
+ * use a Postgres test server. A failed test is not retried.
  */
 export default defineConfig({
   test: {
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
-    // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other work needs more than vitest's
-    // second. The slow tests wait longer.
+    // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other
+    // work needs more than vitest's second. The slow tests wait longer.
     expect: { poll: { timeout: 25_000 } },
-    // Number of test files that run at once: twice the cores of a small machine, because many tests mostly wait for
-    // servers.
+    // Number of test files that run at once: twice the cores of a small machine, because many tests
+    // mostly wait for servers.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -35,8 +35,8 @@ export default defineConfig({
             "e2e/support/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, SLOW],
-          // The timeout is longer than any test needs, so that a slow machine fails no test. A test of a time limit
-          // checks the time itself.
+          // The timeout is longer than any test needs, so that a slow machine fails no test. A test
+          // of a time limit checks the time itself.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -57,8 +57,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Unit and integration tests that start many processes or brokers, go through all faults, or repeat something many
-          // times.
+          // Unit and integration tests that start many processes or brokers, go through all faults,
+          // or repeat something many times.
           name: "slow",
           isolate: false,
           include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
@@ -73,11 +73,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          // The files of one worker share their imported modules; each of them would import half of the services again.
+          // The files of one worker share their imported modules; each of them would import half of
+          // the services again.
           isolate: false,
           include: ["e2e/*.test.ts"],
-          // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
-          // that no file disturbs another.
+          // Starts the stack of services that most e2e files share. The other e2e files start a
+          // stack of their own, so that no file disturbs another.
           globalSetup: ["./e2e/support/system/shared-stack.ts"],
           // An e2e file waits more than half of its time.
           maxWorkers: 4,
@@ -89,8 +90,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // These tests need a real Bluesky server (PDS), which is not installed with the other packages. Run them with
-          // `npm run test:pds`.
+          // These tests need a real Bluesky server (PDS), which is not installed with the other
+          // packages. Run them with `npm run test:pds`.
           name: "pds",
           include: ["e2e/real-pds/*.test.ts"],
           testTimeout: 180_000,
@@ -101,8 +102,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // These tests need third-party programs, such as generators of clients, which are not installed with the other
-          // packages. Run them with `npm run test:third-party`.
+          // These tests need third-party programs, such as generators of clients, which are not
+          // installed with the other packages. Run them with `npm run test:third-party`.
           name: "third-party",
           include: ["e2e/third-party/*.test.ts", "e2e/client-examples.test.ts"],
           env: { POSTRIDER_CLIENT_RUNTIMES: "deno, bun" },

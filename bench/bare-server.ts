@@ -1,7 +1,7 @@
 /**
- * Starts the server with which the benchmark `http.ts` compares the gateway: fastify routes without a database, and
- * fastify routes with one SQL statement of the same Postgres driver. Reads DATABASE_URL from the environment and prints
- * its address.
+ * Starts the server with which the benchmark `http.ts` compares the gateway: fastify routes without
+ * a database, and fastify routes with one SQL statement of the same Postgres driver. Reads
+ * DATABASE_URL from the environment and prints its address.
  */
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";

@@ -1,6 +1,7 @@
 /**
- * Starts the server with which the benchmark `upload.ts` compares the media service: it does only what is needed to
- * write a request body durably to a new file. The argument is the folder of the files. Prints its address.
+ * Starts the server with which the benchmark `upload.ts` compares the media service: it does only
+ * what is needed to write a request body durably to a new file. The argument is the folder of the
+ * files. Prints its address.
  */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";

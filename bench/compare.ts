@@ -1,7 +1,8 @@
 /**
- * Compares this checkout with another one, for example a worktree of an earlier commit: `node bench/compare.ts <folder>
- * [rounds]`. Both stacks run at the same time and get the same requests in turn, because the speed of a shared machine
- * changes from minute to minute, and by more than what a commit changes. Prints a Markdown table.
+ * Compares this checkout with another one, for example a worktree of an earlier commit:
+ * `node bench/compare.ts <folder> [rounds]`. Both stacks run at the same time and get the same
+ * requests in turn, because the speed of a shared machine changes from minute to minute, and by
+ * more than what a commit changes. Prints a Markdown table.
  */
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -26,8 +27,9 @@ interface Side {
 }
 
 /**
- * Publishes the post that the clients read, then pauses publishing, so that only the creation of posts is measured. Each
- * round creates its posts on another account, because Bluesky limits the number of posts of an account in a day.
+ * Publishes the post that the clients read, then pauses publishing, so that only the creation of
+ * posts is measured. Each round creates its posts on another account, because Bluesky limits the
+ * number of posts of an account in a day.
  */
 async function prepare(system: BenchSystem): Promise<Side> {
   const { local } = system;
@@ -51,7 +53,10 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Returns the geometric mean of the ratios, and the factor within which it lies with a probability of 95 %. */
+/**
+ * Returns the geometric mean of the ratios, and the factor within which it lies with a probability
+ * of 95 %.
+ */
 function averageRatio(ratios: readonly number[]): string {
   const logs = ratios.map(Math.log);
   const centre = mean(logs);
@@ -60,7 +65,10 @@ function averageRatio(ratios: readonly number[]): string {
   return `${Math.exp(centre).toFixed(2)} ± ${(error * 100).toFixed(0)} %`;
 }
 
-/** Runs the same load on both checkouts in turn, each first in every second round. Returns a row of the table. */
+/**
+ * Runs the same load on both checkouts in turn, each first in every second round. Returns a row of
+ * the table.
+ */
 async function compare(ofBefore: LoadOf, ofNow: LoadOf): Promise<string> {
   const before: Measured[] = [];
   const now: Measured[] = [];

@@ -3,14 +3,14 @@ import type postgres from "postgres";
 import { cpuSeconds, cpuSecondsOfFamily } from "./measure.ts";
 
 /**
- * The counters that grow when a post is published, by name: those of processes, of the database and of events. One map
- * holds all counters, so that one subtraction compares two readings.
+ * The counters that grow when a post is published, by name: those of processes, of the database and
+ * of events. One map holds all counters, so that one subtraction compares two readings.
  */
 export type Counters = ReadonlyMap<string, number>;
 
 /**
- * Reads all counters: `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the statistics of
- * Postgres.
+ * Reads all counters: `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the
+ * statistics of Postgres.
  */
 export async function readCounters(local: LocalStack, sql: postgres.Sql): Promise<Counters> {
   const [database, tables] = await Promise.all([readDatabase(sql), readTables(sql)]);
@@ -18,8 +18,8 @@ export async function readCounters(local: LocalStack, sql: postgres.Sql): Promis
 }
 
 /**
- * The cost of one post: the growth of each counter between two readings, minus the growth in an idle system in the same
- * time, divided by the number of posts.
+ * The cost of one post: the growth of each counter between two readings, minus the growth in an
+ * idle system in the same time, divided by the number of posts.
  */
 export function costOf(
   { before, after }: { readonly before: Counters; readonly after: Counters },
@@ -40,7 +40,8 @@ export function idleOf(before: Counters, after: Counters): Counters {
   return new Map(
     [...after].map(([name, value]) => [
       name,
-      // The tables of an idle system do not grow, so no growth of disk space is subtracted from the cost of a post.
+      // The tables of an idle system do not grow, so no growth of disk space is subtracted from the
+      // cost of a post.
       name.startsWith("kB/") ? 0 : (value - get(before, name)) / elapsedMs,
     ]),
   );

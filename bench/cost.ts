@@ -1,6 +1,7 @@
 /**
- * Measures what one published post costs: CPU time of every process, transactions, rows, WAL, events and bytes on disk.
- * The load of the machine changes none of these figures. `node bench/cost.ts [posts]` prints Markdown tables.
+ * Measures what one published post costs: CPU time of every process, transactions, rows, WAL,
+ * events and bytes on disk. The load of the machine changes none of these figures.
+ * `node bench/cost.ts [posts]` prints Markdown tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@postrider/client";
@@ -15,13 +16,13 @@ const ACCOUNTS = 21;
 const IN_FLIGHT = 8;
 const IDLE_MS = 20_000;
 /**
- * Wait before the benchmark reads the statistics of Postgres, because a Postgres connection reports its statistics up
- * to 10 s late.
+ * Wait before the benchmark reads the statistics of Postgres, because a Postgres connection reports
+ * its statistics up to 10 s late.
  */
 const REPORTED_MS = 12_000;
 /**
- * Time between the creation of the first scheduled post and the due time of the scheduled posts. It is long enough to
- * create all posts, because a post cannot be scheduled in the past.
+ * Time between the creation of the first scheduled post and the due time of the scheduled posts. It
+ * is long enough to create all posts, because a post cannot be scheduled in the past.
  */
 const LEAD_MS = 3_000 + POSTS * 15;
 const GIVE_UP_MS = 600_000;
@@ -34,7 +35,8 @@ interface Scenario {
   readonly name: string;
   readonly isScheduled: boolean;
   /**
-   * Returns the ids of the accounts, one per platform, on which the benchmark publishes the post with the given number.
+   * Returns the ids of the accounts, one per platform, on which the benchmark publishes the post
+   * with the given number.
    */
   readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
   readonly hasVideo: boolean;
@@ -98,8 +100,8 @@ async function createPosts(
 }
 
 /**
- * Waits until every post of the benchmark is published; throws if one failed, because a failed post costs less than the
- * others.
+ * Waits until every post of the benchmark is published; throws if one failed, because a failed post
+ * costs less than the others.
  */
 async function settle({ sql }: Bench): Promise<void> {
   const endsAt = Date.now() + GIVE_UP_MS;
@@ -156,8 +158,9 @@ function toTable(first: string, headings: readonly string[], rows: readonly stri
 await using system = await startBenchSystem("postgres");
 const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
 const bench = await prepare(system, sql);
-// Publishes posts before the measurement. During these posts, each process compiles its code, and Postgres writes each
-// page that is in use to the WAL in full, so that this work does not count as cost of the measured posts.
+// Publishes posts before the measurement. During these posts, each process compiles its code, and
+// Postgres writes each page that is in use to the WAL in full, so that this work does not count as
+// cost of the measured posts.
 for (const scenario of SCENARIOS.filter(({ isScheduled }) => !isScheduled)) {
   await createPosts(bench, { ...scenario, name: `warming up: ${scenario.name}` });
   await settle(bench);

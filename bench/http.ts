@@ -1,7 +1,7 @@
 /**
- * Measures how many requests per second the gateway answers and how fast, for reading and creating posts. Compares the
- * gateway in the same run with a bare fastify route, with fastify and one SQL statement, and with pgbench. Prints a
- * Markdown table.
+ * Measures how many requests per second the gateway answers and how fast, for reading and creating
+ * posts. Compares the gateway in the same run with a bare fastify route, with fastify and one SQL
+ * statement, and with pgbench. Prints a Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -26,8 +26,8 @@ async function startBareServer(databaseUrl: string) {
 }
 
 /**
- * Transactions per second of pgbench: 10 clients that each insert rows of the size of a post. This is the limit of the
- * database alone.
+ * Transactions per second of pgbench: 10 clients that each insert rows of the size of a post. This
+ * is the limit of the database alone.
  */
 function runPgbench(databaseUrl: string): number | undefined {
   const script = join(mkdtempSync(join(tmpdir(), "postrider-bench-")), "insert.sql");

@@ -1,7 +1,8 @@
 /**
- * Measures how much a platform whose API hangs delays posts to other platforms. Creates the same posts at the same rate
- * twice, first while the API answers and then while it hangs, and measures the time from the request until readers of
- * the other platforms see the post. Prints a Markdown table.
+ * Measures how much a platform whose API hangs delays posts to other platforms. Creates the same
+ * posts at the same rate twice, first while the API answers and then while it hangs, and measures
+ * the time from the request until readers of the other platforms see the post. Prints a Markdown
+ * table.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +12,8 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
 /**
- * Number of accounts on the hanging platform: more than the number of workers that may publish to one platform at once.
+ * Number of accounts on the hanging platform: more than the number of workers that may publish to
+ * one platform at once.
  */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 20;
@@ -58,8 +60,8 @@ async function control({ local }: BenchSystem, method: string, path: string, bod
 }
 
 /**
- * Repeats the request for a post until the gateway accepts it: an overloaded gateway answers 503, and the time of the
- * repetitions is part of the measured delay.
+ * Repeats the request for a post until the gateway accepts it: an overloaded gateway answers 503,
+ * and the time of the repetitions is part of the measured delay.
  */
 async function createPost({ local }: BenchSystem, content: string, accountId: string) {
   const request = {
@@ -81,8 +83,8 @@ async function createPost({ local }: BenchSystem, content: string, accountId: st
 }
 
 /**
- * Returns for each visible post the delay between the request that created the post and the time at which readers see
- * it.
+ * Returns for each visible post the delay between the request that created the post and the time at
+ * which readers see it.
  */
 async function listDelays(
   system: BenchSystem,
@@ -100,7 +102,8 @@ async function listDelays(
 }
 
 /**
- * Creates posts for every platform at a fixed rate, and returns the delays of the posts on the platforms that answer.
+ * Creates posts for every platform at a fixed rate, and returns the delays of the posts on the
+ * platforms that answer.
  */
 async function runLoad({ system, hanging, others }: Run, { label, seconds }: Load) {
   const startedAt = new Map<string, number>();
@@ -127,8 +130,8 @@ async function runLoad({ system, hanging, others }: Run, { label, seconds }: Loa
 }
 
 /**
- * Measures one round with a system of its own, so that calls that still hang when the round ends do not slow down the
- * next round.
+ * Measures one round with a system of its own, so that calls that still hang when the round ends do
+ * not slow down the next round.
  */
 async function runRound(round: number) {
   await using system = await startBenchSystem("postgres");
@@ -139,7 +142,8 @@ async function runRound(round: number) {
   const answering = await runLoad(run, { label: `answers ${round}`, seconds: SECONDS });
   await control(system, "POST", "faults", HANG);
   const hanging = await runLoad(run, { label: `hangs ${round}`, seconds: SECONDS });
-  // Killing the simulator ends the calls that hang, so that the delivery service can stop without waiting for them.
+  // Killing the simulator ends the calls that hang, so that the delivery service can stop without
+  // waiting for them.
   process.kill(system.local.simulator.pid, "SIGKILL");
   return { answering, hanging };
 }

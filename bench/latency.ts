@@ -1,7 +1,7 @@
 /**
- * Measures the time from a client's request until readers of the platform see the post, one post at a time, with a
- * simulator that answers at once. The end of this time is the creation time that the simulator stores with the post;
- * simulator and client use the same clock. Prints a Markdown table.
+ * Measures the time from a client's request until readers of the platform see the post, one post at
+ * a time, with a simulator that answers at once. The end of this time is the creation time that the
+ * simulator stores with the post; simulator and client use the same clock. Prints a Markdown table.
  */
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";

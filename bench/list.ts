@@ -1,7 +1,7 @@
 /**
- * Measures how fast the gateway returns pages from a list of 1,000,000 posts of one workspace: at the top, in the
- * middle and at the end of the list, without a filter and with each filter. Prints a Markdown table, and for each
- * filter the query plan of the middle page.
+ * Measures how fast the gateway returns pages from a list of 1,000,000 posts of one workspace: at
+ * the top, in the middle and at the end of the list, without a filter and with each filter. Prints
+ * a Markdown table, and for each filter the query plan of the middle page.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,10 @@ const PAGES = [20, 100];
 const WARM_UPS = 30;
 const REQUESTS = 300;
 
-/** A filter of the post list in the REST API, and the SQL condition that the posts service uses for it. */
+/**
+ * A filter of the post list in the REST API, and the SQL condition that the posts service uses for
+ * it.
+ */
 const FILTERS = [
   { name: "", value: "", condition: "true" },
   { name: "status", value: "failed", condition: "post.status = 'failed'" },
@@ -42,8 +45,8 @@ const sql = postgres(local.databaseUrl, {
 const [accountId = ""] = await system.connect("bluesky", 1);
 
 /**
- * Inserts posts with one target each, created half a minute apart. For each filter, a tenth of the posts has the rarer
- * value.
+ * Inserts posts with one target each, created half a minute apart. For each filter, a tenth of the
+ * posts has the rarer value.
  */
 async function insertPosts(): Promise<void> {
   await sql`
@@ -65,8 +68,9 @@ async function insertPosts(): Promise<void> {
 }
 
 /**
- * Returns the position in the post list that follows the fraction `part` of the posts that match the filter. An SQL
- * query computes the position, because reading up to 50,000 pages through the gateway takes too long.
+ * Returns the position in the post list that follows the fraction `part` of the posts that match
+ * the filter. An SQL query computes the position, because reading up to 50,000 pages through the
+ * gateway takes too long.
  */
 async function findPosition({ condition }: Filter, part: number): Promise<Position | undefined> {
   if (part === 0) return undefined;
@@ -121,8 +125,8 @@ async function time(...page: Parameters<typeof read>): Promise<string> {
 }
 
 async function explain(filter: Filter, position: Position | undefined): Promise<string> {
-  // On every page after the first, the posts service leaves out the condition of the filter `to`, because every post
-  // after the cursor is earlier than `to`.
+  // On every page after the first, the posts service leaves out the condition of the filter `to`,
+  // because every post after the cursor is earlier than `to`.
   const condition = filter.name === "to" && position !== undefined ? "true" : filter.condition;
   const after =
     position === undefined

@@ -11,7 +11,8 @@ export function cpuSeconds(pid: number): number {
 }
 
 /**
- * The fields of `/proc/<pid>/stat` after the process name, which may contain spaces; empty if the process has ended.
+ * The fields of `/proc/<pid>/stat` after the process name, which may contain spaces; empty if the
+ * process has ended.
  */
 function statOf(pid: number): readonly string[] {
   try {
@@ -45,7 +46,10 @@ export interface Load {
   readonly turns?: readonly { readonly headers: Record<string, string>; readonly body: string }[];
   readonly connections: number;
   readonly seconds: number;
-  /** Ids of the processes whose CPU time, with that of their children, the benchmark measures, by process name. */
+  /**
+   * Ids of the processes whose CPU time, with that of their children, the benchmark measures, by
+   * process name.
+   */
   readonly pids?: Readonly<Record<string, number>>;
 }
 
@@ -63,8 +67,8 @@ export interface Measured {
 let requestNumber = 0;
 
 /**
- * Builds the requests for the load generator autocannon. `{number}` in the body becomes a different number in each
- * request.
+ * Builds the requests for the load generator autocannon. `{number}` in the body becomes a different
+ * number in each request.
  */
 function toRequests({ body, turns }: Load): readonly autocannon.Request[] {
   if (turns !== undefined)
@@ -102,8 +106,8 @@ async function run(load: Load, seconds: number) {
 }
 
 /**
- * Sends requests for 2 s to warm up the server, then measures. The load generator runs on the same machine, so only
- * ratios between results are meaningful.
+ * Sends requests for 2 s to warm up the server, then measures. The load generator runs on the same
+ * machine, so only ratios between results are meaningful.
  */
 export async function measure(load: Load): Promise<Measured> {
   await run(load, 2);

@@ -3,8 +3,8 @@ import type { Load } from "./measure.ts";
 import { call, type BenchSystem } from "./system.ts";
 
 /**
- * The platforms on which the benchmarks publish text posts. They do not change, so that results of different days can
- * be compared.
+ * The platforms on which the benchmarks publish text posts. They do not change, so that results of
+ * different days can be compared.
  */
 const TEXT: readonly string[] = ["x", "telegram", "bluesky"];
 
@@ -65,7 +65,10 @@ export async function createAuthor(system: BenchSystem, name: string): Promise<A
   return { apiKey: key, accountId: accounts[0]?.id ?? "" };
 }
 
-/** Creates of different posts by authors in turn. Publishing on the platform must be paused, so that nothing else runs. */
+/**
+ * Creates of different posts by authors in turn. Publishing on the platform must be paused, so that
+ * nothing else runs.
+ */
 export function createLoad(local: LocalStack, name: string, authors: readonly Author[]): PostsLoad {
   return {
     name,

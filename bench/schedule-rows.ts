@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 
-/** Fills the table of posts with posts that are due long after the benchmark, so that the table is large. */
+/**
+ * Fills the table of posts with posts that are due long after the benchmark, so that the table is
+ * large.
+ */
 export async function insertFuturePosts(sql: postgres.Sql, count: number): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
@@ -25,8 +28,8 @@ export interface DuePosts {
 }
 
 /**
- * Inserts the posts that the benchmark measures, each with one target, into the tables of the posts service. Successive
- * posts use successive accounts.
+ * Inserts the posts that the benchmark measures, each with one target, into the tables of the posts
+ * service. Successive posts use successive accounts.
  */
 export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<void> {
   await sql.begin(async (tx) => {
@@ -59,8 +62,8 @@ export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<
 }
 
 /**
- * How late the posts with a label were started and published, in milliseconds after the due time of each post, and how
- * many of the posts are published.
+ * How late the posts with a label were started and published, in milliseconds after the due time of
+ * each post, and how many of the posts are published.
  */
 export interface Lateness {
   readonly startedMs: readonly number[];

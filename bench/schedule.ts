@@ -1,7 +1,7 @@
 /**
- * Measures how late scheduled posts are started while 1,000,000 other posts wait for their due time: a burst of posts
- * that are due in the same second, and a steady stream of posts. Checks in the simulator that each post is visible
- * once. Prints a Markdown table.
+ * Measures how late scheduled posts are started while 1,000,000 other posts wait for their due
+ * time: a burst of posts that are due in the same second, and a steady stream of posts. Checks in
+ * the simulator that each post is visible once. Prints a Markdown table.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -41,8 +41,8 @@ async function countUnsettled(sql: postgres.Sql): Promise<number> {
 }
 
 /**
- * Returns the milliseconds from `dueAt` until every due post is started, as another database connection sees it. The
- * other connection sees a start only after its transaction is committed.
+ * Returns the milliseconds from `dueAt` until every due post is started, as another database
+ * connection sees it. The other connection sees a start only after its transaction is committed.
  */
 async function watchStart(sql: postgres.Sql, dueAt: number): Promise<number> {
   for (;;) {

@@ -11,12 +11,20 @@ import {
   type IdentityHeaders,
 } from "@postrider/shared/identity/token-source";
 
-/** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
+/**
+ * A running Postrider stack without rate limits and quotas, so that no limit slows down a
+ * benchmark.
+ */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
-  /** Returns the current description of the stack. Processes that were started again have new ids. */
+  /**
+   * Returns the current description of the stack. Processes that were started again have new ids.
+   */
   describe(): LocalStack;
-  /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
+  /**
+   * Returns the headers with which the process `caller` proves its identity to the service
+   * `service`.
+   */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
   /** Sends a request to the REST API; see the function `call`. */
@@ -28,7 +36,8 @@ export interface BenchSystem extends AsyncDisposable {
 const NO_LIMIT = "100000000";
 
 /**
- * Sends a request to the REST API with the API key of the demo workspace, and returns the body of the answer.
+ * Sends a request to the REST API with the API key of the demo workspace, and returns the body of
+ * the answer.
  *
  * @throws Error unless the status of the answer is 2xx.
  */

@@ -16,11 +16,17 @@ export interface TargetLoadOptions {
   readonly post: (number: number) => LoadPost;
 }
 
-/** A load that creates posts at a fixed rate. Disposing of it stops the load and waits until every created post is accepted. */
+/**
+ * A load that creates posts at a fixed rate. Disposing of it stops the load and waits until every
+ * created post is accepted.
+ */
 export interface TargetLoad extends AsyncDisposable {
   /** Number of targets of the posts that the gateway has accepted. */
   readonly accepted: number;
-  /** While true, the load stops. The posts that it would have created in this time are not created later either. */
+  /**
+   * While true, the load stops. The posts that it would have created in this time are not created
+   * later either.
+   */
   isPaused: boolean;
 }
 
@@ -91,7 +97,10 @@ async function createPost({ baseUrl, apiKey }: LocalStack, post: LoadPost): Prom
   }
 }
 
-/** Returns undefined if the request got no answer, for example because the gateway process was killed. */
+/**
+ * Returns undefined if the request got no answer, for example because the gateway process was
+ * killed.
+ */
 async function send(url: string, request: RequestInit) {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);

@@ -1,7 +1,7 @@
 /**
  * Measures how much memory unfinished request bodies of one API key take in the gateway:
- * `node bench/unfinished-bodies.ts [bodies]`. Sends the heads and all bytes but the last of bodies of 1 MiB on as many connections.
- * Prints a Markdown table.
+ * `node bench/unfinished-bodies.ts [bodies]`. Sends the heads and all bytes but the last of bodies
+ * of 1 MiB on as many connections. Prints a Markdown table.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,10 @@ import { startBenchSystem } from "./system.ts";
 
 const BODIES = Number(process.argv[2] ?? 400);
 const BYTES = 1024 * 1024;
-/** How long the bodies are sent and held before the memory is read for the last time, in milliseconds. */
+/**
+ * How long the bodies are sent and held before the memory is read for the last time, in
+ * milliseconds.
+ */
 const HOLD_MS = 8_000;
 const SAMPLE_MS = 250;
 

@@ -1,8 +1,9 @@
 /**
- * Measures how fast one file gets from a client to the disk: through the gateway, directly to the media service, and to
- * a bare `node:http` server that writes the same file. Each round measures all three. Also measures how much memory
- * gateway and media service use. Arguments: the folder of the files (default: the temporary folder of the system) and
- * the number of rounds (default: 5). Prints a Markdown table.
+ * Measures how fast one file gets from a client to the disk: through the gateway, directly to the
+ * media service, and to a bare `node:http` server that writes the same file. Each round measures
+ * all three. Also measures how much memory gateway and media service use. Arguments: the folder of
+ * the files (default: the temporary folder of the system) and the number of rounds (default: 5).
+ * Prints a Markdown table.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -79,7 +80,10 @@ function intoSink(url: string, folder: string): Way["open"] {
     });
 }
 
-/** Uploads a file with the given number of bytes, and returns the seconds from the first byte to the response. */
+/**
+ * Uploads a file with the given number of bytes, and returns the seconds from the first byte to the
+ * response.
+ */
 async function send({ url, headers }: Upload, bytes: number): Promise<number> {
   const startedAt = performance.now();
   const put = request(url, { method: "PUT", headers: { ...headers, "content-length": bytes } });
@@ -99,7 +103,10 @@ interface Process {
   readonly pid: number;
 }
 
-/** Resident memory of a process in MB: now (`VmRSS`), or the peak since the last call of `resetPeak` (`VmHWM`). */
+/**
+ * Resident memory of a process in MB: now (`VmRSS`), or the peak since the last call of `resetPeak`
+ * (`VmHWM`).
+ */
 function memoryMb({ pid }: Process, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return (Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024) / MB;
@@ -150,8 +157,8 @@ function toRow(
   { rounds, bare }: { readonly rounds: readonly Round[]; readonly bare: readonly Round[] },
 ): string {
   const speeds = rounds.map(({ mbPerSecond }) => mbPerSecond);
-  // Each upload speed is divided by the speed of the bare server in the same round, because the load of the machine
-  // varies between rounds.
+  // Each upload speed is divided by the speed of the bare server in the same round, because the
+  // load of the machine varies between rounds.
   const ratios = speeds.map((speed, index) => speed / (bare[index]?.mbPerSecond ?? 0));
   const show = (values: (round: Round) => readonly number[], pick: typeof median): string =>
     [0, 1]

@@ -8,7 +8,10 @@ const NO_LIMIT = "100000000";
 const FAR_MS = Date.now() + 60 * 86_400_000;
 let dates = 0;
 
-/** Returns a date after the end of the benchmark, so that no post becomes due. Each call returns a later date. */
+/**
+ * Returns a date after the end of the benchmark, so that no post becomes due. Each call returns a
+ * later date.
+ */
 function nextDate(): string {
   dates += 1;
   return new Date(FAR_MS + dates * 1_000).toISOString();
@@ -17,7 +20,9 @@ function nextDate(): string {
 /** Webhook endpoints that run in a separate process and record when each event arrives. */
 export interface Sink {
   readonly url: string;
-  /** Returns when each event arrived since the last call, by path and sequence number of the event. */
+  /**
+   * Returns when each event arrived since the last call, by path and sequence number of the event.
+   */
   takeArrivals(): Promise<ReadonlyMap<string, number>>;
   /** Makes the given endpoints, and no others, leave requests without an answer. */
   hang(paths: readonly string[]): Promise<void>;
@@ -83,7 +88,10 @@ export async function subscribe(
   await call(system, key, ["POST", "/webhooks"], { url, events: [event] });
 }
 
-/** Opens a workspace with one scheduled post whose events reach `endpoints` endpoints of the benchmark's webhook receiver. */
+/**
+ * Opens a workspace with one scheduled post whose events reach `endpoints` endpoints of the
+ * benchmark's webhook receiver.
+ */
 export async function openSource(
   system: BenchSystem,
   sink: Sink,
@@ -107,8 +115,8 @@ export async function openSource(
 }
 
 /**
- * Reschedules the post of an `EventSource`, and returns the sequence number of the event and when the change was accepted;
- * undefined when an overloaded system refused the change.
+ * Reschedules the post of an `EventSource`, and returns the sequence number of the event and when
+ * the change was accepted; undefined when an overloaded system refused the change.
  */
 export async function reschedule(
   system: BenchSystem,
@@ -120,7 +128,10 @@ export async function reschedule(
   return { sequence: Number(etag?.replaceAll('"', "")), at: Date.now() };
 }
 
-/** Appends events about the posts of the benchmark to the outbox of the posts service, without a change of the posts. */
+/**
+ * Appends events about the posts of the benchmark to the outbox of the posts service, without a
+ * change of the posts.
+ */
 export async function appendEvents(
   sql: postgres.Sql,
   sources: readonly EventSource[],

@@ -1,7 +1,7 @@
 /**
- * Starts the endpoints that the benchmarks of webhooks subscribe. The path says which endpoint a request is for.
- * `GET /arrivals` returns and forgets when each event arrived. `POST /hang` with a list of paths makes these endpoints
- * leave requests without an answer. Prints its port.
+ * Starts the endpoints that the benchmarks of webhooks subscribe. The path says which endpoint a
+ * request is for. `GET /arrivals` returns and forgets when each event arrived. `POST /hang` with a
+ * list of paths makes these endpoints leave requests without an answer. Prints its port.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,8 @@
 /**
- * Measures webhooks end to end: deliveries per second with one attempt row each, the time from the acceptance of a change
- * until its event arrives, and the same while endpoints hang. A loop that only signs and sends the same requests runs before.
- * Prints Markdown tables. `node bench/webhooks.ts [seconds] [deliveries]`
+ * Measures webhooks end to end: deliveries per second with one attempt row each, the time from the
+ * acceptance of a change until its event arrives, and the same while endpoints hang. A loop that
+ * only signs and sends the same requests runs before. Prints Markdown tables.
+ * `node bench/webhooks.ts [seconds] [deliveries]`
  */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,12 +29,15 @@ const BARE_IN_FLIGHT = 64;
 const SETTLE_MS = 5_000;
 const GIVE_UP_MS = 120_000;
 /**
- * How long the benchmark waits for the arrival of a webhook delivery before it counts the delivery as lost, in milliseconds.
+ * How long the benchmark waits for the arrival of a webhook delivery before it counts the delivery
+ * as lost, in milliseconds.
  */
 const ARRIVAL_MS = 60_000;
 const PREFIX = "postrider.posts.v1.";
 
-/** Signs and sends requests without a database, to the same endpoints. Returns requests per second. */
+/**
+ * Signs and sends requests without a database, to the same endpoints. Returns requests per second.
+ */
 async function measureBare(): Promise<number> {
   const pool = new Pool(sink.url, { connections: BARE_IN_FLIGHT });
   const startedAt = performance.now();
@@ -61,7 +65,10 @@ interface Latency {
   readonly samples: readonly number[];
 }
 
-/** Reschedules posts so that `perSecond` deliveries go out. Measures how long after each change its event arrives at `paths`. */
+/**
+ * Reschedules posts so that `perSecond` deliveries go out. Measures how long after each change its
+ * event arrives at `paths`.
+ */
 async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Promise<Latency> {
   const accepted: { source: EventSource; sequence: number; at: number }[] = [];
   const running: Promise<unknown>[] = [];
@@ -99,7 +106,10 @@ async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Pr
   };
 }
 
-/** Sends many events at once, each to `endpoints` endpoints. Returns a table row with the rate and the CPU time per delivery. */
+/**
+ * Sends many events at once, each to `endpoints` endpoints. Returns a table row with the rate and
+ * the CPU time per delivery.
+ */
 async function measureThroughput(type: string, endpoints: number): Promise<string> {
   const before = await readCounters(system.local, sql);
   const startedAt = performance.now();

@@ -1,6 +1,6 @@
 /**
- * A process that `bench/worst-texts.ts` starts. It sends the worst texts, so that sending them does not delay the requests that are
- * measured.
+ * A process that `bench/worst-texts.ts` starts. It sends the worst texts, so that sending them does
+ * not delay the requests that are measured.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,10 @@ export interface Target {
   readonly key: string;
 }
 
-/** Sends one request and returns the time until its answer has arrived, in milliseconds; Infinity for a status of 500 or more. */
+/**
+ * Sends one request and returns the time until its answer has arrived, in milliseconds; Infinity
+ * for a status of 500 or more.
+ */
 export async function ask({ baseUrl, key }: Target, path: string, body?: string | Buffer) {
   const startedAt = performance.now();
   const answer = await fetch(`${baseUrl}/api/v1${path}`, {
@@ -28,7 +31,10 @@ export async function ask({ baseUrl, key }: Target, path: string, body?: string 
   return answer.status >= 500 ? Infinity : performance.now() - startedAt;
 }
 
-/** Starts requests at regular times, whether earlier ones are answered or not, and returns the times of all answers. */
+/**
+ * Starts requests at regular times, whether earlier ones are answered or not, and returns the times
+ * of all answers.
+ */
 export async function atRate(
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
   start: (index: number) => Promise<number>,
@@ -42,14 +48,20 @@ export async function atRate(
   return await Promise.all(answers);
 }
 
-/** What the process sends: posts of `target` to `accountIds`, at a rate, each time it gets a message. */
+/**
+ * What the process sends: posts of `target` to `accountIds`, at a rate, each time it gets a
+ * message.
+ */
 export interface WorstLoad {
   readonly target: Target;
   readonly accountIds: readonly string[];
   readonly rate: { readonly perSecond: number; readonly seconds: number };
 }
 
-/** Starts the process. `send` sends the worst texts once and returns the times of the answers, in milliseconds. */
+/**
+ * Starts the process. `send` sends the worst texts once and returns the times of the answers, in
+ * milliseconds.
+ */
 export function startWorstSender(load: WorstLoad): Disposable & { send(): Promise<number[]> } {
   const child = fork(import.meta.filename, { serialization: "advanced" });
   return {
@@ -62,7 +74,10 @@ export function startWorstSender(load: WorstLoad): Disposable & { send(): Promis
   };
 }
 
-/** Returns the bodies of posts with the worst texts: one text for all accounts, and a text of its own for each account. */
+/**
+ * Returns the bodies of posts with the worst texts: one text for all accounts, and a text of its
+ * own for each account.
+ */
 function createWorstBodies(accountIds: readonly string[]): Buffer[] {
   return [...createWorstTexts(LENGTH)]
     .flatMap((content) => {

@@ -1,14 +1,18 @@
 /**
- * Measures how much one workspace delays another one when it sends the worst texts that are known, at its full rate:
- * `node bench/worst-texts.ts [seconds]`. The other workspace validates short posts and lists its posts, alone and beside the worst
- * texts in turn, so that other work on the machine changes both alike. Prints a Markdown table.
+ * Measures how much one workspace delays another one when it sends the worst texts that are known,
+ * at its full rate: `node bench/worst-texts.ts [seconds]`. The other workspace validates short
+ * posts and lists its posts, alone and beside the worst texts in turn, so that other work on the
+ * machine changes both alike. Prints a Markdown table.
  */
 import { cpuSeconds, percentile } from "./measure.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 import { ask, atRate, startWorstSender } from "./worst-sender.ts";
 
 const ROUNDS = 4;
-/** Seconds of one round for which the other workspace is measured alone, and as many beside the worst texts. */
+/**
+ * Seconds of one round for which the other workspace is measured alone, and as many beside the
+ * worst texts.
+ */
 const SECONDS = Number(process.argv[2] ?? 20) / ROUNDS;
 /** The default limit of a workspace: 600 requests a minute. */
 const WORST_RATE = { perSecond: 10, seconds: SECONDS };
@@ -26,7 +30,10 @@ async function createTenant(system: BenchSystem, name: string): Promise<string> 
   return key;
 }
 
-/** The times of answers in milliseconds, and the processor time that the gateway and the posts service used meanwhile. */
+/**
+ * The times of answers in milliseconds, and the processor time that the gateway and the posts
+ * service used meanwhile.
+ */
 class Answers {
   readonly times: number[] = [];
   #cpuMs: readonly number[] = [0, 0];

@@ -11,16 +11,16 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
- * Runs the shell examples of docs/api unchanged and in order against the running system. Only ids and addresses in them are
- * replaced by real ones, as the guides tell their readers to do.
+ * Runs the shell examples of docs/api unchanged and in order against the running system. Only ids
+ * and addresses in them are replaced by real ones, as the guides tell their readers to do.
  */
 
 const GUIDES = new URL("../docs/api/", import.meta.url);
 const OTHER_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 const MEDIA = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
 /**
- * The shell variables in which the guides keep the id of a created resource. The keys are the last segment of the path of the
- * request that creates the resource.
+ * The shell variables in which the guides keep the id of a created resource. The keys are the last
+ * segment of the path of the request that creates the resource.
  */
 const CREATED: Readonly<Record<string, string>> = {
   posts: "POST_ID",
@@ -65,7 +65,10 @@ function examplesIn(name: string): readonly string[] {
   return blocksIn(`api/${name}`, "sh").filter((block) => block.includes("curl "));
 }
 
-/** Replaces the ids, addresses and dates of an example by those of the test's workspace and of today. */
+/**
+ * Replaces the ids, addresses and dates of an example by those of the test's workspace and of
+ * today.
+ */
 function adapt(
   example: string,
   { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables,
@@ -151,7 +154,10 @@ test.each(guides)("every shell example of docs/api/%s works as it is written", a
   }
 });
 
-/** Runs the webhook receiver of the guide with a signed event from the environment, and prints the status of its answer. */
+/**
+ * Runs the webhook receiver of the guide with a signed event from the environment, and prints the
+ * status of its answer.
+ */
 const CALL_RECEIVER = `
 const { receive } = await import("./receiver.ts");
 const headers = JSON.parse(process.env.HEADERS);

@@ -20,8 +20,9 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests automations through all services, with the operator's setting for sending messages disabled (the default). The tests of the gateway cover the validation of requests, those of the delivery service lost responses and
- * crashes.
+ * Tests automations through all services, with the operator's setting for sending messages disabled
+ * (the default). The tests of the gateway cover the validation of requests, those of the delivery
+ * service lost responses and crashes.
  */
 
 describe("while the sending of private replies is blocked:", () => {

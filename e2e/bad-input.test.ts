@@ -4,7 +4,10 @@ import { UNKNOWN_ID } from "./support/requests/posts.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
-/** Tests one request for each way in which the gateway refuses requests; the gateway's own tests cover every case. */
+/**
+ * Tests one request for each way in which the gateway refuses requests; the gateway's own tests
+ * cover every case.
+ */
 
 let system: SharedSystem;
 let tenant: Tenant;

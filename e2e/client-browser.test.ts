@@ -12,8 +12,8 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Runs the packed client in a browser without a bundler. The server of the web page forwards requests to the gateway and
- * adds the API key, which a web page must not contain.
+ * Runs the packed client in a browser without a bundler. The server of the web page forwards
+ * requests to the gateway and adds the API key, which a web page must not contain.
  */
 
 let system: SharedSystem;
@@ -62,8 +62,8 @@ async function answer(request: IncomingMessage): Promise<Response> {
 }
 
 /**
- * Forwards a request to the gateway. Upload URLs in the answer are rewritten to this server, because the page may load only
- * from it.
+ * Forwards a request to the gateway. Upload URLs in the answer are rewritten to this server,
+ * because the page may load only from it.
  */
 async function passOn(request: IncomingMessage, path: string): Promise<Response> {
   const { baseUrl } = system.local();

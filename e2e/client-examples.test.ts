@@ -10,7 +10,10 @@ import { installClient, listRuntimes } from "../scripts/client-package/list-runt
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem } from "./support/system/system.ts";
 
-/** Runs the examples of the client's README unchanged, with the packed and installed client, against the running system. */
+/**
+ * Runs the examples of the client's README unchanged, with the packed and installed client, against
+ * the running system.
+ */
 
 const README = join(import.meta.dirname, "../packages/client/README.md");
 const EXAMPLE = /^## ([^\n]+)\n(?:(?!^## )[^\n]*\n)*?```js\n([\s\S]*?)```/gm;

@@ -35,8 +35,8 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 /**
- * Waits until the replica at `url` reports that its clock is wrong. The gateway is left out: it has no database with
- * which it could compare its clock.
+ * Waits until the replica at `url` reports that its clock is wrong. The gateway is left out: it has
+ * no database with which it could compare its clock.
  */
 async function whenSkewed(url: string): Promise<void> {
   await eventually(async () => {

@@ -14,8 +14,8 @@ import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.t
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests reading comments and acting on them through all services. The tests of the gateway cover the validation of requests,
- * those of the delivery service lost responses and crashes.
+ * Tests reading comments and acting on them through all services. The tests of the gateway cover
+ * the validation of requests, those of the delivery service lost responses and crashes.
  */
 
 interface Page {
@@ -42,7 +42,10 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Writes a reader's comment on the media. The comment mentions the account, because X refuses replies to other comments. */
+/**
+ * Writes a reader's comment on the media. The comment mentions the account, because X refuses
+ * replies to other comments.
+ */
 async function comment(media: Media, text: string, createdAt?: string): Promise<string> {
   const time = createdAt === undefined ? {} : { createdAt };
   return await system.simulator.addComment(media, { text: `@${media.username} ${text}`, ...time });

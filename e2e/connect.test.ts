@@ -36,7 +36,10 @@ async function newPage(options: { readonly locale?: string } = {}): Promise<Page
   return await context.newPage();
 }
 
-/** Runs `account connect` until it prints the connect link. The command then keeps waiting for the approval. */
+/**
+ * Runs `account connect` until it prints the connect link. The command then keeps waiting for the
+ * approval.
+ */
 async function beginConnect(platform: string) {
   const { promise: url, resolve } = Promise.withResolvers<string>();
   const command = system.operateNoting<Connected>(
@@ -50,14 +53,18 @@ async function beginConnect(platform: string) {
     "--workspace",
     tenant.id,
   );
-  // The handler keeps a failed command from ending the test run. A test that expects the failure awaits the command itself.
+  // The handler keeps a failed command from ending the test run. A test that expects the failure
+  // awaits the command itself.
   command.catch(() => undefined);
   const link = await Promise.race([url, command.then(() => "")]);
   linkSecrets.push(link.split("/").at(-1) ?? "");
   return { command, link };
 }
 
-/** Returns the name of the Postrider page that the browser shows, from the attribute `data-page` of the page. */
+/**
+ * Returns the name of the Postrider page that the browser shows, from the attribute `data-page` of
+ * the page.
+ */
 const kindOf = (page: Page) => page.locator("main").getAttribute("data-page");
 
 /** Clicks through from the page of the connect link to the authorization page of the platform. */
@@ -75,7 +82,8 @@ async function approve(page: Page, username: string): Promise<void> {
 }
 
 /**
- * Returns the colour of an element. It runs in the browser, whose global names are not in the types of this project.
+ * Returns the colour of an element. It runs in the browser, whose global names are not in the types
+ * of this project.
  */
 function colourOf(element: unknown): string {
   const page = globalThis as unknown as {
@@ -166,7 +174,8 @@ describe("connecting in a browser:", () => {
     expect(await page.locator("html").getAttribute("lang")).toBe("ko");
     expect(await page.title()).toBe("YouTube 연결 · Postrider");
     const button = page.getByRole("button");
-    // If the content security policy blocked the page's own style, the button would have the browser's default colour.
+    // If the content security policy blocked the page's own style, the button would have the
+    // browser's default colour.
     expect(await button.evaluate(colourOf)).toBe("rgb(29, 78, 216)");
     await button.click();
     await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));

@@ -21,7 +21,10 @@ async function uploadFile(system: System, fileName: string): Promise<ReadyMedia>
   return await upload(system.api, { fileName, contentType: "image/jpeg", bytes });
 }
 
-/** Makes everything due at once that a copy could do to the original. Returns the number of webhook deliveries that wait. */
+/**
+ * Makes everything due at once that a copy could do to the original. Returns the number of webhook
+ * deliveries that wait.
+ */
 async function makeDue(url: string): Promise<number> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   await sql`update media.job_runs set next_at = now()`;
@@ -37,7 +40,10 @@ async function makeDue(url: string): Promise<number> {
   return count;
 }
 
-/** Waits until all webhook deliveries of the copy have been due for some seconds and none was attempted again. */
+/**
+ * Waits until all webhook deliveries of the copy have been due for some seconds and none was
+ * attempted again.
+ */
 async function whenOverdue({ sql }: System, deliveries: number): Promise<void> {
   await eventually(async () => {
     const rows = await sql`
@@ -61,7 +67,8 @@ async function startWith(env: Readonly<Record<string, string>>): Promise<System>
   return await startSystem("postgres", { dataDir, env: settings });
 }
 
-// The original system has a file, a published post, and a webhook delivery that its receiver does not accept.
+// The original system has a file, a published post, and a webhook delivery that its receiver does
+// not accept.
 beforeAll(async () => {
   execFileSync("chmod", ["o+x", clusters]);
   receiver = await startReceiver();

@@ -46,8 +46,8 @@ afterAll(async () => {
 });
 
 /**
- * Whether an answer is temporary: no process answered, or the process that claimed the idempotency key has died and its
- * claim has not expired yet.
+ * Whether an answer is temporary: no process answered, or the process that claimed the idempotency
+ * key has died and its claim has not expired yet.
  */
 const isTransient = (answer: Answer<unknown>): boolean =>
   answer.status >= 500 || refusalOf(answer) === "409 idempotency_conflict";
@@ -64,8 +64,8 @@ async function persist<T>(method: string, path: string, options = {}): Promise<A
 }
 
 /**
- * Uploads the bytes repeatedly until an answer says that they are stored; 409 means that an earlier request stored
- * them.
+ * Uploads the bytes repeatedly until an answer says that they are stored; 409 means that an earlier
+ * request stored them.
  */
 async function put(grant: Grant, { bytes }: File): Promise<void> {
   await eventually(
@@ -97,7 +97,10 @@ async function ready(file: File): Promise<ReadyMedia> {
   return body;
 }
 
-/** Imports a media file with an idempotency key, so that a repeated request does not create a second one. */
+/**
+ * Imports a media file with an idempotency key, so that a repeated request does not create a second
+ * one.
+ */
 async function importOne(): Promise<ReadyMedia> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
@@ -114,7 +117,10 @@ async function countReady(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Runs `act`, during which a media process kills itself at the failpoint, and waits until that process is replaced. */
+/**
+ * Runs `act`, during which a media process kills itself at the failpoint, and waits until that
+ * process is replaced.
+ */
 async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   const before = system.pids("media");
   system.armFailpoint(point, "kill");
@@ -122,8 +128,9 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   await eventually(() => expect(system.pids("media")).not.toEqual(before));
 }
 
-// services/media/test/crash.slow.test.ts and import-crash.test.ts kill the media service at every failpoint. The tests here
-// kill it once for an upload, an import and a deletion, to show what a client of the gateway sees.
+// services/media/test/crash.slow.test.ts and import-crash.test.ts kill the media service at every
+// failpoint. The tests here kill it once for an upload, an import and a deletion, to show what a
+// client of the gateway sees.
 describe("kill -9 of the media service:", () => {
   test("after the media service is killed while it checks an upload, a repeated request to complete the upload makes the media file ready", async () => {
     const grant = await uploaded(PNG);
@@ -153,8 +160,8 @@ describe("kill -9 of the media service:", () => {
     for (const { id } of [media, grant]) expect(refusalOf(await remove(id))).toBe("404 not_found");
   });
 
-  // This test is last: the media service removes leftover files some seconds after a kill, and one wait covers the
-  // kills of all tests above.
+  // This test is last: the media service removes leftover files some seconds after a kill, and one
+  // wait covers the kills of all tests above.
   test("the media service removes every file without a database row that one of its killed processes left behind", async () => {
     await whenTidy(system);
   });

@@ -12,8 +12,8 @@ import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.t
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests deletions for which a platform is called. The tests of the posts service cover deletions that need no call to a
- * platform.
+ * Tests deletions for which a platform is called. The tests of the posts service cover deletions
+ * that need no call to a platform.
  */
 
 let system: SharedSystem;
@@ -130,7 +130,10 @@ test("a target of a disconnected account is deleted from its platform after the 
   expect(await tenant.countVisible("Orphan")).toBe(0);
 });
 
-/** Creates and deletes a post that is still visible on its platform, because its target has an unknown outcome. */
+/**
+ * Creates and deletes a post that is still visible on its platform, because its target has an
+ * unknown outcome.
+ */
 async function deleteUnknown(content: string): Promise<PostDetail> {
   await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
   const { id } = await create(tenant.api, { content, accountIds: [telegram] });
@@ -156,7 +159,10 @@ test("a deleted post with an unknown outcome is deleted from its platform as soo
   expect(await tenant.countVisible(content)).toBe(0);
 });
 
-/** The sum of the workspace's quota counters over all months, because a month may end during the test. */
+/**
+ * The sum of the workspace's quota counters over all months, because a month may end during the
+ * test.
+ */
 async function countUsed(): Promise<number> {
   const [row] = await system.sql<{ used: number }[]>`
     select coalesce(sum(used), 0)::int as used

@@ -9,13 +9,15 @@ import { upload } from "./support/requests/media.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem } from "./support/system/system.ts";
 
-/** Uses the documentation page as a reader does, in a browser, and sends every example of a request. */
+/**
+ * Uses the documentation page as a reader does, in a browser, and sends every example of a request.
+ */
 
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const CREATE = "tag/posts/POST/api/v1/posts";
 /**
- * Examples of `POST /posts` that the tests send in a browser, because the page fills ids into them in different ways: into a
- * list of accounts, into the names of options, and into a list of media.
+ * Examples of `POST /posts` that the tests send in a browser, because the page fills ids into them
+ * in different ways: into a list of accounts, into the names of options, and into a list of media.
  */
 const IN_BROWSER = { now: "now", override: "override", media: "media" };
 
@@ -105,7 +107,10 @@ async function typeKey(page: Page, key: string): Promise<void> {
   await page.getByText("The examples have your key and ids.").waitFor();
 }
 
-/** Sends one of the examples in the API client of the docs page, and returns the status and body of the answer. */
+/**
+ * Sends one of the examples in the API client of the docs page, and returns the status and body of
+ * the answer.
+ */
 async function send(page: Page, example: string): Promise<{ status: number; body: string }> {
   const section = page.locator(`section[id$="${CREATE}"]`);
   await section.getByTestId("example-picker").click();
@@ -121,7 +126,10 @@ async function send(page: Page, example: string): Promise<{ status: number; body
   return { status: answer.status(), body };
 }
 
-/** Creates a workspace with two accounts that accept texts and pictures. The docs page shows the newer one first. */
+/**
+ * Creates a workspace with two accounts that accept texts and pictures. The docs page shows the
+ * newer one first.
+ */
 async function openReader(): Promise<Tenant> {
   const tenant = await openTenant(system);
   await tenant.connect("telegram");
@@ -152,7 +160,8 @@ test("the docs page at localhost reports an invalid API key, publishes a post wi
   await section.getByRole("link", { name: "unsupported_media_type" }).click();
   await page.waitForURL(/#description\/codes-of-errors$/);
   await page.getByRole("heading", { name: "Codes of errors" }).waitFor();
-  // Chromium complains about the refused key, and would complain about each violation of the content security policy.
+  // Chromium complains about the refused key, and would complain about each violation of the
+  // content security policy.
   expect(complaints).toEqual([expect.stringContaining("401")]);
   await page.close();
 });
@@ -180,14 +189,20 @@ async function make({ api }: Tenant, path: string, body: object): Promise<string
   return answer.body.id;
 }
 
-/** What a reader must fill into the examples of an operation: path parameters and fields of the body. */
+/**
+ * What a reader must fill into the examples of an operation: path parameters and fields of the
+ * body.
+ */
 interface Filled {
   readonly path?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, string | readonly string[]>>;
 }
 type Fill = () => Promise<Filled>;
 
-/** Creates the resources that the examples name, on a post with more comments than fit on one page of a backfill job. */
+/**
+ * Creates the resources that the examples name, on a post with more comments than fit on one page
+ * of a backfill job.
+ */
 async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
   const media = await publishOn(tenant, "instagram");
   const { accountId, id: mediaId } = media;
@@ -236,8 +251,8 @@ test("every example of a request on the docs page is accepted when its ids are f
       for (const [name, { value }] of Object.entries(
         requestBody?.content["application/json"]?.examples ?? {},
       )) {
-        // Other tests of the docs page send the examples of `createPost` in `IN_BROWSER`. The examples of `validatePost` are
-        // the same as those of `createPost`.
+        // Other tests of the docs page send the examples of `createPost` in `IN_BROWSER`. The
+        // examples of `validatePost` are the same as those of `createPost`.
         if (operationId === "validatePost") continue;
         if (operationId === "createPost" && name in IN_BROWSER) continue;
         const filled = (await fill[operationId]?.()) ?? {};

@@ -23,7 +23,9 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the operator's tool as a separate process, as an operator does while Postrider is running. */
+/**
+ * Runs the operator's tool as a separate process, as an operator does while Postrider is running.
+ */
 async function postrider(...words: readonly string[]): Promise<Ended> {
   const dataDir = dirname(system.local().logs);
   const env = { ...compileCacheEnv(), PATH: process.env.PATH, POSTRIDER_DATA_DIR: dataDir };

@@ -13,8 +13,8 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach `/mcp` through standard
- * input and output.
+ * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach
+ * `/mcp` through standard input and output.
  */
 
 const DEPENDENCIES = join(
@@ -49,7 +49,10 @@ function environment(): Record<string, string> {
   return { POSTRIDER_URL: system.local().baseUrl, POSTRIDER_API_KEY: tenant.key };
 }
 
-/** Starts `packages/mcp` with the given settings, as an agent with a modern or legacy version of MCP does. */
+/**
+ * Starts `packages/mcp` with the given settings, as an agent with a modern or legacy version of MCP
+ * does.
+ */
 function startAgent(
   era: "modern" | "legacy",
   env: Record<string, string>,

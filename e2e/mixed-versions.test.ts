@@ -11,15 +11,20 @@ const TIMEOUT_MS = 300_000;
 const SETTLE_MS = 60_000;
 const PLATFORMS = ["bluesky", "x", "telegram"];
 const POSTS = 12;
-/** Number of posts for each of the four actions: schedule, edit, retry and delete. Each post has its own account. */
+/**
+ * Number of posts for each of the four actions: schedule, edit, retry and delete. Each post has its
+ * own account.
+ */
 const EACH = 2;
-/** Index of the replica that still runs the previous version; the index is the same in each service. */
+/**
+ * Index of the replica that still runs the previous version; the index is the same in each service.
+ */
 const PREVIOUS = 1;
 
 const previous = findPreviousVersion();
 /**
- * Part of the test titles that says which versions are tested, so that a run in which no earlier version was found is not
- * mistaken for a test of two versions.
+ * Part of the test titles that says which versions are tested, so that a run in which no earlier
+ * version was found is not mistaken for a test of two versions.
  */
 const reach =
   previous.commit === undefined
@@ -69,8 +74,8 @@ test(
 test(
   `posts that are scheduled, edited, retried or deleted through the gateway of either version reach the requested status${reach}`,
   async () => {
-    // Changes posts through one gateway after the other: a refusal by a platform that the test sets up for posts of one
-    // gateway must not affect posts of the other.
+    // Changes posts through one gateway after the other: a refusal by a platform that the test sets
+    // up for posts of one gateway must not affect posts of the other.
     for (const [index, api] of apis.entries()) {
       const posts = await prepareMixedPosts({ ...system, api }, `mixed commands ${index}`, EACH);
       await posts.command();

@@ -12,7 +12,10 @@ const ROOT = join(import.meta.dirname, "..");
 
 let dataDir: string;
 let port: number;
-/** The launcher that is running. The tests below run in order on one stack, because each start takes seconds. */
+/**
+ * The launcher that is running. The tests below run in order on one stack, because each start takes
+ * seconds.
+ */
 let running: Run | undefined;
 
 beforeAll(async () => {

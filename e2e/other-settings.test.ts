@@ -7,8 +7,8 @@ import { HANGING_SETTINGS, testHangingPlatform } from "./support/faults/hanging-
 import { startSystem, type System } from "./support/system/system.ts";
 
 /**
- * Tests of settings that the shared system does not have: media in an S3 bucket, platforms that are asked only for the
- * permissions for publishing, and publishing calls that may last for minutes.
+ * Tests of settings that the shared system does not have: media in an S3 bucket, platforms that are
+ * asked only for the permissions for publishing, and publishing calls that may last for minutes.
  */
 
 /** Time limit of the `beforeAll` hook: the first build of the S3 server takes minutes. */
@@ -28,7 +28,8 @@ beforeAll(async () => {
   system = await startSystem("postgres", { env });
 }, START_MS);
 afterAll(async () => {
-  // Stopping the simulator ends the calls to the platform that hangs, so that the stop of the system does not wait for them.
+  // Stopping the simulator ends the calls to the platform that hangs, so that the stop of the
+  // system does not wait for them.
   process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
   await s3[Symbol.asyncDispose]();

@@ -25,7 +25,10 @@ const TIKTOK = { tiktok: { privacy: "public" } };
 let system: SharedSystem;
 let tenant: Tenant;
 let memory: MemoryWatch;
-/** Two accounts of each platform; tests alternate between them, because TikTok accepts only 15 posts of an account per day. */
+/**
+ * Two accounts of each platform; tests alternate between them, because TikTok accepts only 15 posts
+ * of an account per day.
+ */
 const accounts: [ReadonlyMap<string, string>, ReadonlyMap<string, string>] = [new Map(), new Map()];
 beforeAll(async () => {
   system = await joinSharedSystem();
@@ -77,7 +80,10 @@ async function violationsOf(
   );
 }
 
-/** Checks that readers see the whole picture, upright, in a file that the rules of the platform allow. */
+/**
+ * Checks that readers see the whole picture, upright, in a file that the rules of the platform
+ * allow.
+ */
 async function checkSeen(entry: VisibleEntry, whole: Buffer): Promise<void> {
   const platform = entry.platform as PlatformId;
   const { bytes, contentType } = await system.simulator.readerFile(entry);
@@ -105,7 +111,10 @@ async function checkSeen(entry: VisibleEntry, whole: Buffer): Promise<void> {
   expect(alike, `${platform}: similarity`).toBeGreaterThanOrEqual(LEAST_SIMILARITY);
 }
 
-/** The picture as the library sharp decodes it: upright, in sRGB, reduced to the size in which pictures are compared. */
+/**
+ * The picture as the library sharp decodes it: upright, in sRGB, reduced to the size in which
+ * pictures are compared.
+ */
 async function shown(file: Buffer): Promise<Buffer> {
   return await sharp(file, { limitInputPixels: false })
     .autoOrient()
@@ -160,8 +169,8 @@ test.concurrent.each(["pad", "crop"] as const)(
     });
     const [entry] = await publish(`3:4 with ${imageFit}`, id, [account]);
     if (entry === undefined) throw new Error("the post is not visible");
-    // The expected picture has the ratio 4:5 instead of 3:4: `pad` adds white bars at the sides, and otherwise the height is
-    // cropped.
+    // The expected picture has the ratio 4:5 instead of 3:4: `pad` adds white bars at the sides,
+    // and otherwise the height is cropped.
     const wanted = { fit: imageFit === "pad" ? "contain" : "cover", background: "white" } as const;
     const [width, height] = imageFit === "pad" ? [1638, 2048] : [1536, 1920];
     const whole = await sharp(file).resize(width, height, wanted).png().toBuffer();

@@ -5,8 +5,8 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Follows the platform guides: runs the commands of the guides and of the quick start unchanged, except that the names and
- * secrets in them are those of the simulator.
+ * Follows the platform guides: runs the commands of the guides and of the quick start unchanged,
+ * except that the names and secrets in them are those of the simulator.
  */
 
 let system: SharedSystem;
@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 /**
- * Returns the commands of a document that begin with the given word. A command that continues over several lines is returned
- * as one line.
+ * Returns the commands of a document that begin with the given word. A command that continues over
+ * several lines is returned as one line.
  */
 function commandsOf(path: string, word: string): readonly string[] {
   return blocksIn(path, "sh")

@@ -14,8 +14,8 @@ import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.t
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests the metrics of posts through all services. The tests of the connectors cover what each platform counts, those of the
- * delivery service the outcomes of refreshes and the schedule.
+ * Tests the metrics of posts through all services. The tests of the connectors cover what each
+ * platform counts, those of the delivery service the outcomes of refreshes and the schedule.
  */
 
 type Metrics = Readonly<Record<string, number | string | null>>;

@@ -13,8 +13,8 @@ import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.t
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests the life of a post until it is published. The tests of the posts service and the gateway cover the validation
- * of requests.
+ * Tests the life of a post until it is published. The tests of the posts service and the gateway
+ * cover the validation of requests.
  */
 
 let system: SharedSystem;
@@ -162,8 +162,8 @@ test("a scheduled post that is more than a day late fails as missed, and a retry
   const scheduledAt = inMs(HOUR_MS);
   const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
   const { id } = await create(tenant.api, body);
-  // Simulates that no scheduler ran since the post was due. The scheduler looks for posts that were due this long ago only
-  // every 30 s.
+  // Simulates that no scheduler ran since the post was due. The scheduler looks for posts that were
+  // due this long ago only every 30 s.
   await system.sql`
     update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
   expect((await whenPost(tenant.api, id, "failed", 60_000)).targets).toMatchObject(MISSED);

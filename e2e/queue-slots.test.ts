@@ -17,8 +17,8 @@ interface Rule {
 }
 
 /**
- * First date of the queue-slot rules. It has not begun in any time zone, so the first free slots are on it and no slot
- * passes while a test runs.
+ * First date of the queue-slot rules. It has not begun in any time zone, so the first free slots
+ * are on it and no slot passes while a test runs.
  */
 const STARTS_ON = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, "YYYY-MM-DD".length);
 const DAILY = {
@@ -29,7 +29,8 @@ const DAILY = {
   startsOn: STARTS_ON,
 };
 /**
- * The instant of the slot with this index under the queue-slot rule DAILY, whose time zone is nine hours ahead of UTC.
+ * The instant of the slot with this index under the queue-slot rule DAILY, whose time zone is nine
+ * hours ahead of UTC.
  */
 const slotAt = (index: number) =>
   new Date(

@@ -7,7 +7,10 @@ import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
 import { addressOf, openOutside } from "./support/conformance/world.ts";
 import { startSystem, type System } from "./support/system/system.ts";
 
-/** Tests of a system that no other test file uses at the same time, in the order in which they must run. */
+/**
+ * Tests of a system that no other test file uses at the same time, in the order in which they must
+ * run.
+ */
 
 let outside: Server;
 let system: System;

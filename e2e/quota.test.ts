@@ -23,8 +23,8 @@ interface Quota {
 }
 
 /**
- * The sum of a workspace's quota counters over all months (a month may end while a test runs), and the sum that follows
- * from its targets.
+ * The sum of a workspace's quota counters over all months (a month may end while a test runs), and
+ * the sum that follows from its targets.
  */
 async function countsOf({ id }: Tenant) {
   const [counters] = await system.sql`

@@ -19,13 +19,17 @@ import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts
 import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests that a client which reads right after the answer to a change finds the change, although another gateway process answers the
- * read: each case writes through one gateway and reads through the other, without waiting in between.
+ * Tests that a client which reads right after the answer to a change finds the change, although
+ * another gateway process answers the read: each case writes through one gateway and reads through
+ * the other, without waiting in between.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an operation answered, or what it changed, and what the reads afterwards returned. Both must be equal. */
+/**
+ * What an operation answered, or what it changed, and what the reads afterwards returned. Both must
+ * be equal.
+ */
 interface Agreement {
   readonly answered: unknown;
   readonly read: unknown;
@@ -578,7 +582,9 @@ const QUEUE: readonly Case[] = [
   },
 ];
 
-/** A webhook subscription without the secret, which only the answer to a creation or rotation has. */
+/**
+ * A webhook subscription without the secret, which only the answer to a creation or rotation has.
+ */
 function withoutSecret(subscription: Fields): Fields {
   const { secret: _secret, ...rest } = subscription;
   return rest;
@@ -788,7 +794,8 @@ const ENGAGEMENT: readonly Case[] = [
     reader: "GET of the job and of all jobs",
     run: async (write, read) => {
       const { body: rule } = await createRule({ api: write }, published.accountId);
-      // The first page of comments is prepared when the job is created, so the job is not completed yet.
+      // The first page of comments is prepared when the job is created, so the job is not completed
+      // yet.
       const media = await publishOn(tenant, "instagram", { accountId: published.accountId });
       for (let index = 0; index < 51; index += 1)
         await system.simulator.addComment(media, { text: `the price? ${index}` });

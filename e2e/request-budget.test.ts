@@ -7,9 +7,15 @@ import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts"
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */
 const CLIENTS = 8;
-/** How long a client waits after a refusal, in ms. All clients together still send far more than the rate limit. */
+/**
+ * How long a client waits after a refusal, in ms. All clients together still send far more than the
+ * rate limit.
+ */
 const PAUSE_MS = 50;
-/** How long all clients continue to send requests after the gateway has refused a request for the first time, in milliseconds. */
+/**
+ * How long all clients continue to send requests after the gateway has refused a request for the
+ * first time, in milliseconds.
+ */
 const SPELL_MS = 3_000;
 /** Maximum fraction of the requests allowed by the rate limit that may stay unused. */
 const MAX_UNUSED_SHARE = 0.05;
@@ -21,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 /**
- * Sends requests to both gateways as fast as they answer until one is refused, then more slowly, and continues for `goOnMs` after the first refusal. Returns
- * the number of answers by status.
+ * Sends requests to both gateways as fast as they answer until one is refused, then more slowly,
+ * and continues for `goOnMs` after the first refusal. Returns the number of answers by status.
  */
 async function sendRequests(key: string, goOnMs: number) {
   const urls = system.local().services.gateway.map(({ url }) => url);
@@ -34,8 +40,8 @@ async function sendRequests(key: string, goOnMs: number) {
   let untilAt = Number.POSITIVE_INFINITY;
   const client = async (index: number): Promise<void> => {
     while (performance.now() < untilAt) {
-      // The gateway answers this path without another service, so only the rate limit of the workspace decides how many
-      // requests succeed.
+      // The gateway answers this path without another service, so only the rate limit of the
+      // workspace decides how many requests succeed.
       const url = `${urls[index % urls.length] ?? ""}/api/v1/nothing-here`;
       const answer = await fetch(url, { headers });
       const { status } = answer;

@@ -19,7 +19,10 @@ import {
 import { startSystem, type System } from "./support/system/system.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"] as const;
-/** Number of scheduled posts, and of posts that wait until an operator resumes publishing to their platforms. */
+/**
+ * Number of scheduled posts, and of posts that wait until an operator resumes publishing to their
+ * platforms.
+ */
 const POSTS = 8;
 /** Number of accounts per platform. */
 const ACCOUNTS = 4;
@@ -36,7 +39,9 @@ interface Hold {
   readonly tokens: { readonly held: boolean; readonly heldBecause: string | null };
 }
 
-/** Makes all access tokens expire, so that they are due for a refresh although no call needs them. */
+/**
+ * Makes all access tokens expire, so that they are due for a refresh although no call needs them.
+ */
 async function expireTokens({ sql }: Pick<System, "sql">): Promise<void> {
   await sql`
     update accounts.credentials
@@ -46,7 +51,10 @@ async function expireTokens({ sql }: Pick<System, "sql">): Promise<void> {
     where expires_at is not null`;
 }
 
-/** Makes every scheduled post due, at an instant that is the same in the original system and in its clone. */
+/**
+ * Makes every scheduled post due, at an instant that is the same in the original system and in its
+ * clone.
+ */
 async function makeDue({ sql }: Pick<System, "sql">, dueAt: string): Promise<void> {
   await sql`update posts.posts set scheduled_at = ${dueAt}::timestamptz where status = 'scheduled'`;
 }
@@ -107,7 +115,10 @@ async function listWrong(
   );
 }
 
-/** Pauses or resumes publishing on every platform; a command is repeated until the services reach the database. */
+/**
+ * Pauses or resumes publishing on every platform; a command is repeated until the services reach
+ * the database.
+ */
 async function forEachPlatform(system: System, command: "pause" | "resume"): Promise<void> {
   for (const platform of PLATFORMS)
     await eventually(() => system.operate(command, "--platform", platform), {
@@ -117,8 +128,9 @@ async function forEachPlatform(system: System, command: "pause" | "resume"): Pro
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
 /**
- * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot cannot
- * read its channel, so an operator has to record the outcome of the Telegram target.
+ * Status of each platform's target after the restored system has searched the platform for the
+ * post. A Telegram bot cannot read its channel, so an operator has to record the outcome of the
+ * Telegram target.
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
@@ -133,7 +145,10 @@ let dump: Awaited<ReturnType<typeof dumpDatabase>>;
 let before: PostRecord;
 /** Posts that were scheduled at the time of the dump and of the backup. */
 const scheduled: PostRecord[] = [];
-/** Posts that were accepted after the dump, and whose publishing was paused at the time of the backup. */
+/**
+ * Posts that were accepted after the dump, and whose publishing was paused at the time of the
+ * backup.
+ */
 const waiting: PostRecord[] = [];
 /** A post on a paused account, which the original system never published. */
 let neverSent: PostRecord;
@@ -180,8 +195,8 @@ beforeAll(async () => {
     env: { DATABASE_URL: original.url },
   });
   await makePosts(system, original.url);
-  // Only Postgres is stopped, so that its files do not change during the backup; the services continue when Postgres
-  // is back.
+  // Only Postgres is stopped, so that its files do not change during the backup; the services
+  // continue when Postgres is back.
   await original[Symbol.asyncDispose]();
   await copyCluster(cluster, backup);
   databases.use(await startCluster());
@@ -236,7 +251,8 @@ describe("after a restore of the files of the database:", () => {
   );
 });
 
-// This test is last, because it refreshes tokens, after which the platforms refuse the tokens of the backup.
+// This test is last, because it refreshes tokens, after which the platforms refuse the tokens of
+// the backup.
 test("a system on a database dump from another Postgres cluster publishes nothing until an operator adopts the data, and then no post twice", async () => {
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);
@@ -269,7 +285,8 @@ test("a system on a database dump from another Postgres cluster publishes nothin
     restoredAt: null,
     tokens: held,
   });
-  // The original system uses the same tokens, so the copied system neither refreshes nor revokes them.
+  // The original system uses the same tokens, so the copied system neither refreshes nor revokes
+  // them.
   const answer = await system.api.call("DELETE", `/accounts/${idleAccount}`);
   expect([answer.status, answer.headers.get("x-provider-revocation-reason")]).toEqual([
     204,
@@ -293,8 +310,8 @@ test("a system on a database dump from another Postgres cluster publishes nothin
 
   const accountIds = before.targets.map(({ accountId }) => accountId);
   const after = await system.api.createPost("after the restore", accountIds);
-  // A new post may repeat a publishing call that was made before the restore and that the dump lacks, so delivery searches the
-  // platform for new posts as well.
+  // A new post may repeat a publishing call that was made before the restore and that the dump
+  // lacks, so delivery searches the platform for new posts as well.
   await whenAll(system, [after], FOUND);
   expect(await system.simulator.tokenCalls()).toBeGreaterThan(0);
 });

@@ -39,7 +39,8 @@ const secrets = new Map<string, string>();
 const errorBodies = new Map<string, string>();
 
 /**
- * Records a secret for which the test searches at its end; default: a new random one. `what` says what the secret is.
+ * Records a secret for which the test searches at its end; default: a new random one. `what` says
+ * what the secret is.
  */
 function plant(what: string, secret = `canary.${randomBytes(24).toString("base64url")}`): string {
   secrets.set(what, secret);
@@ -95,7 +96,8 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("header of the span exporter")}`,
   };
-  // The Postgres bus stores its records in tables, which the test reads anyway; Kafka stores them itself.
+  // The Postgres bus stores its records in tables, which the test reads anyway; Kafka stores them
+  // itself.
   system = await startSystem("kafka", { env });
   tenant = await openTenant(system);
   plant("api key of the demo", system.local().apiKey);
@@ -171,8 +173,8 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     },
     ...words,
   );
-  // The command fails when its request is refused. The test ignores that: it reads only what the command leaves in logs and
-  // tables.
+  // The command fails when its request is refused. The test ignores that: it reads only what the
+  // command leaves in logs and tables.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
   plant(`connect link of ${label}`, pathname.split("/").at(-1));
@@ -279,7 +281,8 @@ async function importVideos(): Promise<void> {
 
 const OPTIONS = { youtube: { title: "A video" }, tiktok: { privacy: "public" } };
 /**
- * Ways in which a platform fails after it received an access token. The last one makes an account require a reconnect.
+ * Ways in which a platform fails after it received an access token. The last one makes an account
+ * require a reconnect.
  */
 const FAILURES = [
   { mode: "refuse" },
@@ -290,7 +293,10 @@ const FAILURES = [
   { mode: "status", status: 401 },
 ] as const;
 
-/** Publishes one post on all platforms, and then sends a different post with the same idempotency key. */
+/**
+ * Publishes one post on all platforms, and then sends a different post with the same idempotency
+ * key.
+ */
 async function publishEverywhere(accountIds: readonly string[]): Promise<void> {
   const { id: mediaId } = await upload(tenant.api, LARGE_VIDEO);
   const headers = { "idempotency-key": plant("idempotency key") };
@@ -328,7 +334,8 @@ async function publish(): Promise<void> {
   await publishEverywhere([first.youtube, ...first.pictured]);
   const [video, picture] = [await upload(tenant.api, VIDEO), await upload(tenant.api, PICTURE)];
   for (const [index, failure] of FAILURES.entries()) {
-    // The accounts are new, because the last failure leaves an account on which nothing can be published.
+    // The accounts are new, because the last failure leaves an account on which nothing can be
+    // published.
     const { youtube, pictured } = await connectAll();
     for (const platform of PLATFORMS)
       for (const operation of ["create", "publish", "upload", "status"])
@@ -383,8 +390,8 @@ async function renewAndDisconnect(): Promise<void> {
 }
 
 /**
- * Publishes a video on YouTube and TikTok while their calls for publishing and for the status fail. The delivery service then
- * keeps the upload URLs and continues to ask for the status.
+ * Publishes a video on YouTube and TikTok while their calls for publishing and for the status fail.
+ * The delivery service then keeps the upload URLs and continues to ask for the status.
  */
 async function leaveUploadsOpen(): Promise<void> {
   const platforms = ["youtube", "tiktok"];
@@ -483,14 +490,15 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expect(secrets.size).toBeGreaterThan(150);
 
   const places = new Map([...logs, ...metrics, ...tables, ...topics, ...errorBodies]);
-  // An idempotency key does not authorize a request, and is stored so that a repeated request is recognised.
+  // An idempotency key does not authorize a request, and is stored so that a repeated request is
+  // recognised.
   const expected = ["idempotency key in the table posts.idempotency_keys"];
   expect(findLeaks(secrets, places)).toEqual(expected);
   const traces = new Map([["the traces", collector.received()]]);
   expect(findLeaks(new Map([...secrets, ["text", TEXT]]), traces)).toEqual([]);
   expect(findLeaks(new Map([["span", "publish target"]]), traces)).toHaveLength(1);
-  // The search finds values that services may store, which shows that the search reads the right places. Texts of posts
-  // are in the tables of the posts service only.
+  // The search finds values that services may store, which shows that the search reads the right
+  // places. Texts of posts are in the tables of the posts service only.
   expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
   expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([
     "text in the table posts.idempotency_keys",
@@ -506,7 +514,9 @@ describe("without a trace collector:", () => {
 /** Number of characters of a log that the search reads for each form of a secret. */
 const LOG_LENGTH = 20_000;
 
-/** Checks that the search finds a secret in each of its forms in a copy of the end of a real log. */
+/**
+ * Checks that the search finds a secret in each of its forms in a copy of the end of a real log.
+ */
 function expectFindable(logs: ReadonlyMap<string, string>): void {
   const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
   const all: Secrets = new Map([...secrets].slice(0, 20));

@@ -42,7 +42,10 @@ test("logs, tasks and events contain the trace id even if no trace endpoint is c
     await eventually(() => system.logs().includes(`"trace_id":"${header.slice(3, 35)}"`));
 });
 
-/** The OpenTelemetry packages that a process loads when it imports all services and starts tracing as a service does. */
+/**
+ * The OpenTelemetry packages that a process loads when it imports all services and starts tracing
+ * as a service does.
+ */
 async function listLoaded(tracing: object | undefined): Promise<readonly string[]> {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const program = `

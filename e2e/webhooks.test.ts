@@ -11,8 +11,9 @@ import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
- * Tests how an event becomes a request to a customer's endpoint. The tests of the delivery service and the gateway
- * cover the validation of requests, the behaviour of hostile endpoints, and retries.
+ * Tests how an event becomes a request to a customer's endpoint. The tests of the delivery service
+ * and the gateway cover the validation of requests, the behaviour of hostile endpoints, and
+ * retries.
  */
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
@@ -85,8 +86,8 @@ test("the example webhook receiver in `examples/` verifies the signatures of web
   try {
     const isPrinted = (text: string) => lines.some((line) => line.startsWith(text));
     await eventually(() => isPrinted("listening"));
-    // The receiver gets the secret only after Postrider has sent the first webhook.test, so it may refuse that event. A new
-    // address makes Postrider send another webhook.test.
+    // The receiver gets the secret only after Postrider has sent the first webhook.test, so it may
+    // refuse that event. A new address makes Postrider send another webhook.test.
     await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { url: `${url}hook` } });
     await eventually(() => isPrinted("webhook.test"));
     const { id: postId } = await create(tenant.api, { content: "Told", accountIds: [bluesky] });

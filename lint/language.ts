@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** A phrase in a file that breaks a language rule of CONTRIBUTING.md, with the line and the advice what to write. */
+/**
+ * A phrase in a file that breaks a language rule of CONTRIBUTING.md, with the line and the advice
+ * what to write.
+ */
 export interface Finding {
   readonly line: number;
   readonly found: string;
@@ -11,7 +14,10 @@ export interface Finding {
 
 const ACTOR = "name the actor";
 
-/** The language rules: words that almost always make a sentence hard to understand, and what to write instead. */
+/**
+ * The language rules: words that almost always make a sentence hard to understand, and what to
+ * write instead.
+ */
 const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
   // The language check permits `nobody` in quotes, because it is the name of a Unix user.
   [/(?<![`"'])\b(?:nobody|somebody|whoever|hardly)\b(?![`"'])/gi, ACTOR],
@@ -39,14 +45,15 @@ const BOUNDARY = "(?:(?<![A-Za-z0-9])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![A-Za-z0
 const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
 
 /**
- * Files that the language check skips: generated files, third-party texts, and the files that list the rejected words.
+ * Files that the language check skips: generated files, third-party texts, and the files that list
+ * the rejected words.
  */
 const NOT_CHECKED =
   /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|top-level-domains\.ts$|graph-parameters\.json$|pnpm-lock\.yaml$|kubernetes-/;
 
 /**
- * Matches a line break and the comment mark after it, so that the language check also finds a phrase that continues on
- * the next line of a comment.
+ * Matches a line break and the comment mark after it, so that the language check also finds a
+ * phrase that continues on the next line of a comment.
  */
 const LINE_BREAK = /\n[ \t]*(?:\*(?!\/)|\/\/|#|--)?[ \t]*/g;
 
@@ -65,7 +72,10 @@ export function findUnclearWords(text: string): readonly Finding[] {
   });
 }
 
-/** Runs the language check on all files that git tracks, and returns each finding as `file:line: "words": advice`. */
+/**
+ * Runs the language check on all files that git tracks, and returns each finding as
+ * `file:line: "words": advice`.
+ */
 export function checkRepository(root: string): readonly string[] {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split(
     "\0",

@@ -13,8 +13,8 @@ type Visitor = ReturnType<NonNullable<Rule["create"]>>;
 const root = resolve(import.meta.dirname, "..");
 
 /**
- * A lint rule that reports each import that the layers of the code do not permit, and each file in a folder that is not
- * a layer. layers.ts defines the layers.
+ * A lint rule that reports each import that the layers of the code do not permit, and each file in
+ * a folder that is not a layer. layers.ts defines the layers.
  */
 export const layering: Rule = {
   meta: { type: "problem", docs: { description: "Keep the layers of a service apart." } },

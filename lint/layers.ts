@@ -17,24 +17,30 @@ function listRpcFiles(root: string): ReadonlySet<string> {
   return new Set(names.map((name) => `${toKebabCase(name)}.ts`));
 }
 
-/** Where a source file is: its package, and for a file of a service the part of the service and the layer. */
+/**
+ * Where a source file is: its package, and for a file of a service the part of the service and the
+ * layer.
+ */
 interface Place {
   readonly group: string;
   readonly name: string;
   /**
-   * The part of the delivery service that the file belongs to; undefined in the other services and for files directly
-   * in `src`.
+   * The part of the delivery service that the file belongs to; undefined in the other services and
+   * for files directly in `src`.
    */
   readonly trade: string | undefined;
   /**
-   * Name of the folder below `src`, or below the folder of a part of the delivery service. "" for files directly in
-   * `src`; undefined for files of packages.
+   * Name of the folder below `src`, or below the folder of a part of the delivery service. "" for
+   * files directly in `src`; undefined for files of packages.
    */
   readonly layer: string | undefined;
   readonly fileName: string;
 }
 
-/** One import as the linter sees it. Paths are relative to the repository root, with forward slashes. */
+/**
+ * One import as the linter sees it. Paths are relative to the repository root, with forward
+ * slashes.
+ */
 export interface ImportEdge {
   readonly file: string;
   readonly specifier: string;
@@ -45,10 +51,16 @@ const EDGES = new Set(["rpc", "routes", "consumers", "jobs"]);
 const OUTSIDE = new Set(["db", "storage", "clients"]);
 const SERVICES = new Set(["gateway", "accounts", "posts", "media", "delivery"]);
 
-/** The parts of the delivery service. Each part is a folder that contains the same layers as a whole service. */
+/**
+ * The parts of the delivery service. Each part is a folder that contains the same layers as a whole
+ * service.
+ */
 const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 
-/** The files that a service may have directly in `src`; every other file must be in the folder of a layer. */
+/**
+ * The files that a service may have directly in `src`; every other file must be in the folder of a
+ * layer.
+ */
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
 /**
@@ -61,16 +73,21 @@ const OWN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   delivery: ["calls"],
 };
 
-/** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
+/**
+ * Packages that domain code may import, because they contain only reference data, identifiers and
+ * error types.
+ */
 const PURE_MODULES =
   /^@postrider\/(platforms\/(platform-id|registry|rules|renditions\/.+|settings\/read-settings|text\/.+)|shared\/(ids|errors))$/;
 
-/** The pure files of `calls`, on which the domain of each trade of the delivery service is built. */
+/**
+ * The pure files of `calls`, on which the domain of each trade of the delivery service is built.
+ */
 const PURE_CALLS = /^#src\/calls\/(breaker|call|call-event|decide|decide-in-order|kinds)\.ts$/;
 
 /**
- * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform
- * calls.
+ * Domain code may import types of the platforms package, because the publishing rules decide on the
+ * results of platform calls.
  */
 const PURE_TYPES = /^@postrider\/platforms\//;
 
@@ -80,8 +97,8 @@ const PURE_BUILTINS = new Set(["node:crypto"]);
 const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
 
 /**
- * Files in the folder `rpc` that implement no RPC: the routing of RPCs to their handlers, shared dependencies, and
- * conversions between messages and domain types.
+ * Files in the folder `rpc` that implement no RPC: the routing of RPCs to their handlers, shared
+ * dependencies, and conversions between messages and domain types.
  */
 const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
 
@@ -119,8 +136,8 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
 }
 
 /**
- * Returns why an import breaks the layering of the code base, or undefined when the import is allowed. Test files may
- * import anything, because they belong to no layer.
+ * Returns why an import breaks the layering of the code base, or undefined when the import is
+ * allowed. Test files may import anything, because they belong to no layer.
  */
 export function layeringFault(edge: ImportEdge): string | undefined {
   if (edge.file.endsWith(".test.ts")) return undefined;
@@ -142,7 +159,10 @@ function placeOf(file: string): Place | undefined {
   return { group, name, trade, layer: layer === "." ? "" : layer, fileName };
 }
 
-/** Returns where an imported file is, or undefined when the import is a module of Node or of a third party. */
+/**
+ * Returns where an imported file is, or undefined when the import is a module of Node or of a third
+ * party.
+ */
 function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   const { file, specifier } = edge;
   if (specifier.startsWith(".")) return placeOf(posix.join(posix.dirname(file), specifier));

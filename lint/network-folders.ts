@@ -17,7 +17,10 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   "authorizations.ts": ["authorization.ts", "environment.ts", "available.ts"],
 };
 
-/** Returns why an import reaches into the folder of a network, or undefined when the import is allowed. */
+/**
+ * Returns why an import reaches into the folder of a network, or undefined when the import is
+ * allowed.
+ */
 export function networkFault(edge: {
   readonly file: string;
   readonly specifier: string;

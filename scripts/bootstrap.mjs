@@ -1,6 +1,7 @@
-// Every `npm run` command starts here, on a machine that may have nothing but Node 20 and npm: this installs the packages
-// and runs the command on the project's Node 24. It is plain JavaScript without dependencies because both versions of Node
-// run it: after the first install `npm run` finds Node 24 first on the PATH.
+// Every `npm run` command starts here, on a machine that may have nothing but Node 20 and npm: this
+// installs the packages and runs the command on the project's Node 24. It is plain JavaScript
+// without dependencies because both versions of Node run it: after the first install `npm run`
+// finds Node 24 first on the PATH.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,8 +15,8 @@ const ownFolder = join(root, "node_modules/.postrider");
 const echoMs = 500;
 
 /**
- * The script of each command. A command with `leads` has its own process group and is stopped by a single SIGTERM. One with
- * `needsTypes` runs the compiler, which needs the types of the client.
+ * The script of each command. A command with `leads` has its own process group and is stopped by a
+ * single SIGTERM. One with `needsTypes` runs the compiler, which needs the types of the client.
  */
 const commands = {
   start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
@@ -39,8 +40,8 @@ function fail(message) {
 }
 
 /**
- * Identifies the packages that must be installed: the lockfile lists them, and the architecture chooses the optional
- * ones.
+ * Identifies the packages that must be installed: the lockfile lists them, and the architecture
+ * chooses the optional ones.
  */
 function wantedStamp() {
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
@@ -51,8 +52,8 @@ function wantedStamp() {
 }
 
 /**
- * Returns whether packages had to be installed. Writes only to stderr, because another program may read the standard output of
- * the command.
+ * Returns whether packages had to be installed. Writes only to stderr, because another program may
+ * read the standard output of the command.
  */
 function install() {
   const stampFile = join(ownFolder, "installed");
@@ -68,7 +69,8 @@ function install() {
     {
       cwd: root,
       stdio: ["ignore", 2, 2],
-      // Without CI pnpm asks before it replaces packages that another HOME installed, and aborts without a terminal.
+      // Without CI pnpm asks before it replaces packages that another HOME installed, and aborts
+      // without a terminal.
       env: { ...process.env, CI: "true" },
     },
   );
@@ -92,8 +94,8 @@ function install() {
 }
 
 /**
- * Writes the types of the client, which are generated and not committed. It is done after each installation, so that an editor
- * and a compiler find them, and before each check.
+ * Writes the types of the client, which are generated and not committed. It is done after each
+ * installation, so that an editor and a compiler find them, and before each check.
  */
 function writeTypes() {
   const script = join(root, "scripts/client-types.ts");
@@ -116,9 +118,9 @@ function findNode24() {
 }
 
 /**
- * turbo needs a `pnpm` on the PATH, and a workspace package of that name would break turbo: hence this shim. The shim
- * prefers pnpm's cache, because turbo hides proxies and certificates from its children, and a request to the registry
- * would hang.
+ * turbo needs a `pnpm` on the PATH, and a workspace package of that name would break turbo: hence
+ * this shim. The shim prefers pnpm's cache, because turbo hides proxies and certificates from its
+ * children, and a request to the registry would hang.
  */
 function writePnpmShim() {
   const shim = join(ownFolder, "pnpm");
@@ -138,10 +140,11 @@ function environment() {
 }
 
 /**
- * Runs the command and exits with its exit code. A leading command has its own process group, so Ctrl-C reaches only
- * this process. This process then sends one SIGTERM to the group, ignores the repeated signals that npm and turbo send
- * for the same key press, and kills the group on a later signal. If this process is killed, the command notices that
- * the channel between them is closed. Any other command gets every signal that this process gets.
+ * Runs the command and exits with its exit code. A leading command has its own process group, so
+ * Ctrl-C reaches only this process. This process then sends one SIGTERM to the group, ignores the
+ * repeated signals that npm and turbo send for the same key press, and kills the group on a later
+ * signal. If this process is killed, the command notices that the channel between them is closed.
+ * Any other command gets every signal that this process gets.
  */
 function run({ script, first, leads }, args) {
   const child = spawn(findNode24(), [join(root, script), ...first, ...args], {

@@ -1,6 +1,6 @@
-// Writes the settings that compose.yaml requires, with fresh secrets: node scripts/compose-env.mjs [file]
-// The file is .env unless another one is named. This is plain JavaScript without dependencies, because it runs before
-// anything is installed, on Node 20 or newer.
+// Writes the settings that compose.yaml requires, with fresh secrets: node scripts/compose-env.mjs
+// [file] The file is .env unless another one is named. This is plain JavaScript without
+// dependencies, because it runs before anything is installed, on Node 20 or newer.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 

@@ -16,7 +16,9 @@ let system: System;
 
 const complete = ({ id }: Grant) => system.api.call<ReadyMedia>("POST", `/media/${id}/complete`);
 
-/** Uploads the bytes to the upload address of the grant with a plain PUT request, as a browser does. */
+/**
+ * Uploads the bytes to the upload address of the grant with a plain PUT request, as a browser does.
+ */
 async function put({ uploadUrl }: Grant, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const headers = { "content-type": PNG.contentType };
   const answer = await fetch(uploadUrl, { method: "PUT", body: bytes, headers });
@@ -30,7 +32,9 @@ async function granted(): Promise<Grant> {
   return grant;
 }
 
-/** Deletes a media file that no post uses, and waits until its bytes are removed from the bucket. */
+/**
+ * Deletes a media file that no post uses, and waits until its bytes are removed from the bucket.
+ */
 async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
   expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
   expect(await fetchMedia(media)).toBe(404);
@@ -81,7 +85,8 @@ export function testMediaInS3(
     expect(visible.filter(({ text }) => text === content)).toMatchObject([
       { media: [{ kind: "image", sha256: media.sha256 }] },
     ]);
-    // Waits until the job remove-orphans has deleted the object that the client wrote again after its upload was complete.
+    // Waits until the job remove-orphans has deleted the object that the client wrote again after
+    // its upload was complete.
     await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
       timeoutMs: 30_000,
     });

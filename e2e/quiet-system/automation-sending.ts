@@ -60,7 +60,8 @@ export function testAutomationSending(given: () => System): void {
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
 
-    // The second rule finds a comment that was written later, so Postrider has also read the earlier comment.
+    // The second rule finds a comment that was written later, so Postrider has also read the
+    // earlier comment.
     const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
     await comment(system, media, "witness");
     await whenRuns(tenant, witness, 1);
@@ -72,8 +73,9 @@ export function testAutomationSending(given: () => System): void {
 }
 
 /**
- * Waits until no poll of the account, whose rules are paused, is in progress or planned. A poll that began before the pause may
- * read the media after it, and stores a skipped run for each comment that it finds there.
+ * Waits until no poll of the account, whose rules are paused, is in progress or planned. A poll
+ * that began before the pause may read the media after it, and stores a skipped run for each
+ * comment that it finds there.
  */
 async function whenPollsEnded(accountId: string): Promise<void> {
   await eventually(async () => {

@@ -160,8 +160,8 @@ function fresh(): string {
 }
 
 /**
- * Sends various requests, valid and invalid ones, to the gateway, each with ids, paths and texts that no earlier request
- * contained.
+ * Sends various requests, valid and invalid ones, to the gateway, each with ids, paths and texts
+ * that no earlier request contained.
  */
 async function useEverything(): Promise<void> {
   const { baseUrl } = system.local();
@@ -303,8 +303,9 @@ export function testMetrics(given: () => System): void {
     await useEverything();
     const after = await readSeries();
 
-    // Metric series about work in progress appear and disappear, and the series for a type of garbage collection appears when
-    // that type runs for the first time. These series are therefore not compared.
+    // Metric series about work in progress appear and disappear, and the series for a type of
+    // garbage collection appears when that type runs for the first time. These series are therefore
+    // not compared.
     const added = after.filter(
       (series) => !before.has(series) && !/ nodejs_(active|gc)_/.test(series),
     );

@@ -20,8 +20,8 @@ import {
 } from "../support/tenant-matrix/places.ts";
 
 /**
- * Every text that the tests store in the other workspace contains this text. An answer to the caller that contains it has
- * data of the other workspace.
+ * Every text that the tests store in the other workspace contains this text. An answer to the
+ * caller that contains it has data of the other workspace.
  */
 const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 
@@ -45,8 +45,8 @@ function matrix(api: Api = us.api, only?: string): MatrixOptions {
 }
 
 /**
- * Tests that no request reaches the data of another workspace. Only the requests of these tests may change the database, so
- * scheduled metrics refreshes must be off.
+ * Tests that no request reaches the data of another workspace. Only the requests of these tests may
+ * change the database, so scheduled metrics refreshes must be off.
  *
  * @param given Returns the system, and the address of a server that the system may call.
  */

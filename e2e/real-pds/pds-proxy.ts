@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 
 /**
- * A fault that the proxy applies to the next call of an API method: the proxy discards the server's answer, or it
- * answers 502 and does not forward the call.
+ * A fault that the proxy applies to the next call of an API method: the proxy discards the server's
+ * answer, or it answers 502 and does not forward the call.
  */
 interface Fault {
   readonly method: string;
@@ -11,8 +11,8 @@ interface Fault {
 }
 
 /**
- * A call that the proxy received: its API method, for example `com.atproto.repo.putRecord`, and the HTTP status of the
- * answer.
+ * A call that the proxy received: its API method, for example `com.atproto.repo.putRecord`, and the
+ * HTTP status of the answer.
  */
 interface Call {
   readonly method: string;
@@ -27,15 +27,16 @@ async function readAll(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 }
 
 /**
- * A proxy in front of a Bluesky server (PDS) that counts calls and can discard answers. It also replaces Bluesky's
- * video service: it stores an uploaded video in the account's repository with the token of the upload request.
+ * A proxy in front of a Bluesky server (PDS) that counts calls and can discard answers. It also
+ * replaces Bluesky's video service: it stores an uploaded video in the account's repository with
+ * the token of the upload request.
  */
 export class PdsProxy implements AsyncDisposable {
   readonly url: string;
   readonly calls: Call[] = [];
   /**
-   * URL of the Bluesky server (PDS). It is set after the proxy has started, because the PDS needs the URL of the proxy
-   * when it starts.
+   * URL of the Bluesky server (PDS). It is set after the proxy has started, because the PDS needs
+   * the URL of the proxy when it starts.
    */
   target = "";
   readonly #faults: Fault[] = [];

@@ -1,6 +1,6 @@
-// Starts Bluesky's own server (PDS) with its data in the given folder, and next to it a directory of DIDs
-// that stores what the PDS registers there. Prints `{"url": …}` when it is ready, and ends on SIGTERM.
-// node server.mjs FOLDER SERVICE_DID
+// Starts Bluesky's own server (PDS) with its data in the given folder, and next to it a directory
+// of DIDs that stores what the PDS registers there. Prints `{"url": …}` when it is ready, and ends
+// on SIGTERM. node server.mjs FOLDER SERVICE_DID
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -47,8 +47,8 @@ function toDocument(did, { alsoKnownAs, verificationMethods, services }) {
 }
 
 /**
- * Creates a directory of DIDs. It keeps only the newest operation of each DID, because a single PDS asks for no older
- * one.
+ * Creates a directory of DIDs. It keeps only the newest operation of each DID, because a single PDS
+ * asks for no older one.
  */
 function createDirectory() {
   const operations = new Map();

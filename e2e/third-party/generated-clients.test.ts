@@ -18,8 +18,8 @@ const PLATFORMS = ["bluesky", "telegram", "x"];
 const run = promisify(execFile);
 
 /**
- * What a section of the guide about generated clients contains: how to install a generator, how to use it, and a program
- * with the client.
+ * What a section of the guide about generated clients contains: how to install a generator, how to
+ * use it, and a program with the client.
  */
 interface Section {
   readonly install: string;
@@ -60,7 +60,9 @@ function sectionOf(title: string): Section {
   return section;
 }
 
-/** Runs a command of the guide with the installed programs, and returns its output and error output. */
+/**
+ * Runs a command of the guide with the installed programs, and returns its output and error output.
+ */
 async function runCommand(command: string): Promise<string> {
   const env = {
     PATH: [join(PACKAGES, ".bin"), PYTHON, process.env.PATH].join(delimiter),
@@ -69,14 +71,17 @@ async function runCommand(command: string): Promise<string> {
     URL: system.local().baseUrl,
     KEY: tenant.key,
   };
-  // The test does not use npx, which would find the same installed program but warns about settings of npm on some machines.
+  // The test does not use npx, which would find the same installed program but warns about settings
+  // of npm on some machines.
   const script = `npx() { "$@"; }\n${command}`;
   const failed = (error: { readonly stdout: string; readonly stderr: string }) => error;
   const { stdout, stderr } = await run("sh", ["-c", script], { cwd: folder, env }).catch(failed);
   return stdout + stderr;
 }
 
-/** Compiles the folder to JavaScript with TypeScript's strictest options, and returns the errors. */
+/**
+ * Compiles the folder to JavaScript with TypeScript's strictest options, and returns the errors.
+ */
 async function compile(more: Readonly<Record<string, boolean>>): Promise<string> {
   const compilerOptions = {
     strict: true,
@@ -135,14 +140,16 @@ test("a strictly typed program publishes a post with the client that hey-api gen
   expect(await runCommand(generate)).not.toMatch(/warn|error/i);
   writeFileSync(join(folder, "program.ts"), program);
   expect(await compile({})).toBe("");
-  // With `exactOptionalPropertyTypes`, only the generator's own files have errors, as the guide says.
+  // With `exactOptionalPropertyTypes`, only the generator's own files have errors, as the guide
+  // says.
   const errors = (await compile({ exactOptionalPropertyTypes: true })).match(/^\S+(?=\(\d)/gm);
   expect(errors?.filter((file) => !/^postrider\/(?:client|core)\//.test(file))).toEqual([]);
   expect(sortedLines(await runCommand("node js/program.js"))).toEqual(PUBLISHED);
 });
 
 /**
- * mypy does not check the generator's own file `client.py` for wrong arguments, because this file contains wrong arguments.
+ * mypy does not check the generator's own file `client.py` for wrong arguments, because this file
+ * contains wrong arguments.
  */
 const TYPE_CHECKS = `
 [mypy]

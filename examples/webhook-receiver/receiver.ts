@@ -8,8 +8,9 @@ const { WEBHOOK_SECRET: secret = "", PORT: port = "9000" } = process.env;
 const webhook = new Webhook(secret);
 
 /**
- * Ids of the events that were handled. Postrider sends an event again until it gets a 2xx answer, so an event can arrive twice.
- * A real receiver keeps the ids in its database, in the transaction that handles the event.
+ * Ids of the events that were handled. Postrider sends an event again until it gets a 2xx answer,
+ * so an event can arrive twice. A real receiver keeps the ids in its database, in the transaction
+ * that handles the event.
  */
 const handled = new Set<string>();
 

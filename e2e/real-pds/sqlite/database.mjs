@@ -1,5 +1,6 @@
-// The part of better-sqlite3's API that Bluesky's server uses, on top of Node's own SQLite: nothing has to be compiled, and
-// better-sqlite3 12.11.1 sometimes crashes the process on Node 24.21 when its statements are garbage-collected.
+// The part of better-sqlite3's API that Bluesky's server uses, on top of Node's own SQLite: nothing
+// has to be compiled, and better-sqlite3 12.11.1 sometimes crashes the process on Node 24.21 when
+// its statements are garbage-collected.
 import { DatabaseSync } from "node:sqlite";
 
 /** The SQLite error codes that the PDS handles. */

@@ -51,8 +51,8 @@ const REFUSED_HEADERS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /**
- * Sends the body of an example of the operation in each form that the API must refuse, and in forms that many servers parse
- * wrongly. Ids in the path are those of no resource.
+ * Sends the body of an example of the operation in each form that the API must refuse, and in forms
+ * that many servers parse wrongly. Ids in the path are those of no resource.
  */
 export async function sendBrokenBodies(session: Session, operation: Operation): Promise<void> {
   if (operation.example === undefined) return;

@@ -9,7 +9,10 @@ import {
 import type { SchemaJudge } from "./schema-judge.ts";
 import type { RawAnswer } from "./transport.ts";
 
-/** Response headers that no operation describes: those of HTTP itself, and those with which the server protects browsers. */
+/**
+ * Response headers that no operation describes: those of HTTP itself, and those with which the
+ * server protects browsers.
+ */
 const GENERAL_HEADERS: ReadonlySet<string> = new Set([
   "date",
   "connection",
@@ -33,8 +36,8 @@ type ErrorBody = {
 };
 
 /**
- * What the API must answer to a request: success as far as the form of the request decides it, a refusal, a refusal because of
- * its key, or anything that is described.
+ * What the API must answer to a request: success as far as the form of the request decides it, a
+ * refusal, a refusal because of its key, or anything that is described.
  */
 export type Expectation = "valid" | "refused" | "unauthenticated" | "forbidden" | "open";
 
@@ -61,7 +64,10 @@ function errorOf(body: Buffer): NonNullable<ErrorBody["error"]> {
   return (parse(body)?.value as ErrorBody | undefined)?.error ?? {};
 }
 
-/** Returns what is wrong with the HTTP status of an answer, given what the API description says about the request. */
+/**
+ * Returns what is wrong with the HTTP status of an answer, given what the API description says
+ * about the request.
+ */
 function judgeStatus({ expectation }: SentRequest, { status, body }: RawAnswer): readonly string[] {
   const { code, details = [] } = errorOf(body);
   const isRefused = status >= 400;
@@ -142,7 +148,10 @@ export function createChecker(document: ApiDocument, judge: SchemaJudge): Checke
   };
 }
 
-/** Returns the description of an answer with this status. Ignores `default`, because it would match every status. */
+/**
+ * Returns the description of an answer with this status. Ignores `default`, because it would match
+ * every status.
+ */
 function describedAnswer({ answers }: Operation, status: number): DescribedAnswer | undefined {
   return answers[String(status)];
 }
@@ -152,7 +161,10 @@ function fitsHeader(judge: SchemaJudge, schema: object, value: string): boolean 
   return judge.faultsOf(schema, value).length === 0 || judge.faultsOf(schema, number).length === 0;
 }
 
-/** Replaces list indexes and ids in the path of a schema violation, so that equal violations are counted together. */
+/**
+ * Replaces list indexes and ids in the path of a schema violation, so that equal violations are
+ * counted together.
+ */
 function withoutNumbers(fault: string): string {
   return fault.replaceAll(/\/\d+(?=[/ ])/g, "/*").replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
 }

@@ -67,7 +67,8 @@ async function findFullKey({ operate }: Operator, workspaceId: string): Promise<
 type Operator = Pick<System, "operate">;
 
 /**
- * Finds operations whose successful requests left no entry in the list of what their API key did, with `postrider audit list`.
+ * Finds operations whose successful requests left no entry in the list of what their API key did,
+ * with `postrider audit list`.
  *
  * @param workspaceId A workspace with whose API key all operations have succeeded.
  */

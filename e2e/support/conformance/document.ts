@@ -1,4 +1,6 @@
-/** A JSON Schema, with the keywords that the check of answers reads; the rest is for the validator. */
+/**
+ * A JSON Schema, with the keywords that the check of answers reads; the rest is for the validator.
+ */
 export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
@@ -30,7 +32,10 @@ interface DescribedOperation {
   readonly responses: Readonly<Record<string, DescribedAnswer>>;
 }
 
-/** The parts of the OpenAPI document that the conformance test uses to send requests and to check answers. */
+/**
+ * The parts of the OpenAPI document that the conformance test uses to send requests and to check
+ * answers.
+ */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: {
@@ -73,7 +78,11 @@ export function listOperations({ paths }: ApiDocument): readonly Operation[] {
   );
 }
 
-/** Returns an operation of the document. @throws Error if it is not described. */
+/**
+ * Returns an operation of the document.
+ *
+ * @throws Error if it is not described.
+ */
 export function findOperation(document: ApiDocument, id: string): Operation {
   const found = listOperations(document).find((each) => each.id === id);
   if (found === undefined) throw new Error(`${id} is not described`);

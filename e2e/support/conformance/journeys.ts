@@ -81,7 +81,10 @@ const publishPost: Journey = async (session, { tenant, ownAccountId }) => {
   await call("getPost", [200, 404], { path });
 };
 
-/** Repeats a request with its idempotency key, deletes a post, and sends requests for the deleted post. */
+/**
+ * Repeats a request with its idempotency key, deletes a post, and sends requests for the deleted
+ * post.
+ */
 const repeatRequest: Journey = async (session, { accountIds }) => {
   const { call } = session;
   const headers = { "idempotency-key": crypto.randomUUID() };

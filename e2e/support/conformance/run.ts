@@ -14,7 +14,10 @@ import { addressOf, inhabit } from "./world.ts";
 /** Number of conformance requests that are in progress at the same time. */
 const PARALLEL = 8;
 
-/** Sends the journeys and broken requests to the system, and reports every answer that contradicts its API description. */
+/**
+ * Sends the journeys and broken requests to the system, and reports every answer that contradicts
+ * its API description.
+ */
 export async function runConformance({
   system,
   outside,

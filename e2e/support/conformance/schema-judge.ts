@@ -24,8 +24,9 @@ function describe({ instancePath, keyword, params, message = "" }: ErrorObject):
 }
 
 /**
- * Returns the schema with `additionalProperties: false` in every object, so that a field of an answer that is not described
- * counts as a violation. The parts of an `allOf` are left open, because each describes only some of the fields.
+ * Returns the schema with `additionalProperties: false` in every object, so that a field of an
+ * answer that is not described counts as a violation. The parts of an `allOf` are left open,
+ * because each describes only some of the fields.
  */
 function closeObjects(schema: unknown, isOpen = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => closeObjects(each, isOpen));
@@ -44,7 +45,9 @@ function closeObjects(schema: unknown, isOpen = false): unknown {
   return Object.fromEntries(isClosed ? members : [...members, ["additionalProperties", false]]);
 }
 
-/** Creates the validation of answers, in which every field that no schema describes is a violation. */
+/**
+ * Creates the validation of answers, in which every field that no schema describes is a violation.
+ */
 export function createSchemaJudge(document: ApiDocument): SchemaJudge {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("uuid", UUID);
@@ -71,7 +74,10 @@ export function createSchemaJudge(document: ApiDocument): SchemaJudge {
   };
 }
 
-/** Adds `additionalProperties: false` to every named schema except those that are parts of an `allOf`. */
+/**
+ * Adds `additionalProperties: false` to every named schema except those that are parts of an
+ * `allOf`.
+ */
 function closeNamed(schemas: ApiDocument["components"]["schemas"]): Record<string, unknown> {
   const text = JSON.stringify(schemas);
   const parts = new Set<string>();

@@ -22,13 +22,18 @@ export interface Report {
 /** Sends requests and checks each answer against the API description. */
 export interface Session {
   readonly report: Report;
-  /** Sends one request of a journey. An answer whose status is not among the expected ones is reported as a finding. */
+  /**
+   * Sends one request of a journey. An answer whose status is not among the expected ones is
+   * reported as a finding.
+   */
   readonly call: (
     operationId: string,
     expected: number | readonly number[],
     options?: CallOptions,
   ) => Promise<JourneyAnswer>;
-  /** Sends one request and checks only that its answer fits the API description and the expectation. */
+  /**
+   * Sends one request and checks only that its answer fits the API description and the expectation.
+   */
   readonly send: (operation: Operation, options: SendOptions) => Promise<RawAnswer>;
   /** Reports a problem that is visible only in a sequence of requests. */
   readonly addProblem: (operationId: string, problem: string, example: string) => void;
@@ -65,7 +70,10 @@ export interface SessionTools {
   readonly keys: { readonly full: string; readonly limited: string };
 }
 
-/** Maximum number of attempts of a request that the gateway answers with 503. The last 503 is checked like any other answer. */
+/**
+ * Maximum number of attempts of a request that the gateway answers with 503. The last 503 is
+ * checked like any other answer.
+ */
 const MAX_ATTEMPTS = 10;
 const EXAMPLE_LENGTH = 600;
 

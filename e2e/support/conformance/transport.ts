@@ -9,7 +9,10 @@ export interface RawAnswer {
   readonly body: Buffer;
 }
 
-/** An HTTP client that sends requests unchanged, including headers and paths that `fetch` would refuse or rewrite. */
+/**
+ * An HTTP client that sends requests unchanged, including headers and paths that `fetch` would
+ * refuse or rewrite.
+ */
 export interface Transport extends Disposable {
   send(request: {
     readonly method: string;

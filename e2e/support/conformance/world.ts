@@ -7,7 +7,9 @@ import type { System } from "../system/system.ts";
 
 /** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
-/** More comments than fit on one page of a backfill job, so that the job can be paused and resumed. */
+/**
+ * More comments than fit on one page of a backfill job, so that the job can be paused and resumed.
+ */
 const COMMENTS = 60;
 
 /** A server outside of Postrider that receives webhooks and serves files to import. */

@@ -6,8 +6,8 @@ import { hasCaughtUp } from "../observers/bus-records.ts";
 import type { System } from "../system/system.ts";
 
 /**
- * Failpoints (named places in the code) at which tests kill or suspend a process: before and after a commit, before and
- * after events are sent to the bus, and in the event consumers.
+ * Failpoints (named places in the code) at which tests kill or suspend a process: before and after
+ * a commit, before and after events are sent to the bus, and in the event consumers.
  */
 export const CRASH_POINTS = [
   "posts.in-scheduler",
@@ -18,7 +18,10 @@ export const CRASH_POINTS = [
   "posts.in-consumer",
 ];
 
-/** Number of posts that are scheduled, edited, retried or deleted in each test; each post has its own account. */
+/**
+ * Number of posts that are scheduled, edited, retried or deleted in each test; each post has its
+ * own account.
+ */
 export const POSTS_PER_COMMAND = 2;
 
 /** Returns the ids of the processes that may reach a failpoint. */
@@ -28,8 +31,8 @@ export const listCrashingPids = (system: System) => [
 ];
 
 /**
- * Makes Postgres end the transactions of a suspended process after 3 s instead of 10 to 15 s (`RUNTIME_SETTINGS` of
- * packages/shared), so that the tests wait for less.
+ * Makes Postgres end the transactions of a suspended process after 3 s instead of 10 to 15 s
+ * (`RUNTIME_SETTINGS` of packages/shared), so that the tests wait for less.
  */
 export async function shortenTransactions({ sql }: System): Promise<void> {
   const roles = ["postrider_posts", "postrider_delivery"];
@@ -42,8 +45,8 @@ export async function shortenTransactions({ sql }: System): Promise<void> {
 }
 
 /**
- * Waits until every post has a final status and no event waits to be published, and checks that the quota counters match the
- * posts.
+ * Waits until every post has a final status and no event waits to be published, and checks that the
+ * quota counters match the posts.
  */
 export async function expectAtRest(system: System): Promise<void> {
   await eventually(

@@ -2,40 +2,55 @@ import { afterAll, beforeAll } from "vitest";
 import { startReceiver, type Receiver } from "../observers/receiver.ts";
 import { startSystem, type BusKind, type System } from "../system/system.ts";
 
-/** Number of posts that one test publishes; the test kills a process when half of them are accepted. */
+/**
+ * Number of posts that one test publishes; the test kills a process when half of them are accepted.
+ */
 export const POSTS = 24;
 const ACCOUNTS = 12;
 /**
- * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine,
- * because the outcome of a Telegram message without an answer within the limit stays unknown.
+ * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to
+ * answer on a loaded machine, because the outcome of a Telegram message without an answer within
+ * the limit stays unknown.
  */
 export const VISIBLE_CALL_SECONDS = 5;
 
-/** How long the simulated platforms take to answer while a test waits until publishing calls are in progress. */
+/**
+ * How long the simulated platforms take to answer while a test waits until publishing calls are in
+ * progress.
+ */
 export const SLOW_MS = 1_000;
 
 /**
- * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed consumer after a
- * session timeout of 6 s.
+ * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed
+ * consumer after a session timeout of 6 s.
  */
 export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, kafka: 90_000 };
 
 /**
- * The running system of a test file that kills processes or keeps them stopped, and the accounts on which its tests
- * publish.
+ * The running system of a test file that kills processes or keeps them stopped, and the accounts on
+ * which its tests publish.
  */
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on X and Bluesky. When an answer of these platforms is lost, Postrider can read the post back. */
+  /**
+   * Accounts on X and Bluesky. When an answer of these platforms is lost, Postrider can read the
+   * post back.
+   */
   readonly readable: readonly (readonly string[])[];
-  /** Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a channel. */
+  /**
+   * Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a
+   * channel.
+   */
   readonly all: readonly (readonly string[])[];
   /** The program to which the system may send webhooks. */
   readonly receiver: Receiver;
 }
 
-/** Starts the system with two processes of each service before the tests of the file, and stops it afterwards. */
+/**
+ * Starts the system with two processes of each service before the tests of the file, and stops it
+ * afterwards.
+ */
 export function useFaultStack(bus: BusKind): () => FaultStack {
   let stack: FaultStack | undefined;
   beforeAll(async () => {

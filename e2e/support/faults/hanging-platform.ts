@@ -6,8 +6,8 @@ import type { System } from "../system/system.ts";
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
 /**
- * Number of accounts on the hanging platform: more than the publishing calls that one workspace may have in progress on one
- * platform (32).
+ * Number of accounts on the hanging platform: more than the publishing calls that one workspace may
+ * have in progress on one platform (32).
  */
 const HANGING_ACCOUNTS = 40;
 const OTHER_ACCOUNTS = 8;
@@ -16,8 +16,8 @@ const POSTS = 40;
 const TEXT = "beside a platform that hangs";
 
 /**
- * Settings of a system in which calls to a platform that hangs last until the end of the test. The time limit of a publishing
- * call is the highest value that the setting allows.
+ * Settings of a system in which calls to a platform that hangs last until the end of the test. The
+ * time limit of a publishing call is the highest value that the setting allows.
  */
 export const HANGING_SETTINGS = { VISIBLE_CALL_SECONDS: "295" };
 
@@ -28,8 +28,8 @@ function listTargets(posts: readonly PostRecord[], platforms: readonly string[])
 }
 
 /**
- * Tests that a platform that hangs does not delay the other platforms. The calls to this platform hang until the simulator
- * ends, so this test is the last one of its system.
+ * Tests that a platform that hangs does not delay the other platforms. The calls to this platform
+ * hang until the simulator ends, so this test is the last one of its system.
  */
 export function testHangingPlatform(findSystem: () => System): void {
   test("posts are published on all other platforms while one platform answers no call, not even token requests", async () => {

@@ -20,8 +20,8 @@ interface Kind {
 }
 
 /**
- * Comments that readers write today, and whether the automation rule has to answer each. After the last one readers begin with
- * the first one again.
+ * Comments that readers write today, and whether the automation rule has to answer each. After the
+ * last one readers begin with the first one again.
  */
 const TODAY: readonly Kind[] = [
   { text: "LINK please", daysAgo: 0, isAnswered: true },
@@ -33,8 +33,9 @@ const TODAY: readonly Kind[] = [
 ];
 
 /**
- * Returns the comment that the reader with this number writes: comments over 7 days old first, then some that are 6.5 days
- * old, then new ones. The times of the comments only increase, as on the real platforms.
+ * Returns the comment that the reader with this number writes: comments over 7 days old first, then
+ * some that are 6.5 days old, then new ones. The times of the comments only increase, as on the
+ * real platforms.
  */
 function kindOf(index: number, count: number): Kind {
   if (index < count / 8) return { text: "link, long ago", daysAgo: 7.1, isAnswered: false };
@@ -42,13 +43,19 @@ function kindOf(index: number, count: number): Kind {
   return TODAY[Math.floor(index / PLATFORMS.length) % TODAY.length] as Kind;
 }
 
-/** A post whose account has an active automation rule, and the ids of its comments that the rule has to answer. */
+/**
+ * A post whose account has an active automation rule, and the ids of its comments that the rule has
+ * to answer.
+ */
 export interface CommentedPost {
   readonly media: Media;
   readonly answered: Set<string>;
 }
 
-/** Publishes posts on new accounts, each with an automation rule that has been active for 30 days and answers the word "link". */
+/**
+ * Publishes posts on new accounts, each with an automation rule that has been active for 30 days
+ * and answers the word "link".
+ */
 async function publishCommentedPosts(
   system: System,
   tenant: Tenant,
@@ -72,7 +79,10 @@ async function publishCommentedPosts(
   return posts;
 }
 
-/** Lets readers write comments at about the given rate, and records which of them the automation rule has to answer. */
+/**
+ * Lets readers write comments at about the given rate, and records which of them the automation
+ * rule has to answer.
+ */
 async function writeComments(
   { simulator }: System,
   posts: readonly CommentedPost[],
@@ -95,7 +105,10 @@ async function writeComments(
   await Promise.all(Array.from({ length: WRITERS }, write));
 }
 
-/** Kills one process of the delivery service after another until the caller stops it. Returns the number of kills. */
+/**
+ * Kills one process of the delivery service after another until the caller stops it. Returns the
+ * number of kills.
+ */
 function startKillingDelivery(
   system: System,
   everyMs: number,
@@ -123,8 +136,9 @@ function startKillingDelivery(
 }
 
 /**
- * `POSTRIDER_E2E_AUTOMATION_COMMENTS=10000` writes that many comments and kills a process of the delivery service every 5 s.
- * By default, the test writes fewer comments and kills processes at shorter intervals.
+ * `POSTRIDER_E2E_AUTOMATION_COMMENTS=10000` writes that many comments and kills a process of the
+ * delivery service every 5 s. By default, the test writes fewer comments and kills processes at
+ * shorter intervals.
  */
 const LONG_COUNT = process.env.POSTRIDER_E2E_AUTOMATION_COMMENTS;
 const LOAD =
@@ -132,8 +146,8 @@ const LOAD =
     ? { count: 128, perSecond: 10, everyMs: 3_000 }
     : { count: Number(LONG_COUNT), perSecond: 60, everyMs: 5_000 };
 /**
- * Seconds between two polls of an account. An account may make 192 calls for comments at once and one every 50 s afterwards,
- * so a long test polls less often and reads several pages per poll.
+ * Seconds between two polls of an account. An account may make 192 calls for comments at once and
+ * one every 50 s afterwards, so a long test polls less often and reads several pages per poll.
  */
 const POLL_SECONDS = LONG_COUNT === undefined ? "0.5" : "30";
 /** Settings of a system whose automations answer comments soon. */
@@ -141,7 +155,9 @@ export const AUTOMATION_SETTINGS = {
   AUTOMATION_SENDING: "enabled",
   COMMENT_POLL_SECONDS: POLL_SECONDS,
 };
-/** How long the simulated platforms take to answer, so that a process is often killed during a call. */
+/**
+ * How long the simulated platforms take to answer, so that a process is often killed during a call.
+ */
 const LATENCY_MS = LONG_COUNT === undefined ? 500 : 0;
 /** Maximum time from the last comment until all private replies are sent. */
 const SETTLE_MS = 60_000 + LOAD.count * 30;
@@ -180,7 +196,10 @@ async function countReplies(
   return new Map([...byComment].map(([id, same]) => [id, same.length]));
 }
 
-/** Tests that automations answer every comment once although processes of the delivery service are killed. */
+/**
+ * Tests that automations answer every comment once although processes of the delivery service are
+ * killed.
+ */
 export function testKilledAutomations(findSystem: () => System): void {
   test(
     `each of ${LOAD.count} comments with a keyword gets exactly one private reply while a process is killed every ${LOAD.everyMs / 1_000} s`,

@@ -12,12 +12,15 @@ function killAll(system: System, service: ServiceName): void {
 }
 
 /**
- * How long each simulated platform takes to answer while a service is killed, so that publishing calls are in progress at that
- * moment.
+ * How long each simulated platform takes to answer while a service is killed, so that publishing
+ * calls are in progress at that moment.
  */
 const LATENCY_MS = 200;
 
-/** Publishes posts, kills every process of the service when half of them are accepted, and checks that readers see each once. */
+/**
+ * Publishes posts, kills every process of the service when half of them are accepted, and checks
+ * that readers see each once.
+ */
 async function publishWhileKilled(
   { bus, system, all }: FaultStack,
   service: ServiceName,
@@ -42,14 +45,14 @@ function testKilled(stack: () => FaultStack, services: readonly ServiceName[]): 
 }
 
 /**
- * Tests that no post is lost or published twice when every process of a service that publishes or consumes the events of posts
- * is killed or suspended during publishing.
+ * Tests that no post is lost or published twice when every process of a service that publishes or
+ * consumes the events of posts is killed or suspended during publishing.
  */
 export function testKilledBusServices(stack: () => FaultStack): void {
   testKilled(stack, ["posts"]);
 
-  // This test leaves Telegram out: a bot cannot look up whether Telegram received a message whose answer was lost when
-  // the process was killed. `testKilledServices` tests Telegram.
+  // This test leaves Telegram out: a bot cannot look up whether Telegram received a message whose
+  // answer was lost when the process was killed. `testKilledServices` tests Telegram.
   test("no post is lost when the delivery service is killed during publishing calls, and none is published twice on platforms whose posts can be read back", async () => {
     const { bus, system, readable } = stack();
     await using delay = await system.simulator.delayAnswers(SLOW_MS);
@@ -72,8 +75,8 @@ export function testKilledBusServices(stack: () => FaultStack): void {
       const pids = stoppedAmong(system.pids("delivery"));
       return pids.length > 0 && pids;
     });
-    // The process stays suspended until its publishing calls are no longer allowed: the end of that time is stored in the
-    // database, and is compared with the clock of the database.
+    // The process stays suspended until its publishing calls are no longer allowed: the end of that
+    // time is stored in the database, and is compared with the clock of the database.
     await eventually(
       async () => {
         const rows = await system.sql`
@@ -90,8 +93,8 @@ export function testKilledBusServices(stack: () => FaultStack): void {
 }
 
 /**
- * Tests that no post is lost or published twice when processes are killed, for those kills whose effect does not depend on
- * the message bus.
+ * Tests that no post is lost or published twice when processes are killed, for those kills whose
+ * effect does not depend on the message bus.
  */
 export function testKilledServices(stack: () => FaultStack): void {
   testKilled(stack, ["gateway", "accounts", "media"]);

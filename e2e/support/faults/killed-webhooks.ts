@@ -12,15 +12,17 @@ import { repeatDuring, type FaultStack } from "./fault-stack.ts";
 
 const POSTS = 10;
 /**
- * The first date to which a post is rescheduled, and the step to its next date. All dates differ, so each request changes the
- * post.
+ * The first date to which a post is rescheduled, and the step to its next date. All dates differ,
+ * so each request changes the post.
  */
 const FIRST_MS = 10 * 86_400_000;
 const STEP_MS = 1_000;
 
 const MAX_IN_FLIGHT = 100;
 
-/** Creates scheduled posts, each of which causes an event when it is rescheduled. Returns their ids. */
+/**
+ * Creates scheduled posts, each of which causes an event when it is rescheduled. Returns their ids.
+ */
 async function schedulePosts(tenant: Tenant, accountId: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let index = 0; index < POSTS; index += 1) {
@@ -38,8 +40,9 @@ interface Changes {
 }
 
 /**
- * Reschedules posts at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open requests, until
- * `work` has ended. A change fails when its request reaches a process that is being killed.
+ * Reschedules posts at a constant rate, or as fast as a loaded machine can, with at most
+ * `MAX_IN_FLIGHT` open requests, until `work` has ended. A change fails when its request reaches a
+ * process that is being killed.
  */
 async function rescheduleDuring(
   work: Promise<unknown>,
@@ -80,8 +83,8 @@ const BUS_KILLS: readonly Kill[] = [
 ];
 
 /**
- * Kills of the delivery service after it has read an event from the message bus, when it makes no difference which bus is
- * used.
+ * Kills of the delivery service after it has read an event from the message bus, when it makes no
+ * difference which bus is used.
  */
 const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.after-webhook-sent" },
@@ -104,7 +107,10 @@ const ALL_KILLS: readonly Kill[] = [
   { service: "accounts", replica: 1 },
 ];
 
-/** Maximum time until a failpoint is reached (the lease of a subscription) and the killed process is replaced. */
+/**
+ * Maximum time until a failpoint is reached (the lease of a subscription) and the killed process is
+ * replaced.
+ */
 const REPLACED_MS = 90_000;
 
 /** Kills a process, waits until the process that replaces it is ready, and returns the service. */
@@ -121,9 +127,9 @@ async function killOne(system: System, kill: Kill): Promise<ServiceName> {
 }
 
 /**
- * Makes the kills one after the other. Each kill waits until the process that was killed before is replaced, and then
- * `pauseMs`. Repeats the kills until `seconds` have passed. Returns how many of the killed processes may have been sending
- * webhooks.
+ * Makes the kills one after the other. Each kill waits until the process that was killed before is
+ * replaced, and then `pauseMs`. Repeats the kills until `seconds` have passed. Returns how many of
+ * the killed processes may have been sending webhooks.
  */
 async function killOneByOne(
   system: System,
@@ -141,8 +147,8 @@ async function killOneByOne(
 }
 
 /**
- * `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by default each kill is made
- * once.
+ * `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by
+ * default each kill is made once.
  */
 const LONG_SECONDS = process.env.POSTRIDER_E2E_CRASH_SECONDS;
 const LOAD =
@@ -150,7 +156,8 @@ const LOAD =
     ? { seconds: 0, perSecond: 5, pauseMs: 1_000 }
     : { seconds: Number(LONG_SECONDS), perSecond: 100, pauseMs: 3_000 };
 /**
- * Maximum time from the last event until all webhook deliveries must have ended: the lease of a webhook delivery and 60 s.
+ * Maximum time from the last event until all webhook deliveries must have ended: the lease of a
+ * webhook delivery and 60 s.
  */
 const SETTLE_MS = 20_000 + 60_000;
 const TIMEOUT_MS = LOAD.seconds * 1_000 + SETTLE_MS + 240_000;
@@ -163,12 +170,17 @@ interface Delivery {
   readonly path: string;
   readonly eventId: string;
   readonly status: string;
-  /** Number of recorded attempts to send the event, and number of these attempts that the endpoint has answered. */
+  /**
+   * Number of recorded attempts to send the event, and number of these attempts that the endpoint
+   * has answered.
+   */
   readonly attempts: number;
   readonly answered: number;
 }
 
-/** Returns the received requests with an event about a post, grouped by the post and its version. */
+/**
+ * Returns the received requests with an event about a post, grouped by the post and its version.
+ */
 function listReceived(receiver: Receiver, path: string) {
   const received = receiver.requests
     .filter((request) => request.path === path)
@@ -201,7 +213,10 @@ async function listDeliveries({ sql }: System, { id }: Tenant): Promise<readonly
     group by delivery.id, delivery.event_id, delivery.status, subscription.url`;
 }
 
-/** Checks that every webhook delivery has succeeded, and that no event waits to be sent or processed. */
+/**
+ * Checks that every webhook delivery has succeeded, and that no event waits to be sent or
+ * processed.
+ */
 async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: number): Promise<void> {
   const [found] = await sql`
     select
@@ -217,8 +232,8 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
 }
 
 /**
- * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many recorded
- * attempts have no recorded answer.
+ * Checks that the endpoint received every event. Returns how many requests repeated an event, and
+ * how many recorded attempts have no recorded answer.
  */
 function checkEndpoint(
   received: ReturnType<typeof listReceived>,
@@ -231,8 +246,8 @@ function checkEndpoint(
   expect(requests.filter((same) => new Set(same.map(({ id }) => id)).size !== 1)).toEqual([]);
   const counts = new Map(requests.map((same) => [same[0]?.id, same.length]));
   expect(deliveries.filter(({ status }) => status !== "succeeded")).toEqual([]);
-  // Each answer in the history of attempts belongs to a request. A killed process could not record the answers to its last
-  // requests.
+  // Each answer in the history of attempts belongs to a request. A killed process could not record
+  // the answers to its last requests.
   const invented = deliveries.filter(
     ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
   );
@@ -259,7 +274,10 @@ async function openSubscriber({ system, receiver }: FaultStack): Promise<Tenant>
   return tenant;
 }
 
-/** Tests that every webhook event arrives although processes are killed while events happen and are sent. */
+/**
+ * Tests that every webhook event arrives although processes are killed while events happen and are
+ * sent.
+ */
 export function testKilledWebhooks(stack: () => FaultStack): void {
   test(
     "every event reaches every webhook subscription with the same id while one process after another is killed",

@@ -8,7 +8,10 @@ import { countCalls, POSTS, SETTLE_MS, SLOW_MS, type FaultStack } from "./fault-
 
 const PLATFORMS = ["x", "bluesky", "telegram"];
 
-/** Kills every process of a service and keeps the service down until the returned function is called. */
+/**
+ * Kills every process of a service and keeps the service down until the returned function is
+ * called.
+ */
 function takeDown(system: System, service: "posts" | "delivery", signal: NodeJS.Signals) {
   const release = system.hold(service);
   for (const pid of system.pids(service)) process.kill(pid, signal);
@@ -25,7 +28,10 @@ async function whenOutboxIsEmpty(
   });
 }
 
-/** Tests that every post ends with the right status when the message bus loses, repeats or reorders events. */
+/**
+ * Tests that every post ends with the right status when the message bus loses, repeats or reorders
+ * events.
+ */
 export function testLostRecords(stack: () => FaultStack): void {
   test(`the sweep of the posts service publishes all ${POSTS} posts when every event on the message bus is lost`, async () => {
     const { bus, system, all } = stack();
@@ -66,8 +72,8 @@ export function testLostRecords(stack: () => FaultStack): void {
 }
 
 /**
- * Shuffling, duplicating and dropping events is tested only on the Postgres bus, because the log of Kafka cannot be
- * rewritten.
+ * Shuffling, duplicating and dropping events is tested only on the Postgres bus, because the log of
+ * Kafka cannot be rewritten.
  */
 export function testScrambledRecords(stack: () => FaultStack): void {
   test("every post is published once when events are shuffled and duplicated and one in ten is dropped", async () => {
@@ -78,8 +84,8 @@ export function testScrambledRecords(stack: () => FaultStack): void {
     await whenOutboxIsEmpty(system);
     const releasePosts = takeDown(system, "posts", "SIGKILL");
     expect(await scramble(system, "posts.events.v1")).toBeGreaterThanOrEqual(POSTS);
-    // While the posts service is down, the delivery service cannot read the content of posts, so it only stores its
-    // publish tasks.
+    // While the posts service is down, the delivery service cannot read the content of posts, so it
+    // only stores its publish tasks.
     releaseDelivery();
     await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
       timeoutMs: SETTLE_MS[bus],
@@ -90,7 +96,8 @@ export function testScrambledRecords(stack: () => FaultStack): void {
       timeoutMs: SETTLE_MS[bus],
     });
     const releaseAgain = takeDown(system, "posts", "SIGKILL");
-    // The publishing calls in progress end while the posts service cannot read the events about them.
+    // The publishing calls in progress end while the posts service cannot read the events about
+    // them.
     await eventually(async () => (await countCalls(system)) === 0, { timeoutMs: SETTLE_MS[bus] });
     await whenOutboxIsEmpty(system, "delivery");
     expect(await scramble(system, "delivery.events.v1")).toBeGreaterThanOrEqual(POSTS / 2);

@@ -13,21 +13,22 @@ const secondsOr = (fallback: number): number =>
   Number(process.env.POSTRIDER_E2E_OUTAGE_SECONDS ?? fallback);
 /**
  * Length of each outage in ms. Postrider promises to survive outages of 60 s and more, which
- * `POSTRIDER_E2E_OUTAGE_SECONDS=60` tests. The shorter defaults suffice: once the connections to Postgres are broken
- * and the sessions of all members of Kafka groups (6 s) have expired, a longer outage makes no difference.
+ * `POSTRIDER_E2E_OUTAGE_SECONDS=60` tests. The shorter defaults suffice: once the connections to
+ * Postgres are broken and the sessions of all members of Kafka groups (6 s) have expired, a longer
+ * outage makes no difference.
  */
 const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 };
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 10;
 const SETTLE_MS = 120_000;
 /**
- * How long a gateway may accept requests after Postgres has stopped, because it has cached answers of the accounts service
- * and reserved requests of the rate limit.
+ * How long a gateway may accept requests after Postgres has stopped, because it has cached answers
+ * of the accounts service and reserved requests of the rate limit.
  */
 const NOTICE_MS = 1_000;
 /**
- * Maximum time until the refusal of a request: far below the deadline of any request, and long enough for a loaded
- * machine.
+ * Maximum time until the refusal of a request: far below the deadline of any request, and long
+ * enough for a loaded machine.
  */
 const QUICK_MS = 3_000;
 const ACCOUNTS = 10;
@@ -46,8 +47,8 @@ interface Outage {
 }
 
 /**
- * Takes a part of the stack down under load for the length of the outage, and returns the requests that were sent in
- * that time.
+ * Takes a part of the stack down under load for the length of the outage, and returns the requests
+ * that were sent in that time.
  */
 async function outageOf(
   system: System,
@@ -87,8 +88,8 @@ function durationsOf(samples: readonly Sample[]) {
 }
 
 /**
- * Clients that send requests to the system until the outage is over; `pids` are the processes of the system before the
- * outage.
+ * Clients that send requests to the system until the outage is over; `pids` are the processes of
+ * the system before the outage.
  */
 interface Clients {
   readonly label: string;
@@ -127,8 +128,8 @@ function printOutage({ label, load }: Clients, { samples, readyAfterMs }: Outage
 }
 
 /**
- * Tests that requests are refused while Postgres is stopped, once for each of the given signals with which it is stopped, and
- * that no accepted post is lost.
+ * Tests that requests are refused while Postgres is stopped, once for each of the given signals
+ * with which it is stopped, and that no accepted post is lost.
  */
 export function testPostgresOutage(
   stack: () => FaultStack,

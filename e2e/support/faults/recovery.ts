@@ -69,7 +69,9 @@ function quantiles(values: readonly number[]) {
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-/** Seconds of the parts of each timeline, so that the part shows on which targets waited longest. */
+/**
+ * Seconds of the parts of each timeline, so that the part shows on which targets waited longest.
+ */
 function partsOf({ requestedAt, publishedAt, attempts }: Timeline) {
   const first = attempts[0];
   const lost = attempts.filter(({ outcome }) => outcome === "unknown");
@@ -125,11 +127,17 @@ const KILLED = SERVICES.split(",") as readonly ServiceName[];
 /** Platforms on which a post whose answer was lost can be read back. */
 const PLATFORMS = ["x", "bluesky", "facebook"];
 const ACCOUNTS = 40;
-/** Maximum time from the last kill until everything is published, on a machine that other work loads. */
+/**
+ * Maximum time from the last kill until everything is published, on a machine that other work
+ * loads.
+ */
 const SETTLE_MS = 600_000;
 const TIMEOUT_MS = LOAD.seconds * 1_000 + SETTLE_MS + 120_000;
 
-/** Creates posts at a constant rate, each on one account per platform, and repeats requests that got no answer. */
+/**
+ * Creates posts at a constant rate, each on one account per platform, and repeats requests that got
+ * no answer.
+ */
 async function createPosts({ api }: Tenant, accounts: readonly (readonly string[])[]) {
   const startedAt = performance.now();
   const count = Math.round(LOAD.seconds * LOAD.postsPerSecond);
@@ -143,7 +151,10 @@ async function createPosts({ api }: Tenant, accounts: readonly (readonly string[
   return count;
 }
 
-/** Kills one process of the services `KILLED` after the other. Returns the number of kills, and when the last one was made. */
+/**
+ * Kills one process of the services `KILLED` after the other. Returns the number of kills, and when
+ * the last one was made.
+ */
 async function killInTurn({ system }: FaultStack, ended: AbortSignal) {
   let kills = 0;
   let lastAt = Date.now();
@@ -160,7 +171,10 @@ async function killInTurn({ system }: FaultStack, ended: AbortSignal) {
   return { kills, lastAt };
 }
 
-/** Tests that all targets are published once while processes are killed, and shows how long the last one took. */
+/**
+ * Tests that all targets are published once while processes are killed, and shows how long the last
+ * one took.
+ */
 export function testRecovery(stack: () => FaultStack): void {
   test(
     "all targets are published once while one process after another is killed",
@@ -170,8 +184,8 @@ export function testRecovery(stack: () => FaultStack): void {
       const accounts = await Promise.all(
         PLATFORMS.map((platform) => tenant.connectAll(platform, ACCOUNTS)),
       );
-      // The kills end with the load, and not with the last answer: a machine that starts processes more slowly than they are killed
-      // would never answer.
+      // The kills end with the load, and not with the last answer: a machine that starts processes
+      // more slowly than they are killed would never answer.
       const [count, { kills, lastAt }] = await Promise.all([
         createPosts(tenant, accounts),
         killInTurn(stack(), AbortSignal.timeout(LOAD.seconds * 1_000)),

@@ -9,8 +9,8 @@ import { repeatDuring, countCalls, countTasks, SLOW_MS, type FaultStack } from "
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 8;
 /**
- * Maximum number of open publish tasks. It is twice the number of publishing calls in progress, so that a process that
- * stops always has a waiting task.
+ * Maximum number of open publish tasks. It is twice the number of publishing calls in progress, so
+ * that a process that stops always has a waiting task.
  */
 const MAX_OPEN = 2 * ACCOUNTS;
 /** Number of posts that are created at the same time. */
@@ -36,9 +36,13 @@ async function sendDuring(
   return posts;
 }
 
-/** Replaces each process of the delivery service, one after the other, while publishing calls are in progress. */
+/**
+ * Replaces each process of the delivery service, one after the other, while publishing calls are in
+ * progress.
+ */
 async function rollDelivery(system: System): Promise<void> {
-  // A process that is still starting, after an earlier test killed it, would end without stopping in order.
+  // A process that is still starting, after an earlier test killed it, would end without stopping
+  // in order.
   await eventually(() => areReady(system, ["delivery"]), { timeoutMs: SETTLE_MS });
   for (const pid of system.pids("delivery")) {
     await eventually(async () => (await countCalls(system)) > ACCOUNTS / 2, {
@@ -55,8 +59,9 @@ function countStops(logs: string): number {
 }
 
 /**
- * Tests that both processes of the delivery service can be replaced while Telegram messages are sent. The simulated Telegram
- * answers after one second, which is less than the time limit of the publishing call.
+ * Tests that both processes of the delivery service can be replaced while Telegram messages are
+ * sent. The simulated Telegram answers after one second, which is less than the time limit of the
+ * publishing call.
  */
 export function testRollingMessages(stack: () => FaultStack): void {
   test("a rolling restart of the delivery service sends every Telegram message once and leaves no message with an unknown outcome", async () => {

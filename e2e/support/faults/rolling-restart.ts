@@ -13,10 +13,15 @@ import { VISIBLE_CALL_SECONDS, type FaultStack } from "./fault-stack.ts";
 
 const TIMEOUT_MS = 600_000;
 const SETTLE_MS = 120_000;
-/** Request rate during the rolling restart; `POSTRIDER_E2E_ROLLING_REQUESTS=100` sends as many per second. */
+/**
+ * Request rate during the rolling restart; `POSTRIDER_E2E_ROLLING_REQUESTS=100` sends as many per
+ * second.
+ */
 const PER_SECOND = Number(process.env.POSTRIDER_E2E_ROLLING_REQUESTS ?? 10);
 const ACCOUNTS = 10;
-/** How much longer than the time limit of a publishing call the delivery service may take to stop. */
+/**
+ * How much longer than the time limit of a publishing call the delivery service may take to stop.
+ */
 const DELIVERY_MARGIN_MS = 5_000;
 
 interface Clients {
@@ -55,8 +60,8 @@ async function lockTables(system: System, names: readonly string[]): Promise<Asy
 }
 
 /**
- * Opens two connections to the gateway: over one the client sends a request that never ends, over the other it sends
- * nothing.
+ * Opens two connections to the gateway: over one the client sends a request that never ends, over
+ * the other it sends nothing.
  */
 function openLazyConnections(system: System): Disposable {
   const { url = "" } = system.local().services.gateway[0] ?? {};
@@ -135,7 +140,8 @@ export function testStopWhileRequestsHang(stack: () => FaultStack): void {
         return (row?.count ?? 0) >= questions.length;
       });
 
-      // Both replicas of the delivery service are stopped, because either may have the call in progress.
+      // Both replicas of the delivery service are stopped, because either may have the call in
+      // progress.
       const stops = await Promise.all([
         ...serviceNames.map((service) => restart(system, service, 0)),
         restart(system, "delivery", 1),

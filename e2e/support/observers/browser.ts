@@ -14,7 +14,10 @@ const QUIET = [
   "--disable-dev-shm-usage",
 ];
 
-/** Launches a headless Chromium, and throws when it is missing: a skipped test would hide that the pages are not tested. */
+/**
+ * Launches a headless Chromium, and throws when it is missing: a skipped test would hide that the
+ * pages are not tested.
+ */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)

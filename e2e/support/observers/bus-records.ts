@@ -29,8 +29,8 @@ async function truncateKafka(broker: string): Promise<void> {
 }
 
 /**
- * Returns the name of the Kafka consumer group with which a service reads a topic: a service has one group per topic. The
- * systems of tests belong to the deployment `local`.
+ * Returns the name of the Kafka consumer group with which a service reads a topic: a service has
+ * one group per topic. The systems of tests belong to the deployment `local`.
  */
 function kafkaGroup(group: string, topic: string): string {
   return `${group}.${topic}.local`;
@@ -43,7 +43,8 @@ export async function truncateBus(system: System): Promise<void> {
 }
 
 /**
- * Makes a consumer group read a topic again from the first event. On Kafka, all consumers of the group must be stopped.
+ * Makes a consumer group read a topic again from the first event. On Kafka, all consumers of the
+ * group must be stopped.
  */
 export async function rewindGroup(system: System, group: string, topic: string): Promise<void> {
   const broker = system.kafkaBroker;
@@ -82,8 +83,9 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
 }
 
 /**
- * Shuffles the events of a topic that no consumer has read yet, duplicates each event, and drops one in ten. Only the
- * Postgres bus allows this, because Kafka's log cannot be rewritten. Returns the number of events before the change.
+ * Shuffles the events of a topic that no consumer has read yet, duplicates each event, and drops
+ * one in ten. Only the Postgres bus allows this, because Kafka's log cannot be rewritten. Returns
+ * the number of events before the change.
  */
 export async function scramble(system: System, topic: string): Promise<number> {
   return await system.sql.begin(async (tx) => {

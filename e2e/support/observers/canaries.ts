@@ -4,18 +4,24 @@ import { buffer } from "node:stream/consumers";
 import type { LocalStack } from "@postrider/local/stack/local-file";
 import type postgres from "postgres";
 
-/** Secrets by a name that says what the secret is. A failed test prints the name instead of the secret. */
+/**
+ * Secrets by a name that says what the secret is. A failed test prints the name instead of the
+ * secret.
+ */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Logs, metrics and other texts that must not contain a secret, by the name of the place where they were read. */
+/**
+ * Logs, metrics and other texts that must not contain a secret, by the name of the place where they
+ * were read.
+ */
 export type Places = ReadonlyMap<string, string>;
 
 /** Minimum length of a secret: a shorter one may occur in a text by chance. */
 const MIN_LENGTH = 10;
 
 /**
- * The three base64 forms of a secret. Base64 encodes the same bytes differently, depending on their offset; the outer
- * characters of each form also encode neighbouring bytes.
+ * The three base64 forms of a secret. Base64 encodes the same bytes differently, depending on their
+ * offset; the outer characters of each form also encode neighbouring bytes.
  */
 function base64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
@@ -27,8 +33,8 @@ function base64Forms(secret: string): string[] {
 }
 
 /**
- * Returns the forms in which a secret can occur in a text: as it is, URL-encoded, in JSON, as bytes in hex, and in
- * base64.
+ * Returns the forms in which a secret can occur in a text: as it is, URL-encoded, in JSON, as bytes
+ * in hex, and in base64.
  */
 export function formsOf(secret: string): ReadonlySet<string> {
   return new Set([
@@ -43,7 +49,10 @@ export function formsOf(secret: string): ReadonlySet<string> {
 /** Number of leading characters of a secret that the search looks up at each position of a text. */
 const START_LENGTH = 8;
 
-/** Indexes all forms of all secrets by their first characters, so that one pass over a text finds all secrets. */
+/**
+ * Indexes all forms of all secrets by their first characters, so that one pass over a text finds
+ * all secrets.
+ */
 function indexForms(secrets: Secrets) {
   const byStart = new Map<string, { readonly what: string; readonly form: string }[]>();
   for (const [what, secret] of secrets) {
@@ -69,14 +78,19 @@ function hashAt(text: string, at: number): number {
   return ((first * 131 + second) * 131 + third) & ((1 << HASH_BITS) - 1);
 }
 
-/** Marks the hashes with which forms of secrets begin, so that the search skips most positions of a text cheaply. */
+/**
+ * Marks the hashes with which forms of secrets begin, so that the search skips most positions of a
+ * text cheaply.
+ */
 function markStarts(starts: Iterable<string>): Uint8Array {
   const marked = new Uint8Array(1 << HASH_BITS);
   for (const start of starts) marked[hashAt(start, 0)] = 1;
   return marked;
 }
 
-/** Returns `<name> in <place>` for each secret that occurs in a text, in the order of the secrets. */
+/**
+ * Returns `<name> in <place>` for each secret that occurs in a text, in the order of the secrets.
+ */
 export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   const byStart = indexForms(secrets);
   const marked = markStarts(byStart.keys());

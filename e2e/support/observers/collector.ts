@@ -98,7 +98,10 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** Returns the trace span and its ancestors as `service kind name`, beginning with the first span of the trace. */
+/**
+ * Returns the trace span and its ancestors as `service kind name`, beginning with the first span of
+ * the trace.
+ */
 export function chainTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly string[] {
   const above = spans.find(
     ({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId,

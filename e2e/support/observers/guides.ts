@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 
-/** Id of an account in the examples of `docs/api`, which readers replace by the id of their own account. */
+/**
+ * Id of an account in the examples of `docs/api`, which readers replace by the id of their own
+ * account.
+ */
 export const EXAMPLE_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 
 /** Returns the code blocks of a document in `docs` that are marked with the given language. */
@@ -12,7 +15,10 @@ export function blocksIn(path: string, language: string): readonly string[] {
   return [...blocks].map(([, block = ""]) => block);
 }
 
-/** Runs a shell example and returns what it prints. Fails if Postrider answers a request of the example with an error. */
+/**
+ * Runs a shell example and returns what it prints. Fails if Postrider answers a request of the
+ * example with an error.
+ */
 export async function runShell(
   example: string,
   variables: Readonly<Record<string, string>>,

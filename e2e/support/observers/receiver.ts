@@ -25,10 +25,14 @@ export interface Receiver extends AsyncDisposable {
   /** Address of the test receiver as `127.0.0.1:<port>`, for the setting `OUTBOUND_ALLOW`. */
   readonly address: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Sets the HTTP status with which the receiver answers requests to this path; before, and for every other path, it is 200. */
+  /**
+   * Sets the HTTP status with which the receiver answers requests to this path; before, and for
+   * every other path, it is 200.
+   */
   answer(path: string, status: number): void;
   /**
-   * Sets how many milliseconds after its arrival a request to this path is answered; before, and for every other path, it is 0.
+   * Sets how many milliseconds after its arrival a request to this path is answered; before, and
+   * for every other path, it is 0.
    */
   delay(path: string, ms: number): void;
   /** Webhook events that arrived at a path of the test receiver, in the order of their arrival. */

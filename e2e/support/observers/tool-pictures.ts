@@ -9,7 +9,10 @@ export interface ToolPicture {
   readonly make: () => Promise<Buffer>;
   /** Makes the picture that readers must see. Default: the file as the library sharp decodes it. */
   readonly seen?: () => Promise<Buffer>;
-  /** Platforms besides youtube that refuse the picture, each with the code and the limit of the violation. */
+  /**
+   * Platforms besides youtube that refuse the picture, each with the code and the limit of the
+   * violation.
+   */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +22,10 @@ const SMALL_GRID = { columns: 4, rows: 3 };
 
 let original: Promise<Buffer> | undefined;
 
-/** Returns a picture of this size. All are scaled from one picture, because computing its pixels takes long. */
+/**
+ * Returns a picture of this size. All are scaled from one picture, because computing its pixels
+ * takes long.
+ */
 async function sized(width: number, height: number): Promise<Sharp> {
   original ??= picture({ width: 1344, height: 1008 }).png({ compressionLevel: 1 }).toBuffer();
   const resized = sharp(await original).resize(width, height, { fit: "fill" });
@@ -28,7 +34,10 @@ async function sized(width: number, height: number): Promise<Sharp> {
   return sharp(data, { raw: { width, height, channels }, limitInputPixels: false });
 }
 
-/** A JPEG as a phone that is held upright stores it: with EXIF orientation 6, which viewers must apply. */
+/**
+ * A JPEG as a phone that is held upright stores it: with EXIF orientation 6, which viewers must
+ * apply.
+ */
 async function upright(): Promise<Buffer> {
   const place = { GPSLatitudeRef: "N", GPSLatitude: "52/1 31/1 12/1" };
   const image = (await sized(2592, 1944))
@@ -77,8 +86,8 @@ const RATIO = "media_dimensions width / height 0.8–1.91";
 const ANIMATION = "media_type_unsupported";
 
 /**
- * Pictures as phones and programs make them. The tests of the media service render further kinds, such as a progressive JPEG,
- * a WebP, a TIFF and every EXIF orientation.
+ * Pictures as phones and programs make them. The tests of the media service render further kinds,
+ * such as a progressive JPEG, a WebP, a TIFF and every EXIF orientation.
  */
 export const TOOL_PICTURES: readonly ToolPicture[] = [
   {

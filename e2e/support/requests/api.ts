@@ -36,12 +36,16 @@ export interface Api {
     options?: {
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Maximum wait for the answer in ms; without it, the time limit of the gateway ends the request. */
+      /**
+       * Maximum wait for the answer in ms; without it, the time limit of the gateway ends the
+       * request.
+       */
       readonly timeoutMs?: number;
     },
   ): Promise<Answer<T>>;
   /**
-   * Creates a post. If no answer arrives or the answer is a 503, it repeats the request with the same idempotency key.
+   * Creates a post. If no answer arrives or the answer is a 503, it repeats the request with the
+   * same idempotency key.
    */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
   getPost(id: string): Promise<PostRecord>;
@@ -93,8 +97,9 @@ export function createApi(baseUrl: string, apiKey: string): Api {
             `POST /posts answered ${answer.status} ${JSON.stringify(answer.body)}`,
           );
       } catch (error) {
-        // The message of the TypeError for a refused request begins with `POST /posts`. Any other TypeError comes from
-        // `fetch` and means that the connection broke, so the request is sent again.
+        // The message of the TypeError for a refused request begins with `POST /posts`. Any other
+        // TypeError comes from `fetch` and means that the connection broke, so the request is sent
+        // again.
         if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
       }
       await pause(RETRY_EVERY_MS);

@@ -80,7 +80,10 @@ export async function runsOf({ api }: Pick<Tenant, "api">, query: string): Promi
   return answer.body.runs;
 }
 
-/** Waits until the rule has automation runs for exactly the given number of comments, and all of them have ended. */
+/**
+ * Waits until the rule has automation runs for exactly the given number of comments, and all of
+ * them have ended.
+ */
 export async function whenRuns(
   tenant: Tenant,
   ruleId: string,
@@ -98,7 +101,10 @@ export async function whenRuns(
   );
 }
 
-/** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
+/**
+ * @param createdAt When the comment was written. Default: a time after the activation of every
+ *   rule.
+ */
 export async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
   media: Media,

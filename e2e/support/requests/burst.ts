@@ -20,8 +20,8 @@ export interface Burst {
 }
 
 /**
- * Creates `count` posts, each on one account per platform, and calls `halfway` when the gateway has accepted half of the
- * posts.
+ * Creates `count` posts, each on one account per platform, and calls `halfway` when the gateway has
+ * accepted half of the posts.
  */
 export async function publishBurst(
   system: Pick<System, "api">,
@@ -41,7 +41,10 @@ export async function publishBurst(
   return { posts };
 }
 
-/** Waits until every created post has the status. It polls one post at a time to keep the load on the system low. */
+/**
+ * Waits until every created post has the status. It polls one post at a time to keep the load on
+ * the system low.
+ */
 export async function expectAll(
   system: Pick<System, "api">,
   burst: Burst,

@@ -66,8 +66,9 @@ export async function publishOn(
 }
 
 /**
- * Returns a time 1 s from now, for a new comment. Instagram and Facebook give times in whole seconds, so a comment of the
- * current second would seem older than a rule that was activated in this second.
+ * Returns a time 1 s from now, for a new comment. Instagram and Facebook give times in whole
+ * seconds, so a comment of the current second would seem older than a rule that was activated in
+ * this second.
  */
 export function justAfterNow(): string {
   return new Date(Date.now() + 1_000).toISOString();

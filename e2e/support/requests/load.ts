@@ -19,15 +19,18 @@ export interface Sample {
 export interface LoadReport {
   /** Number of requests that the load test had to send at its request rate. */
   readonly planned: number;
-  /** Number of requests that the load test did not send because too many earlier requests were unanswered. */
+  /**
+   * Number of requests that the load test did not send because too many earlier requests were
+   * unanswered.
+   */
   readonly notSent: number;
   readonly samples: readonly Sample[];
   readonly posts: readonly PostRecord[];
 }
 
 /**
- * A load test that sends requests at a steady rate, whether earlier requests are answered or not. Stopping it waits for
- * the outstanding answers.
+ * A load test that sends requests at a steady rate, whether earlier requests are answered or not.
+ * Stopping it waits for the outstanding answers.
  */
 export interface Load {
   /** Returns the requests that the load test has sent so far. */
@@ -38,8 +41,9 @@ export interface Load {
 /** In a load test, one request out of this number creates a post; all others only read. */
 const CREATES_ONE_IN = 5;
 /**
- * The maximum number of unanswered requests of a load test is the number of requests of this many seconds. At this maximum,
- * further requests are only counted and not sent, so that a slow machine can keep up.
+ * The maximum number of unanswered requests of a load test is the number of requests of this many
+ * seconds. At this maximum, further requests are only counted and not sent, so that a slow machine
+ * can keep up.
  */
 const MAX_IN_FLIGHT_SECONDS = 10;
 /** Minimum fraction of the planned requests that a load test must send. */
@@ -52,7 +56,10 @@ export function startLoad(options: {
   readonly perSecond: number;
   readonly accountIds: readonly string[];
   readonly label: string;
-  /** Repeats every request that creates a post, with its idempotency key, until the gateway accepts it. */
+  /**
+   * Repeats every request that creates a post, with its idempotency key, until the gateway accepts
+   * it.
+   */
   readonly isPersistent?: boolean;
 }): Load {
   const { api, perSecond, accountIds, label } = options;
@@ -139,8 +146,8 @@ export function startLoad(options: {
 }
 
 /**
- * Counts the answers of a load test by operation and status, with the reason of each failure, for the message of a
- * failed test.
+ * Counts the answers of a load test by operation and status, with the reason of each failure, for
+ * the message of a failed test.
  */
 export function tally(samples: readonly Sample[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -152,7 +159,10 @@ export function tally(samples: readonly Sample[]): Readonly<Record<string, numbe
   return counts;
 }
 
-/** Checks that every request of a load test was answered, and that each failure is a 503 with a Retry-After header. */
+/**
+ * Checks that every request of a load test was answered, and that each failure is a 503 with a
+ * Retry-After header.
+ */
 export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   const bad = samples.filter(
     ({ status, retryAfter }) =>
@@ -162,8 +172,8 @@ export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
 }
 
 /**
- * Checks that a load test sent the planned requests and that they succeeded, except for a few 503 answers with a
- * Retry-After header.
+ * Checks that a load test sent the planned requests and that they succeeded, except for a few 503
+ * answers with a Retry-After header.
  */
 export function expectServed(report: LoadReport): void {
   const { planned, notSent, samples } = report;

@@ -32,7 +32,10 @@ export interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Requests permission to upload the file (an upload URL), and throws unless the gateway answers 201. */
+/**
+ * Requests permission to upload the file (an upload URL), and throws unless the gateway answers
+ * 201.
+ */
 export async function presign(api: Api, { fileName, contentType, bytes }: File): Promise<Grant> {
   const body = { fileName, contentType, bytes: bytes.length };
   const answer = await api.call<Grant>("POST", "/media/presign", { body });
@@ -51,7 +54,10 @@ export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   return answer.body;
 }
 
-/** Sends the header and half of the body of an upload; disposing of the result closes the connection. */
+/**
+ * Sends the header and half of the body of an upload; disposing of the result closes the
+ * connection.
+ */
 export async function openCutUpload(
   { uploadUrl }: Grant,
   { bytes }: File,

@@ -20,7 +20,10 @@ interface Refusal {
 /** A well-formed id that no resource has. */
 export const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 
-/** Status, error code and detail codes of an answer in one line, for example `409 nothing_to_retry outcome_unknown`. */
+/**
+ * Status, error code and detail codes of an answer in one line, for example
+ * `409 nothing_to_retry outcome_unknown`.
+ */
 export function refusalOf({ status, body }: Answer<unknown>): string {
   const { error } = (body ?? {}) as Partial<Refusal>;
   const codes = error?.details?.map(({ code }) => String(code)) ?? [];

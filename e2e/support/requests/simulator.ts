@@ -7,7 +7,10 @@ export interface VisibleEntry {
   readonly media: readonly object[];
   readonly createdAt: string;
   readonly createCalls: number;
-  /** Options of the post besides its content, under the platform's names; absent when the client chose none. */
+  /**
+   * Options of the post besides its content, under the platform's names; absent when the client
+   * chose none.
+   */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -52,19 +55,20 @@ export interface SimulatorControl {
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
   /**
-   * Delays every answer of the simulated platforms until the result is disposed of. Declare the result with `await using`, so
-   * that a test that fails does not slow the next ones.
+   * Delays every answer of the simulated platforms until the result is disposed of. Declare the
+   * result with `await using`, so that a test that fails does not slow the next ones.
    */
   delayAnswers(ms: number): Promise<AsyncDisposable>;
-  /** Sets whether the authorization pages of simulated platforms ask the user or approve at once. */
-  setAuthorize(answer: "ask" | "approve"): Promise<void>;
   /**
-   * Creates an account on a simulated platform. The account is not connected to Postrider.
+   * Sets whether the authorization pages of simulated platforms ask the user or approve at once.
    */
+  setAuthorize(answer: "ask" | "approve"): Promise<void>;
+  /** Creates an account on a simulated platform. The account is not connected to Postrider. */
   issueAccount<T = Readonly<Record<string, string>>>(platform: string): Promise<IssuedAccount<T>>;
   secrets(): Promise<readonly string[]>;
   /**
-   * Lets a reader comment on a post, at the given instant or now, and returns the id of the comment on the platform.
+   * Lets a reader comment on a post, at the given instant or now, and returns the id of the comment
+   * on the platform.
    */
   addComment(
     post: SimulatedPost,
@@ -74,7 +78,10 @@ export interface SimulatorControl {
   privateReplies(platform: string, account: string): Promise<readonly PrivateReply[]>;
   /** Sets the metrics of a post; the platform may show them later. */
   setMetrics(post: SimulatedPost, values: Readonly<Record<string, number>>): Promise<void>;
-  /** Number of calls of an operation that the simulator has received for an account, refused calls included. */
+  /**
+   * Number of calls of an operation that the simulator has received for an account, refused calls
+   * included.
+   */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
 }
 

@@ -6,8 +6,8 @@ import type { System } from "../system/system.ts";
 import type { ReadyMedia } from "./media.ts";
 
 /**
- * Lists every file in the media service's folders of stored files and of files that are being checked, unfinished files
- * included.
+ * Lists every file in the media service's folders of stored files and of files that are being
+ * checked, unfinished files included.
  */
 async function listFiles(system: System): Promise<readonly string[]> {
   const dataDir = dirname(system.local().logs);
@@ -22,20 +22,29 @@ async function listFiles(system: System): Promise<readonly string[]> {
   return names.filter((name) => name !== "owner.json");
 }
 
-/** Lists the file name of each media file that the database knows: the last path segment of its object key. */
+/**
+ * Lists the file name of each media file that the database knows: the last path segment of its
+ * object key.
+ */
 async function listNamed({ sql }: System): Promise<readonly string[]> {
   const rows = await sql<{ keys: string[] }[]>`
     select array_remove(array[object_key, delivery_key], null) as keys from media.media`;
   return rows.flatMap(({ keys }) => keys.map((key) => key.split("/")[1] ?? ""));
 }
 
-/** Lists media files without a database row: files of work in progress, and files that a killed process left behind. */
+/**
+ * Lists media files without a database row: files of work in progress, and files that a killed
+ * process left behind.
+ */
 export async function listUnnamed(system: System): Promise<readonly string[]> {
   const [files, named] = [await listFiles(system), await listNamed(system)];
   return files.filter((name) => !named.includes(name));
 }
 
-/** Waits until each media file has a database row, each row has its file, and no media are being deleted. */
+/**
+ * Waits until each media file has a database row, each row has its file, and no media are being
+ * deleted.
+ */
 export async function whenTidy(system: System): Promise<void> {
   await eventually(
     async () => {
@@ -52,8 +61,8 @@ export async function whenTidy(system: System): Promise<void> {
 }
 
 /**
- * Downloads a media file and returns `whole` if all bytes arrive, otherwise the HTTP status. Repeats the request while
- * no process answers.
+ * Downloads a media file and returns `whole` if all bytes arrive, otherwise the HTTP status.
+ * Repeats the request while no process answers.
  */
 export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
   return await eventually(

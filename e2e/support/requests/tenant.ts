@@ -3,23 +3,23 @@ import { createApi, type Api } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
 
 /**
- * A workspace that one test or one test file uses alone, so that its limits, time slots, lists and accounts do not
- * affect other tests.
+ * A workspace that one test or one test file uses alone, so that its limits, time slots, lists and
+ * accounts do not affect other tests.
  */
 export interface Tenant {
   readonly id: string;
   readonly key: string;
   readonly api: Api;
   /**
-   * Connects a new account of the platform, or reconnects the account with the given username; returns the account's
-   * id.
+   * Connects a new account of the platform, or reconnects the account with the given username;
+   * returns the account's id.
    */
   connect(platform: string, username?: string): Promise<string>;
   /** Connects `count` new accounts of the platform and returns their ids. */
   connectAll(platform: string, count: number): Promise<readonly string[]>;
   /**
-   * Lists the posts that readers of the simulated platforms see on the accounts of this workspace, disconnected
-   * accounts included.
+   * Lists the posts that readers of the simulated platforms see on the accounts of this workspace,
+   * disconnected accounts included.
    */
   listVisible(): Promise<readonly VisibleEntry[]>;
   countVisible(text: string): Promise<number>;

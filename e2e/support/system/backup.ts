@@ -18,8 +18,8 @@ const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
 
 /** Starts a separate Postgres database, so that a test can stop, copy and restore it. */
 export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
-  // Postgres requires `wal_level` for a recovery from an archive. Without a hot standby, the server accepts connections
-  // only after the recovery.
+  // Postgres requires `wal_level` for a recovery from an archive. Without a hot standby, the server
+  // accepts connections only after the recovery.
   return startEmbeddedPostgres({
     dataDir,
     ...(port === undefined ? {} : { port }),
@@ -42,11 +42,14 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
   }
 }
 
-/** Dumps all data of the running services in one database snapshot, as `pg_dump --data-only` does. */
+/**
+ * Dumps all data of the running services in one database snapshot, as `pg_dump --data-only` does.
+ */
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
-      // The test dumps a partitioned table as a whole, because the other database may have other partitions.
+      // The test dumps a partitioned table as a whole, because the other database may have other
+      // partitions.
       const names = await tx<{ name: string; rows: string }[]>`
         select format('%I.%I', nspname, relname) as name,
           format(case when relkind = 'p' then '(select * from %I.%I)' else '%I.%I' end, nspname, relname) as rows
@@ -69,7 +72,10 @@ export async function dumpDatabase(url: string): Promise<Dump> {
   });
 }
 
-/** Loads a database dump into a database that already has the roles and schemas, as `pg_restore` does. */
+/**
+ * Loads a database dump into a database that already has the roles and schemas, as `pg_restore`
+ * does.
+ */
 export async function loadDump(url: string, dataDir: string, dump: Dump): Promise<void> {
   await prepareDatabase(url, loadSecrets(layoutOf(dataDir).secretsFile));
   await withOwner(url, async (sql) => {
@@ -91,8 +97,8 @@ export async function copyCluster(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes the next start of a stopped Postgres cluster recover from an empty archive of write-ahead logs. Postgres then
- * begins a new timeline.
+ * Makes the next start of a stopped Postgres cluster recover from an empty archive of write-ahead
+ * logs. Postgres then begins a new timeline.
  */
 export function recoverFromArchive(cluster: string): void {
   const signal = join(cluster, "recovery.signal");

@@ -1,7 +1,7 @@
 /**
- * Node loads this file into one process with `node --import`. On SIGUSR2, the process's wall clock jumps ahead, as when
- * an operator sets the time of a machine. The clock is right at the start, because a process that starts with a wrong
- * clock never becomes ready.
+ * Node loads this file into one process with `node --import`. On SIGUSR2, the process's wall clock
+ * jumps ahead, as when an operator sets the time of a machine. The clock is right at the start,
+ * because a process that starts with a wrong clock never becomes ready.
  */
 const AHEAD_MS = 5 * 60_000;
 

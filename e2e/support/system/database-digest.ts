@@ -2,8 +2,8 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type postgres from "postgres";
 
 /**
- * Database tables that every answered request changes, or that a job adds up later. They are left out of the hashes with which
- * tests detect changes of the database.
+ * Database tables that every answered request changes, or that a job adds up later. They are left
+ * out of the hashes with which tests detect changes of the database.
  */
 const MOVING_TABLES = new Set([
   "accounts.request_budgets",
@@ -12,11 +12,12 @@ const MOVING_TABLES = new Set([
 ]);
 
 /**
- * Database columns that change without a request and hold no data of a workspace. They are left out of the hashes with
- * which tests detect changes of the database.
+ * Database columns that change without a request and hold no data of a workspace. They are left out
+ * of the hashes with which tests detect changes of the database.
  */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  // The column `last_used_at`: the accounts service updates it at most once a minute for an API key that is in use.
+  // The column `last_used_at`: the accounts service updates it at most once a minute for an API key
+  // that is in use.
   "accounts.api_keys": ["last_used_at"],
   // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
@@ -39,7 +40,10 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** How often, one after the other, the hash of all rows has to be unchanged. The services poll several times in this time. */
+/**
+ * How often, one after the other, the hash of all rows has to be unchanged. The services poll
+ * several times in this time.
+ */
 const EQUAL_HASHES = 12;
 
 /** Waits until the database no longer changes. */

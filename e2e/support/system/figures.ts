@@ -5,8 +5,8 @@ export function printFigures(name: string, figures: unknown): void {
 }
 
 /**
- * Always prints the conditions under which a test ran, such as the request rate, because its result cannot be judged
- * without them.
+ * Always prints the conditions under which a test ran, such as the request rate, because its result
+ * cannot be judged without them.
  */
 export function announce(text: string): void {
   process.stdout.write(`${text}\n`);

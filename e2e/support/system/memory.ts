@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 export interface MemoryPeaks {
   /** Peak of the resident memory of each watched process since its start. */
   readonly services: readonly number[];
-  /** Largest resident memory that was seen in a child process of the watched processes; 0 without child processes. */
+  /**
+   * Largest resident memory that was seen in a child process of the watched processes; 0 without
+   * child processes.
+   */
   readonly inspection: number;
   /** Largest sum of the resident memory of a watched process and its children at one time. */
   readonly together: number;

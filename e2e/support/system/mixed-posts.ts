@@ -12,8 +12,8 @@ import {
 import type { System } from "./system.ts";
 
 /**
- * Maximum time for every post to reach its final status. It is longer than any lease, transaction or call of a
- * suspended process lasts.
+ * Maximum time for every post to reach its final status. It is longer than any lease, transaction
+ * or call of a suspended process lasts.
  */
 const SETTLE_MS = 120_000;
 
@@ -23,20 +23,25 @@ const REQUEST_TIMEOUT_MS = 2000;
 /** Posts that are scheduled, edited, retried and deleted at the same moment. */
 export interface MixedPosts {
   /**
-   * Sends all requests that schedule, edit, retry or delete the posts, and repeats each request until it is answered.
+   * Sends all requests that schedule, edit, retry or delete the posts, and repeats each request
+   * until it is answered.
    */
   command(): Promise<void>;
-  /** Waits until each post has the final status that its request (schedule, edit, retry or delete) leads to. */
+  /**
+   * Waits until each post has the final status that its request (schedule, edit, retry or delete)
+   * leads to.
+   */
   settle(): Promise<void>;
   /**
-   * Checks that each post that must be published is visible on the platform once with its last text, and that no other
-   * post is visible.
+   * Checks that each post that must be published is visible on the platform once with its last
+   * text, and that no other post is visible.
    */
   expectOnce(): Promise<void>;
 }
 
 /**
- * Prepares `count` posts to schedule, `count` to edit, `count` to retry and `count` to delete, on `count` new accounts.
+ * Prepares `count` posts to schedule, `count` to edit, `count` to retry and `count` to delete, on
+ * `count` new accounts.
  */
 export async function prepareMixedPosts(
   system: System,
@@ -44,7 +49,8 @@ export async function prepareMixedPosts(
   count: number,
 ): Promise<MixedPosts> {
   const { simulator } = system;
-  // A request may reach a suspended process, so each request has a time limit, after which it is repeated.
+  // A request may reach a suspended process, so each request has a time limit, after which it is
+  // repeated.
   const api: Api = {
     ...system.api,
     call: (method, path, options) =>

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /**
- * A deliberately faulty handler of REST requests. It returns undefined for requests that the real gateway must answer.
+ * A deliberately faulty handler of REST requests. It returns undefined for requests that the real
+ * gateway must answer.
  */
 export type BrokenHandler = (
   request: { readonly method: string; readonly path: string; readonly body: string },
@@ -15,7 +16,8 @@ export interface PlantedGateway extends AsyncDisposable {
 }
 
 /**
- * Starts a proxy that forwards requests to the real gateway, except those that a deliberately faulty handler answers.
+ * Starts a proxy that forwards requests to the real gateway, except those that a deliberately
+ * faulty handler answers.
  */
 export async function plantGateway(real: string, broken: BrokenHandler): Promise<PlantedGateway> {
   const server = createServer((request, response) => {

@@ -13,8 +13,8 @@ import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 /**
- * Folder with the source code of earlier versions. It is kept from run to run, so that each version is fetched and
- * installed once.
+ * Folder with the source code of earlier versions. It is kept from run to run, so that each version
+ * is fetched and installed once.
  */
 const FOLDER = join(ROOT, ".postrider/previous");
 const LOCKFILE = "pnpm-lock.yaml";
@@ -23,8 +23,8 @@ const PACKAGES = ["packages", "services"];
 /** An earlier version of Postrider, ready to be started. */
 export interface PreviousVersion {
   /**
-   * Commit of the earlier version. Undefined when no earlier version can be found; the tests then use the current
-   * version in its place.
+   * Commit of the earlier version. Undefined when no earlier version can be found; the tests then
+   * use the current version in its place.
    */
   readonly commit: string | undefined;
   /** Prepares the earlier version to be started, and returns the root folder of its source code. */
@@ -53,9 +53,10 @@ function findMergeBase(branch: string): string | undefined {
 }
 
 /**
- * Chooses the commit of the version from which operators upgrade to the current one: the commit that
- * `POSTRIDER_E2E_PREVIOUS` names, otherwise the merge base with main, otherwise the parent commit. In a clone of one
- * commit, the parent is fetched if the git remote `origin` can be reached.
+ * Chooses the commit of the version from which operators upgrade to the current one: the commit
+ * that `POSTRIDER_E2E_PREVIOUS` names, otherwise the merge base with main, otherwise the parent
+ * commit. In a clone of one commit, the parent is fetched if the git remote `origin` can be
+ * reached.
  */
 function choosePrevious(): string | undefined {
   const named = process.env.POSTRIDER_E2E_PREVIOUS;
@@ -82,8 +83,8 @@ function deepen(): string | undefined {
 }
 
 /**
- * Makes the npm packages of an earlier version available: links the packages of the current version when both lockfiles
- * are equal, and installs packages otherwise.
+ * Makes the npm packages of an earlier version available: links the packages of the current version
+ * when both lockfiles are equal, and installs packages otherwise.
  */
 function addPackages(folder: string): void {
   const lock = (root: string): string => readFileSync(join(root, LOCKFILE), "utf8");
@@ -96,7 +97,8 @@ function addPackages(folder: string): void {
   for (const group of PACKAGES)
     for (const name of readdirSync(join(folder, group))) {
       const from = join(ROOT, group, name, "node_modules");
-      // The links between workspace packages are relative, so they lead to packages of the same source folder.
+      // The links between workspace packages are relative, so they lead to packages of the same
+      // source folder.
       const options = { recursive: true, verbatimSymlinks: true };
       if (existsSync(from)) cpSync(from, join(folder, group, name, "node_modules"), options);
     }
@@ -120,8 +122,9 @@ function checkOut(commit: string): string {
 /**
  * Finds the earlier version that runs beside the current one during an upgrade.
  *
- * Without git history (in an unpacked archive, or a clone of one commit whose origin cannot be reached) the tests use
- * the current version in its place. A commit that `POSTRIDER_E2E_PREVIOUS` names must exist.
+ * Without git history (in an unpacked archive, or a clone of one commit whose origin cannot be
+ * reached) the tests use the current version in its place. A commit that `POSTRIDER_E2E_PREVIOUS`
+ * names must exist.
  */
 export function findPreviousVersion(): PreviousVersion {
   const commit = choosePrevious();

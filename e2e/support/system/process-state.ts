@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Returns the state letter of the process from /proc/PID/stat (T = suspended). Undefined when the process does not
- * exist.
+ * Returns the state letter of the process from /proc/PID/stat (T = suspended). Undefined when the
+ * process does not exist.
  */
 function stateOf(pid: number): string | undefined {
   try {

@@ -10,13 +10,14 @@ export interface Stop {
 }
 
 /**
- * Maximum time in milliseconds from SIGTERM to the end of the process, for every service except the delivery service.
+ * Maximum time in milliseconds from SIGTERM to the end of the process, for every service except the
+ * delivery service.
  */
 export const EXIT_LIMIT_MS = 25_000;
 const READY_MS = 60_000;
 /**
- * How long the test waits for a process to end, in milliseconds. It is longer than any limit, so that the time of a
- * slow stop is measured too.
+ * How long the test waits for a process to end, in milliseconds. It is longer than any limit, so
+ * that the time of a slow stop is measured too.
  */
 const EXIT_MS = 120_000;
 
@@ -35,7 +36,10 @@ export async function areReady(system: System, services: readonly ServiceName[])
   return answers.every(Boolean);
 }
 
-/** Stops one process of a service as Kubernetes does, and waits until the process that replaces it is ready. */
+/**
+ * Stops one process of a service as Kubernetes does, and waits until the process that replaces it
+ * is ready.
+ */
 export async function restart(system: System, service: ServiceName, index: number): Promise<Stop> {
   const { pid = 0, metricsUrl = "" } = system.local().services[service][index] ?? {};
   const since = performance.now();
@@ -49,8 +53,8 @@ export async function restart(system: System, service: ServiceName, index: numbe
 }
 
 /**
- * Replaces the processes of the services one after the other: each is stopped only when the replacement of the previous
- * one is ready.
+ * Replaces the processes of the services one after the other: each is stopped only when the
+ * replacement of the previous one is ready.
  */
 export async function roll(
   system: System,

@@ -11,8 +11,8 @@ declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
     /**
-     * URL of a server that vitest's globalSetup starts. A request to it returns a `SharedStack`: the addresses of the
-     * system that all test files share. The first request starts that system.
+     * URL of a server that vitest's globalSetup starts. A request to it returns a `SharedStack`:
+     * the addresses of the system that all test files share. The first request starts that system.
      */
     sharedStackUrl: string;
   }
@@ -21,13 +21,22 @@ declare module "vitest" {
 /** The addresses of the running system that test files share. */
 export interface SharedStack {
   readonly dataDir: string;
-  /** Port on 127.0.0.1 from which the media service may import media; one test file at a time listens on it. */
+  /**
+   * Port on 127.0.0.1 from which the media service may import media; one test file at a time
+   * listens on it.
+   */
   readonly outsidePort: number;
-  /** Port on 127.0.0.1 to which Postrider may send webhooks; only one test file at a time listens on it. */
+  /**
+   * Port on 127.0.0.1 to which Postrider may send webhooks; only one test file at a time listens on
+   * it.
+   */
   readonly receiverPort: number;
   /** Ports on 127.0.0.1 to which Postrider may send webhooks, for the tests of webhooks. */
   readonly webhookPorts: { readonly receiver: number; readonly example: number };
-  /** Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per test file. */
+  /**
+   * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
+   * test file.
+   */
   readonly examplePorts: { readonly docsPage: number; readonly guides: number };
 }
 
@@ -76,10 +85,12 @@ async function stop({ stack, reports }: Started): Promise<void> {
 }
 
 /**
- * vitest's globalSetup: starts one system, on the Postgres bus, when the first test file asks for it, and stops it
- * after the last file. A test file that stops processes, needs Kafka or changes settings starts its own system instead.
+ * vitest's globalSetup: starts one system, on the Postgres bus, when the first test file asks for
+ * it, and stops it after the last file. A test file that stops processes, needs Kafka or changes
+ * settings starts its own system instead.
  *
- * @returns The teardown, which fails the test run when a process of the shared system ended during the run.
+ * @returns The teardown, which fails the test run when a process of the shared system ended during
+ *   the run.
  */
 export async function setup({
   provide,

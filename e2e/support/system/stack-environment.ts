@@ -1,4 +1,7 @@
-/** Settings of the services that shorten delays that are too long for a test; they change no other behaviour. */
+/**
+ * Settings of the services that shorten delays that are too long for a test; they change no other
+ * behaviour.
+ */
 const SHORT_TIMES = {
   VISIBLE_CALL_SECONDS: "3",
   LEASE_SECONDS: "3",
@@ -12,8 +15,8 @@ const SHORT_TIMES = {
 };
 
 /**
- * Returns the environment variables of a system of the end-to-end tests: the variables that Java needs, the shortened
- * delays, and `more`.
+ * Returns the environment variables of a system of the end-to-end tests: the variables that Java
+ * needs, the shortened delays, and `more`.
  */
 export function stackEnvironment(
   more: Readonly<Record<string, string>> = {},

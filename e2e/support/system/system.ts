@@ -35,33 +35,42 @@ export interface SharedSystem extends AsyncDisposable {
     | "privateReplies"
     | "setMetrics"
   >;
-  /** Database connection of the owner of all schemas, with which tests read tables and change times in them. */
+  /**
+   * Database connection of the owner of all schemas, with which tests read tables and change times
+   * in them.
+   */
   readonly sql: postgres.Sql;
   local(): LocalStack;
   /**
-   * Runs the operator's command-line tool with `--json`; throws an `OperatorError` with the tool's stderr if the
-   * command fails.
+   * Runs the operator's command-line tool with `--json`; throws an `OperatorError` with the tool's
+   * stderr if the command fails.
    */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
   /**
-   * Runs a command of the operator's command-line tool with `--json`, and passes on what the command prints before it
-   * ends.
+   * Runs a command of the operator's command-line tool with `--json`, and passes on what the
+   * command prints before it ends.
    */
   operateNoting<T = unknown>(
     onNote: (note: unknown) => void,
     ...args: readonly string[]
   ): Promise<T>;
-  /** Runs a command of the operator's command-line tool with `--json` that reads a secret from standard input. */
+  /**
+   * Runs a command of the operator's command-line tool with `--json` that reads a secret from
+   * standard input.
+   */
   operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
   /**
-   * Creates accounts on simulated platforms, connects them to a workspace (default: the demo workspace) and returns
-   * their ids.
+   * Creates accounts on simulated platforms, connects them to a workspace (default: the demo
+   * workspace) and returns their ids.
    */
   connect(platform: string, count: number, workspaceId?: string): Promise<readonly string[]>;
   logs(): string;
 }
 
-/** A running system that belongs to one test file, which may stop its processes and inject any fault. */
+/**
+ * A running system that belongs to one test file, which may stop its processes and inject any
+ * fault.
+ */
 export interface System extends SharedSystem {
   /** A client of the REST API with the API key of the demo workspace. */
   readonly api: Api;
@@ -70,18 +79,27 @@ export interface System extends SharedSystem {
   /** All secrets that were generated for the services and databases of the running system. */
   secrets(): Secrets;
   pids(service: ServiceName): readonly number[];
-  /** Makes the next process that reaches the named failpoint (a place in the code) suspend or kill itself there. */
+  /**
+   * Makes the next process that reaches the named failpoint (a place in the code) suspend or kill
+   * itself there.
+   */
   armFailpoint(name: string, order: "stop" | "kill"): void;
-  /** Stops a part of the running system, such as a service or Postgres, until the returned function is called. */
+  /**
+   * Stops a part of the running system, such as a service or Postgres, until the returned function
+   * is called.
+   */
   hold(part: string): () => void;
   /**
-   * The reports about the parts of the running system since its start: which process ended and how, and which process was
-   * started again.
+   * The reports about the parts of the running system since its start: which process ended and how,
+   * and which process was started again.
    */
   reports(): readonly string[];
 }
 
-/** Default number of processes per service in the system of one test file: `npm test -- --replicas N`. */
+/**
+ * Default number of processes per service in the system of one test file:
+ * `npm test -- --replicas N`.
+ */
 function defaultReplicas(): number {
   return Number(process.env.POSTRIDER_E2E_REPLICAS ?? 1);
 }
@@ -110,7 +128,9 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
   };
 }
 
-/** Starts a system (all services, a database and simulated platforms) that only one test file uses. */
+/**
+ * Starts a system (all services, a database and simulated platforms) that only one test file uses.
+ */
 export async function startSystem(
   bus: BusKind,
   options: {
@@ -161,8 +181,8 @@ export async function startSystem(
 }
 
 /**
- * Connects to the running system that test files share (`shared-stack.ts`). Each test file creates its own workspaces
- * in it.
+ * Connects to the running system that test files share (`shared-stack.ts`). Each test file creates
+ * its own workspaces in it.
  */
 export async function joinSharedSystem(): Promise<SharedSystem & Omit<SharedStack, "dataDir">> {
   const answer = await fetch(inject("sharedStackUrl"));

@@ -13,7 +13,10 @@ import type { Fixtures } from "./matrix.ts";
 
 const NOT_FOUND = "404 not_found";
 const INVALID_CURSOR = "400 invalid_cursor";
-/** More comments than fit on one page of a backfill job, so that the job is not complete after its first page. */
+/**
+ * More comments than fit on one page of a backfill job, so that the job is not complete after its
+ * first page.
+ */
 const COMMENTS = 60;
 
 /** The comments, automation rules, automation runs and backfill jobs of a workspace. */
@@ -29,7 +32,9 @@ export interface EngagementBelongings {
   >;
 }
 
-/** Creates comments in a workspace, and every kind of resource that the API derives from comments. */
+/**
+ * Creates comments in a workspace, and every kind of resource that the API derives from comments.
+ */
 export async function makeEngagement(
   { simulator }: Pick<System, "simulator">,
   tenant: Tenant,
@@ -64,8 +69,8 @@ export async function makeEngagement(
     if (body.runs.length < 2) throw new Error(`there are ${body.runs.length} runs`);
     return body.runs.map(({ id }) => id);
   });
-  // The rule is paused, because Postrider polls the accounts of active rules, and a poll would change the database, which the tests
-  // compare before and after each request.
+  // The rule is paused, because Postrider polls the accounts of active rules, and a poll would
+  // change the database, which the tests compare before and after each request.
   await setStatus(rules.paused, "paused");
 
   const commentId = await comment("no");
@@ -132,7 +137,8 @@ export function engagementFixtures(
     message: "New",
     mediaIds: [mediaId],
   };
-  // A rule stores media ids of the platform without checking them, and later reads comments only of its own account.
+  // A rule stores media ids of the platform without checking them, and later reads comments only of
+  // its own account.
   const unread = refuse("body:/mediaIds", []);
   return {
     refreshPostMetrics: {

@@ -19,7 +19,10 @@ const UNKNOWN_ACCOUNT = "422 validation_failed unknown_account";
 const UNKNOWN_MEDIA = "422 validation_failed unknown_media";
 const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
 
-/** One resource of each kind that a workspace can have, in every state that an API handler may treat differently. */
+/**
+ * One resource of each kind that a workspace can have, in every state that an API handler may treat
+ * differently.
+ */
 interface Belongings extends WebhookBelongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
@@ -52,7 +55,10 @@ async function makeFailed(system: System, { api }: Tenant, account: string, cont
   return id;
 }
 
-/** @param mark Text that every created resource contains, so that a test recognises the resource in any answer. */
+/**
+ * @param mark Text that every created resource contains, so that a test recognises the resource in
+ *   any answer.
+ */
 export async function makeBelongings(
   system: System,
   tenant: Tenant,
@@ -64,8 +70,8 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // The failed post is created first: while the simulated platform refuses it, the platform would also refuse any other post that
-  // is published at that time.
+  // The failed post is created first: while the simulated platform refuses it, the platform would
+  // also refuse any other post that is published at that time.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,
@@ -127,8 +133,9 @@ export interface FixtureOptions {
 }
 
 /**
- * Returns test requests for every operation of the REST API: valid requests with ids of the workspace `ours`, and an id
- * of the workspace `theirs` for each place of a request that takes an id. A new API operation must be added here.
+ * Returns test requests for every operation of the REST API: valid requests with ids of the
+ * workspace `ours`, and an id of the workspace `theirs` for each place of a request that takes an
+ * id. A new API operation must be added here.
  */
 export async function makeFixtures(
   tenant: Tenant,

@@ -14,13 +14,16 @@ export interface MatrixAnswer {
   readonly body: unknown;
 }
 
-/** Test requests of one API operation, and ids of another workspace for each place of a request that takes an id. */
+/**
+ * Test requests of one API operation, and ids of another workspace for each place of a request that
+ * takes an id.
+ */
 export interface Fixture {
   /** Valid requests of the calling workspace, one for each branch of the API handler. */
   readonly requests: readonly MatrixRequest[];
   /**
-   * For each place of a request that takes an id: real ids of another workspace, and the error that the API must
-   * answer. The answer may list more errors.
+   * For each place of a request that takes an id: real ids of another workspace, and the error that
+   * the API must answer. The answer may list more errors.
    */
   readonly foreign: Readonly<
     Record<string, { readonly ids: readonly string[]; readonly refusal: string }>
@@ -46,8 +49,8 @@ export interface MatrixOptions {
 }
 
 /**
- * Lists API operations and places of ids for which no test request exists, and test requests whose operation or place
- * is not in the OpenAPI document.
+ * Lists API operations and places of ids for which no test request exists, and test requests whose
+ * operation or place is not in the OpenAPI document.
  */
 export function findGaps(operations: readonly Operation[], fixtures: Fixtures): readonly string[] {
   const known = new Map(operations.map((operation) => [operation.operationId, operation]));
@@ -79,9 +82,9 @@ interface Attack {
 }
 
 /**
- * Calls every API operation with every id of another workspace in every place that takes an id. Returns one text for each
- * problem: an answer is not the expected error, differs from the answer to an invented id, or has data of the other workspace;
- * or a call changed the database.
+ * Calls every API operation with every id of another workspace in every place that takes an id.
+ * Returns one text for each problem: an answer is not the expected error, differs from the answer
+ * to an invented id, or has data of the other workspace; or a call changed the database.
  */
 export async function runMatrix(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
@@ -117,8 +120,8 @@ function attacksOn(operation: Operation, options: MatrixOptions): readonly Attac
 }
 
 /**
- * Returns the test request with the id in the given place. If the place is in a list, it returns two requests: one with
- * the id alone, and one with the id beside the original items.
+ * Returns the test request with the id in the given place. If the place is in a list, it returns
+ * two requests: one with the id alone, and one with the id beside the original items.
  */
 function putInto(request: MatrixRequest, place: string, id: string): readonly MatrixRequest[] {
   const [where = "", name = ""] = place.split(":");
@@ -151,7 +154,8 @@ function putInBody(
 }
 
 /**
- * Sends a request with an id of another workspace, and one with an invented id, neither of which may change the database.
+ * Sends a request with an id of another workspace, and one with an invented id, neither of which
+ * may change the database.
  *
  * @param before Hash of the rows of each table before the requests.
  */
@@ -195,8 +199,8 @@ async function send(
 }
 
 /**
- * Sends the valid requests of the calling workspace. If they fail, requests with ids of the other workspace may also fail,
- * for a reason that has nothing to do with these ids.
+ * Sends the valid requests of the calling workspace. If they fail, requests with ids of the other
+ * workspace may also fail, for a reason that has nothing to do with these ids.
  */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
@@ -226,7 +230,8 @@ function replaced(request: MatrixRequest, id: string, by: string): MatrixRequest
 }
 
 /**
- * Returns the parts of an answer by which a caller could tell an existing id of another workspace from an invented id.
+ * Returns the parts of an answer by which a caller could tell an existing id of another workspace
+ * from an invented id.
  */
 function shown({ status, body }: MatrixAnswer, id: string) {
   return [status, JSON.stringify(body ?? null).replaceAll(id, "the id")];

@@ -33,8 +33,9 @@ export interface Operation {
   /** The path of the API operation below `/api/v1`, with its parameters in braces. */
   readonly path: string;
   /**
-   * The places of a request that take an id, or another value that belongs to a workspace: for example `path:id`,
-   * `query:cursor`, `header:X-Workspace-Id`, `body:/accountIds`, and `body:/options/*` for the keys of a JSON object.
+   * The places of a request that take an id, or another value that belongs to a workspace: for
+   * example `path:id`, `query:cursor`, `header:X-Workspace-Id`, `body:/accountIds`, and
+   * `body:/options/*` for the keys of a JSON object.
    */
   readonly places: readonly string[];
 }
@@ -42,14 +43,15 @@ export interface Operation {
 const PREFIX = "/api/v1";
 
 /**
- * Names of request fields that take a value of a workspace and are not described as UUIDs: list cursors and ids from
- * platforms.
+ * Names of request fields that take a value of a workspace and are not described as UUIDs: list
+ * cursors and ids from platforms.
  */
 const NAMED_LIKE_AN_ID = /(^|[a-z-])(Id|Ids|id|ids|cursor)$/;
 
 /** Lists every operation of the OpenAPI document with every place where its requests take ids. */
 export function listOperations(description: Description): readonly Operation[] {
-  // Upload paths lie outside of the prefix, because they take the token of one upload instead of an API key.
+  // Upload paths lie outside of the prefix, because they take the token of one upload instead of an
+  // API key.
   const paths = Object.entries(description.paths).filter(([path]) => path.startsWith(PREFIX));
   return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -86,7 +88,8 @@ function placesIn(
   const members = Object.entries(resolved.properties ?? {}).flatMap(([key, member]) =>
     placesIn(description, member, key, `${pointer}/${key}`),
   );
-  // A schema with `additionalProperties` describes an object whose keys the client chooses; the keys may be ids.
+  // A schema with `additionalProperties` describes an object whose keys the client chooses; the
+  // keys may be ids.
   const keys = typeof resolved.additionalProperties === "object" ? [`${pointer}/*`] : [];
   const own = isId(name, resolved) ? [pointer] : [];
   return [

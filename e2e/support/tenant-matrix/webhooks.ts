@@ -18,7 +18,10 @@ async function makeWebhook({ api }: Tenant, receiverUrl: string, mark: string): 
   return (await api.call<{ id: string }>("POST", "/webhooks", { body })).body.id;
 }
 
-/** Creates webhook subscriptions in every status that an API handler may treat differently, and a failed delivery. */
+/**
+ * Creates webhook subscriptions in every status that an API handler may treat differently, and a
+ * failed delivery.
+ */
 export async function makeWebhooks(
   tenant: Tenant,
   receiverUrl: string,
@@ -39,7 +42,8 @@ export async function makeWebhooks(
       return delivery.id;
     });
   const failedDelivery = await whenFailed(webhooks.active);
-  // The job that cancels the waiting deliveries of a revoked subscription would change the database later.
+  // The job that cancels the waiting deliveries of a revoked subscription would change the database
+  // later.
   await whenFailed(webhooks.paused);
   await whenFailed(webhooks.revoked);
   await api.call("PATCH", `/webhooks/${webhooks.paused}`, { body: { status: "paused" } });
@@ -49,8 +53,9 @@ export async function makeWebhooks(
 }
 
 /**
- * Returns test requests for the operations on webhooks. @param theirs The other workspace; `cursor` is a cursor of its list of
- * posts.
+ * Returns test requests for the operations on webhooks.
+ *
+ * @param theirs The other workspace; `cursor` is a cursor of its list of posts.
  */
 export function webhookFixtures(
   ours: WebhookBelongings,

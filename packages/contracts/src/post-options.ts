@@ -4,7 +4,10 @@ import type {
   PostOptionSchema,
 } from "../gen/postrider/posts/v1/post_pb.ts";
 
-/** An option of a post as the API shows it and as it is stored. Its message tells an empty list of tags from an absent one. */
+/**
+ * An option of a post as the API shows it and as it is stored. Its message tells an empty list of
+ * tags from an absent one.
+ */
 interface PostOption {
   readonly content?: string;
   readonly title?: string;

@@ -21,7 +21,10 @@ export interface Route {
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
 
-/** One line in a platform's table of endpoints. Its handler gets a call that the platform has checked. */
+/**
+ * One line in a platform's table of endpoints. Its handler gets a call that the platform has
+ * checked.
+ */
 export interface Endpoint<Network, PlatformCall> {
   readonly method: Method;
   readonly path: string;

@@ -50,12 +50,15 @@ import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
 /**
- * Functions of `engagement/` that `webhooks/` needs. This file passes them to `webhooks/`, because the two folders must
- * not import each other.
+ * Functions of `engagement/` that `webhooks/` needs. This file passes them to `webhooks/`, because
+ * the two folders must not import each other.
  */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
-/** The parts of the delivery service for which this process works, once they have started: publishing, webhooks, engagement. */
+/**
+ * The parts of the delivery service for which this process works, once they have started:
+ * publishing, webhooks, engagement.
+ */
 interface Parts {
   bus?: Bus;
   publishing?: Publishing;
@@ -64,8 +67,8 @@ interface Parts {
 }
 
 /**
- * Builds and starts the delivery service. Disposing of it stops its parts in an order that loses no outcome of a platform call
- * and no event.
+ * Builds and starts the delivery service. Disposing of it stops its parts in an order that loses no
+ * outcome of a platform call and no event.
  */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
@@ -96,7 +99,8 @@ export async function startApp(config: Config): Promise<App> {
   const common = { config, logger, bus, peers, guard, backlogs };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
-  // The doctor reads tokens and files of accounts, which only the identity of processes that publish may do.
+  // The doctor reads tokens and files of accounts, which only the identity of processes that
+  // publish may do.
   if (worksFor("publishing")) doctor.start();
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, onEvents });
@@ -107,8 +111,8 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // A stopping process first stops claiming tasks. Then its open platform calls end and their outcomes are
-      // recorded. Then the events about these outcomes are published.
+      // A stopping process first stops claiming tasks. Then its open platform calls end and their
+      // outcomes are recorded. Then the events about these outcomes are published.
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
@@ -128,8 +132,8 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
 }
 
 /**
- * Returns the RPCs of all parts of the delivery service (publishing, webhooks, engagement). Each process serves all of them,
- * even if it works for one part only.
+ * Returns the RPCs of all parts of the delivery service (publishing, webhooks, engagement). Each
+ * process serves all of them, even if it works for one part only.
  */
 function createAllRoutes(
   config: Config,
@@ -189,7 +193,8 @@ function readCursorKeys({ identity }: Config): CursorKeys {
 }
 
 /**
- * The handlers of all consumers, each once. They process parked events again when an operator redrives these events.
+ * The handlers of all consumers, each once. They process parked events again when an operator
+ * redrives these events.
  */
 function listHandlers(engagement: EngagementRpc, backlogs: Backlogs): readonly EventHandler[] {
   const webhooks = Object.values(createWebhookHandlers(backlogs)).flat();

@@ -191,7 +191,7 @@ function readEngagement(read: EnvReader) {
   };
 }
 
-/** The name with which a process proves its identity to other services; each allows it only the RPCs that its role needs. */
+/** The identity of a process; other services allow it only the RPCs that its role needs. */
 const IDENTITY_OF_ROLE = {
   all: "delivery",
   publishing: "delivery",

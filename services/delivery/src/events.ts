@@ -19,8 +19,8 @@ function toStatus(task: Task): string {
 }
 
 /**
- * Time at which a worker may take the publish task next; undefined while a worker holds the task or when the task has
- * ended.
+ * Time at which a worker may take the publish task next; undefined while a worker holds the task or
+ * when the task has ended.
  */
 function nextAttemptAt(task: Task): Date | undefined {
   return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
@@ -51,8 +51,8 @@ function errorOf(task: {
 }
 
 /**
- * Builds the message that describes the current state of a target. The event `TargetUpdated` and the RPC
- * `BatchGetTargetStates` contain this message.
+ * Builds the message that describes the current state of a target. The event `TargetUpdated` and
+ * the RPC `BatchGetTargetStates` contain this message.
  */
 export function toTargetUpdated({
   task,
@@ -91,8 +91,8 @@ function toDeletionStatus({ status }: DeletionTask): string {
 }
 
 /**
- * Builds the message that describes the current state of a post's deletion from a platform. The event `DeletionUpdated`
- * and the RPC `BatchGetTargetStates` contain this message.
+ * Builds the message that describes the current state of a post's deletion from a platform. The
+ * event `DeletionUpdated` and the RPC `BatchGetTargetStates` contain this message.
  */
 export function toDeletionUpdated(
   task: DeletionTask,

@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 /**
- * Runs a change by an operator, first with injected faults and then without. Returns the audit entries that the change
- * leaves.
+ * Runs a change by an operator, first with injected faults and then without. Returns the audit
+ * entries that the change leaves.
  */
 async function runAsOperator(tables: readonly string[], change: () => Promise<unknown>) {
   return await runAudited(database, tables, () => asOperator(change));

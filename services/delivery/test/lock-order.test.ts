@@ -23,8 +23,9 @@ import {
 const [FIRST, SECOND] = [randomUUID(), randomUUID()].toSorted() as [string, string];
 
 /**
- * Runs transactions in a known order: another transaction holds locks, and each transaction starts when the earlier
- * ones wait for these locks. When all of them wait, the locks are released, and the first transaction continues first.
+ * Runs transactions in a known order: another transaction holds locks, and each transaction starts
+ * when the earlier ones wait for these locks. When all of them wait, the locks are released, and
+ * the first transaction continues first.
  */
 async function runTogether(
   { sql, url }: TestDatabase,
@@ -118,8 +119,9 @@ test("two transactions that each reset the failures of one account and count a f
     select failures_in_row
     from account_breakers
     order by failures_in_row`;
-  // Both accounts began with one failure. The first transaction reset the failures of one account. The second
-  // transaction reset those of the other account and counted a failure of the first one's account.
+  // Both accounts began with one failure. The first transaction reset the failures of one account.
+  // The second transaction reset those of the other account and counted a failure of the first
+  // one's account.
   expect(rows.map(({ failuresInRow }) => failuresInRow)).toEqual([0, 1]);
 });
 

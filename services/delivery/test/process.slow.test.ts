@@ -30,15 +30,17 @@ import {
 import { answerPrepareMedia, isPrepareMedia } from "./publishing/media-service.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-/** Timeout for the start of several processes at the same time, which takes long on a slow machine. */
+/**
+ * Timeout for the start of several processes at the same time, which takes long on a slow machine.
+ */
 const SLOW_START = { timeoutMs: 100_000 };
 vi.setConfig({ testTimeout: 240_000 });
 const identities = createTestIdentities();
 type Platform = "x" | "telegram" | "bluesky";
 
 /**
- * Starts real delivery processes with a database and simulated platforms of their own. A `World` acts as the posts and
- * accounts services.
+ * Starts real delivery processes with a database and simulated platforms of their own. A `World`
+ * acts as the posts and accounts services.
  */
 class Stage implements AsyncDisposable {
   readonly world = new World();
@@ -144,7 +146,9 @@ class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  /** Returns the only running delivery process of this test environment; starts one if none runs. */
+  /**
+   * Returns the only running delivery process of this test environment; starts one if none runs.
+   */
   running(): ChildProcess {
     const [child] = this.#live();
     return child ?? this.start();
@@ -202,8 +206,8 @@ class Stage implements AsyncDisposable {
   }
 
   async append({ key, headers, value }: BusRecord): Promise<void> {
-    // The database role of the delivery service may not append to the topic of the posts service, so the test appends
-    // as the owner of the database.
+    // The database role of the delivery service may not append to the topic of the posts service,
+    // so the test appends as the owner of the database.
     const { ownerSql } = this.database;
     await ownerSql`
       insert into bus.records (topic, key, headers, value)
@@ -237,14 +241,16 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited(child);
 }
 
-/** Test environments (a database, simulated platforms and a delivery process) that no test uses now. */
+/**
+ * Test environments (a database, simulated platforms and a delivery process) that no test uses now.
+ */
 const free: Stage[] = [];
 afterAll(() => Promise.all(free.map((stage) => stage[Symbol.asyncDispose]())));
 
 /**
- * Runs a test in a test environment that no other test uses meanwhile, so that tests run concurrently. The next test in
- * this environment reuses the delivery process that this one leaves, which saves a start: a test has targets of its
- * own, and leaves at most one process.
+ * Runs a test in a test environment that no other test uses meanwhile, so that tests run
+ * concurrently. The next test in this environment reuses the delivery process that this one leaves,
+ * which saves a start: a test has targets of its own, and leaves at most one process.
  */
 async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
   const stage = free.pop() ?? (await Stage.open());
@@ -297,8 +303,8 @@ test.concurrent.each<[string, Platform]>([
       const isEnded = async () =>
         ["published", "failed"].includes((await readTask(stage.sql, target)).status);
       await eventually(isEnded, SLOW_START);
-      // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was made before the process died,
-      // and the call is not repeated.
+      // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was
+      // made before the process died, and the call is not repeated.
       const isLost =
         platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
       expect(await readTask(stage.sql, target)).toMatchObject(

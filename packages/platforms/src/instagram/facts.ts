@@ -13,7 +13,7 @@ export const SETTINGS = {
  * Source: Content publishing guide, 2026-06-30. Source: IG User and content_publishing_limit
  * references, 2026-09-11. They still say 4:5 to 1.91:1 for images, although the app takes 3:4 since
  * 2025. One program reports that the API took 3:4 as well (PostyBirb, pull request 762,
- * 2026-05-10); no document of Meta that was read on 2026-11-23 says so.
+ *       2026-05-10); no document of Meta that was read on 2026-11-23 says so.
  */
 const RULES: PlatformRules = {
   id: "instagram",

@@ -80,8 +80,8 @@ function answer(
 }
 
 /**
- * Encodes an error as Connect does, whose base64 joins single characters and whose copy of each detail in JSON is for people:
- * together they take longer than most handlers.
+ * Encodes an error as Connect does, whose base64 joins single characters and whose copy of each
+ * detail in JSON is for people: together they take longer than most handlers.
  */
 function toErrorBytes({ code, rawMessage: message, details }: ConnectError): Uint8Array {
   const encoded = details.map((detail) => {

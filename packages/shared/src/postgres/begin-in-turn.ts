@@ -2,17 +2,18 @@ import { Semaphore } from "#src/limits/semaphore.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 /**
- * Changes that clients asked for and that use a connection at the same time: half of the default pool, so that the other
- * connections serve everything else, for example publishing.
+ * Changes that clients asked for and that use a connection at the same time: half of the default
+ * pool, so that the other connections serve everything else, for example publishing.
  */
 const LIMITS = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
 const turnsByPool = new WeakMap<Sql, Semaphore>();
 
 /**
- * Runs the transaction of a change that a client asked for, when at most one other change of its workspace uses a connection of
- * the pool. Changes of a workspace wait for each other's locks, for example on the same post; many of them at once would occupy the
- * connections that other workspaces need.
+ * Runs the transaction of a change that a client asked for, when at most one other change of its
+ * workspace uses a connection of the pool. Changes of a workspace wait for each other's locks, for
+ * example on the same post; many of them at once would occupy the connections that other workspaces
+ * need.
  *
  * @throws `unavailable` if its turn does not come for 10 s; nothing was changed.
  */

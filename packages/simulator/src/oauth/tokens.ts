@@ -103,7 +103,9 @@ export class OAuthTokens {
     }
   }
 
-  /** Revokes all tokens of the grant. Says whether the token was known, and whether it was valid. */
+  /**
+   * Revokes all tokens of the grant. Says whether the token was known, and whether it was valid.
+   */
   revoke(text: string): { readonly isKnown: boolean; readonly wasValid: boolean } {
     const token = this.#rows.get(text);
     for (const [key, row] of this.#rows.entries())

@@ -21,7 +21,9 @@ const NUMBERS = {
   xAppPostsPerDay: 10_000,
   /** They count for TikTok's limit of 15. */
   tiktokPostsOfOtherApps: 0,
-  /** 30 by Instagram's documents, 5 by its announcement of 2025-12, which may hold for the API too. */
+  /**
+   * 30 by Instagram's documents, 5 by its announcement of 2025-12, which may hold for the API too.
+   */
   instagramHashtags: 30,
 };
 

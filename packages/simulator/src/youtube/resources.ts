@@ -13,7 +13,10 @@ export function requireParameter(query: URLSearchParams, name: string): string {
     : value;
 }
 
-/** Reads `part`, which names groups of fields. Refuses a call without a part, or with an unknown one. */
+/**
+ * Reads `part`, which names groups of fields. Refuses a call without a part, or with an unknown
+ * one.
+ */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
   for (const name of names)

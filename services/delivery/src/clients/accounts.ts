@@ -13,8 +13,8 @@ export interface AccountsClients {
 
 const TIMEOUT_MS = 5_000;
 /**
- * Deadline of an RPC to the accounts service. It is longer than the 15 s for which the accounts service waits for a platform's
- * token endpoint.
+ * Deadline of an RPC to the accounts service. It is longer than the 15 s for which the accounts
+ * service waits for a platform's token endpoint.
  */
 const REFRESH_TIMEOUT_MS = 20_000;
 
@@ -28,8 +28,8 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
 }
 
 /**
- * Requests the current credentials from the accounts service, in the order of the given accounts. The delivery service keeps
- * credentials in memory only, while it works on the tasks.
+ * Requests the current credentials from the accounts service, in the order of the given accounts.
+ * The delivery service keeps credentials in memory only, while it works on the tasks.
  */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
@@ -42,7 +42,10 @@ export async function fetchCredentials(
   return credentials;
 }
 
-/** Reads an account from the accounts service; undefined if it is unknown, disconnected or of another workspace. */
+/**
+ * Reads an account from the accounts service; undefined if it is unknown, disconnected or of
+ * another workspace.
+ */
 export async function findConnectedAccount(
   { accounts: client }: AccountsClients,
   account: AccountRef,
@@ -55,8 +58,8 @@ export async function findConnectedAccount(
 }
 
 /**
- * Requests from the accounts service an access token that is newer than the one that the platform refused. If the
- * accounts service has none, the account status in the result says why.
+ * Requests from the accounts service an access token that is newer than the one that the platform
+ * refused. If the accounts service has none, the account status in the result says why.
  */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
@@ -72,8 +75,8 @@ export async function refreshCredential(
 }
 
 /**
- * Tells the accounts service that the user must reconnect the account. The accounts service ignores this if it has
- * renewed the access token in the meantime.
+ * Tells the accounts service that the user must reconnect the account. The accounts service ignores
+ * this if it has renewed the access token in the meantime.
  */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,

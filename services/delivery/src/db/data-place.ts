@@ -3,8 +3,8 @@ import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database, table and timeline that its row
- * names. Otherwise the data was copied or restored from a backup.
+ * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database,
+ * table and timeline that its row names. Otherwise the data was copied or restored from a backup.
  */
 export function isInPlace(sql: ISql) {
   return sql`

@@ -1,13 +1,22 @@
 /** Text that is stored instead of a platform's message that the database refuses. */
 export const NOT_STORED = "the platform's message could not be stored";
-/** Maximum length of an id or link of a platform in an answer that is recorded without the platform's text. */
+/**
+ * Maximum length of an id or link of a platform in an answer that is recorded without the
+ * platform's text.
+ */
 const MAX_LENGTH = 2_048;
-/** Maximum wait, in milliseconds, that is recorded when a platform's answer is recorded without its text. */
+/**
+ * Maximum wait, in milliseconds, that is recorded when a platform's answer is recorded without its
+ * text.
+ */
 const MAX_WAIT_MS = 24 * 60 * 60_000;
 /** Wait in milliseconds that is recorded if the platform asks for a wait that is not a number. */
 const DEFAULT_WAIT_MS = 60_000;
 
-/** Whether the text is short enough and Postgres accepts it in JSON: without unpaired surrogates and the character U+0000. */
+/**
+ * Whether the text is short enough and Postgres accepts it in JSON: without unpaired surrogates and
+ * the character U+0000.
+ */
 function isStorable(text: string): boolean {
   return text.length <= MAX_LENGTH && text.isWellFormed() && !text.includes("\0");
 }
@@ -24,7 +33,10 @@ function toStorable(name: string, value: unknown): unknown {
   return value;
 }
 
-/** Returns a platform's answer without its message, and without ids, links and waits that the database cannot store. */
+/**
+ * Returns a platform's answer without its message, and without ids, links and waits that the
+ * database cannot store.
+ */
 export function withoutText<T extends object>(answer: T): T {
   const entries = Object.entries(answer).map(([name, value]) => [name, toStorable(name, value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;

@@ -9,8 +9,8 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
 /**
- * The lists that use these cursors are ordered by id only, but a cursor carries a time and an id. So every such cursor
- * contains this constant time.
+ * The lists that use these cursors are ordered by id only, but a cursor carries a time and an id.
+ * So every such cursor contains this constant time.
  */
 const NO_TIME = new Date(0);
 
@@ -22,8 +22,8 @@ interface RequestedPage {
 }
 
 /**
- * Parses the limit and the cursor of a request for a list. A cursor is valid only for the scope for which
- * it was made: the list, the workspace and the filters.
+ * Parses the limit and the cursor of a request for a list. A cursor is valid only for the scope for
+ * which it was made: the list, the workspace and the filters.
  */
 export function parsePage(
   keys: CursorKeys,

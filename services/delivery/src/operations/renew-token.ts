@@ -10,7 +10,10 @@ interface Deps {
 
 export type RenewedToken =
   | { readonly kind: "renewed"; readonly credential: Credential }
-  /** The platform's token endpoint does not answer. The account stays connected, and the work is tried again later. */
+  /**
+   * The platform's token endpoint does not answer. The account stays connected, and the work is
+   * tried again later.
+   */
   | { readonly kind: "unavailable"; readonly failure: Extract<Failure, { kind: "retryable" }> }
   /** The user has to reconnect the account. */
   | {
@@ -27,7 +30,10 @@ const UNAVAILABLE: RenewedToken = {
   },
 };
 
-/** Requests from the accounts service an access token that is newer than the one that the platform refused. */
+/**
+ * Requests from the accounts service an access token that is newer than the one that the platform
+ * refused.
+ */
 export async function renewToken(
   deps: Deps,
   account: accounts.AccountRef,
@@ -57,8 +63,8 @@ export async function renewToken(
 }
 
 /**
- * Tells the accounts service that the user must reconnect the account. The accounts service ignores this if it has
- * renewed the access token in the meantime.
+ * Tells the accounts service that the user must reconnect the account. The accounts service ignores
+ * this if it has renewed the access token in the meantime.
  */
 export async function requireReconnect(
   deps: Deps,
@@ -68,7 +74,8 @@ export async function requireReconnect(
   try {
     await accounts.requireReconnect(deps.accounts, account, refused.version);
   } catch (error) {
-    // If this RPC fails, the platform refuses the token of the account's next call too, and the accounts service is told then.
+    // If this RPC fails, the platform refuses the token of the account's next call too, and the
+    // accounts service is told then.
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },

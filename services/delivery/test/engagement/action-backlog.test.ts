@@ -65,7 +65,10 @@ async function insertActions(
     from unnest(${accountIds}::uuid[]) as account_id`;
 }
 
-/** Returns the number of rows of the tables for comment actions that the transaction has read so far. */
+/**
+ * Returns the number of rows of the tables for comment actions that the transaction has read so
+ * far.
+ */
 async function rowsRead(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
@@ -83,8 +86,8 @@ test("claiming a comment action, finding lost calls and recording that a call be
     expect(await listLostCalls(tx, ACTION_TABLE, 100)).toEqual([]);
     await doubtCalls(tx, ACTION_TABLE, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
-    // The account with the backlog gets its maximum number of comment actions in work, and the actions of the other
-    // account are claimed without delay.
+    // The account with the backlog gets its maximum number of comment actions in work, and the
+    // actions of the other account are claimed without delay.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
     const call = { callMs: 1_000, externalAccountId: "external-1" };

@@ -170,7 +170,9 @@ export class ActionStage implements AsyncDisposable {
     round.id = id ?? "";
   }
 
-  /** Counts how often the comment action of a round of the fault matrix took effect on the platform. */
+  /**
+   * Counts how often the comment action of a round of the fault matrix took effect on the platform.
+   */
   async countEffects({ kind, account, mediaId, commentId, text }: ActionRound): Promise<number> {
     const { platform } = kind;
     const query = `platform=${platform}&account=${account.externalId}`;
@@ -291,7 +293,8 @@ interface Waits {
 }
 
 /**
- * Wraps a connector: when the platform's answer to one of its calls requests a wait, the wait becomes half a second.
+ * Wraps a connector: when the platform's answer to one of its calls requests a wait, the wait
+ * becomes half a second.
  */
 function shortened<T extends object>(connector: T, name: keyof T): T {
   const call = connector[name] as (...args: unknown[]) => Promise<Waits>;

@@ -38,8 +38,8 @@ export class CommentedPlatform {
   /** The calls that reached the platform, by their names and media. */
   readonly calls: string[] = [];
   /**
-   * Private replies that the platform received. The fixture starts no worker that sends private replies, so there must
-   * be none.
+   * Private replies that the platform received. The fixture starts no worker that sends private
+   * replies, so there must be none.
    */
   readonly sent: string[] = [];
   pageSize = 50;
@@ -64,7 +64,10 @@ export class CommentedPlatform {
     return id;
   }
 
-  /** Writes a comment, by default one second after the current time, so that it is newer than every activation. */
+  /**
+   * Writes a comment, by default one second after the current time, so that it is newer than every
+   * activation.
+   */
   comment(mediaId: string, text: string, given: Partial<PlatformComment> = {}): PlatformComment {
     this.#made += 1;
     const comment = {
@@ -94,7 +97,8 @@ export class CommentedPlatform {
       if (failed !== undefined) return failed;
       const comments = this.media.get(mediaId);
       if (comments === undefined) return { kind: "missing" };
-      // The cursor is a position between two comments, as on real platforms, so that newer comments do not move it.
+      // The cursor is a position between two comments, as on real platforms, so that newer comments
+      // do not move it.
       const from = after === undefined ? 0 : comments.findIndex(({ id }) => id === after) + 1;
       const size = Math.min(limit, this.pageSize);
       const page = comments.slice(from, from + size);
@@ -164,7 +168,10 @@ export class CommentedPlatform {
   };
 }
 
-/** The automations part of the delivery service on a database of its own, without the jobs. Tests start polls themselves. */
+/**
+ * The automations part of the delivery service on a database of its own, without the jobs. Tests
+ * start polls themselves.
+ */
 export interface Automations extends AsyncDisposable {
   readonly sql: Sql;
   readonly database: TestDatabase;
@@ -172,8 +179,8 @@ export interface Automations extends AsyncDisposable {
   readonly rpc: Client<typeof AutomationService>;
   readonly deps: AutomationDeps;
   /**
-   * Reads the comments of every account with an active automation rule once, whether a poll is due or not. Returns the
-   * number of polled accounts.
+   * Reads the comments of every account with an active automation rule once, whether a poll is due
+   * or not. Returns the number of polled accounts.
    */
   poll(): Promise<number>;
 }
@@ -279,7 +286,9 @@ export async function createActiveRule(
   return { workspaceId, accountId, mediaId, ruleId };
 }
 
-/** Returns the runs of automation rules in a workspace, oldest first, as `comment status reason`. */
+/**
+ * Returns the runs of automation rules in a workspace, oldest first, as `comment status reason`.
+ */
 export async function listRunTexts(
   { rpc }: Pick<Automations, "rpc">,
   workspaceId: string,

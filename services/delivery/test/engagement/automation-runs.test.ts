@@ -288,8 +288,8 @@ describe("when a rule is paused,", () => {
     const comment = platform.comment(mediaId, "link");
     await automations.poll();
     await rpc.updateAutomationRule({ workspaceId, ruleId, status: "revoked" });
-    // An old prepared run without a private reply acts like a run whose private reply has an unknown outcome: neither
-    // can be skipped.
+    // An old prepared run without a private reply acts like a run whose private reply has an
+    // unknown outcome: neither can be skipped.
     await sql`
       with stopped as (
         insert into automation_rules

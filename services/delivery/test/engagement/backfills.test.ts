@@ -222,7 +222,8 @@ test("comments that are written between two requests to a backfill job change no
   const ids = writePast(["link", "link", "link", "link", "link"]);
   const backfillId = (await create()).backfill?.id ?? "";
   platform.comment(mediaId, "link");
-  // The platform's cursor has lost its position: the next page begins with a comment that already has a result.
+  // The platform's cursor has lost its position: the next page begins with a comment that already
+  // has a result.
   const comments = platform.media.get(mediaId) ?? [];
   const [moved] = comments.splice(1, 1);
   if (moved === undefined) throw new Error("the comment is missing");

@@ -26,7 +26,10 @@ beforeEach(async () => {
 
 const sql = () => database.sql;
 
-/** Blocks the sending of private replies and enables it again, like two restarts with changed settings. */
+/**
+ * Blocks the sending of private replies and enables it again, like two restarts with changed
+ * settings.
+ */
 async function interruptSending(): Promise<void> {
   await storeSending(sql(), false);
   await storeSending(sql(), true);

@@ -22,7 +22,10 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Waits until all comment actions have ended, and checks that each succeeded and took effect exactly once. */
+/**
+ * Waits until all comment actions have ended, and checks that each succeeded and took effect
+ * exactly once.
+ */
 async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
   const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
   await stage.untilArrived();
@@ -48,8 +51,8 @@ test(
     const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);
     await using database = await openDatabase(3);
     const rounds = await stage.addRounds(cellsOf(faults.map(({ name }) => name)));
-    // The simulated platforms' lists lag behind, but they contain the comments: users request actions on comments that they
-    // see.
+    // The simulated platforms' lists lag behind, but they contain the comments: users request
+    // actions on comments that they see.
     await stage.stage.control("POST", "clock", { advanceMs: 120_000 * SCALE });
     for (const [index, round] of rounds.entries()) {
       const fault = faults.find(({ name }) => name === round.fault);
@@ -67,7 +70,10 @@ test(
   },
 );
 
-/** Waits until another worker has called the platform for the action on this comment, or has found its reply. */
+/**
+ * Waits until another worker has called the platform for the action on this comment, or has found
+ * its reply.
+ */
 async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
   await eventually(
     async () => {
@@ -123,7 +129,10 @@ test.each(["before", "after"] as const)(
   LONG.timeout,
 );
 
-/** Lets a suspended process continue or starts a killed one again, and requests one more action from it. */
+/**
+ * Lets a suspended process continue or starts a killed one again, and requests one more action from
+ * it.
+ */
 async function continueWith(process: DeliveryProcess, round: ActionRound): Promise<void> {
   await stage.request(process.database.sql, round);
   if (process.isDead) process.start();
@@ -160,7 +169,8 @@ test.each(
     await eventually(() => process.isDead || process.isStopped, { timeoutMs: 60_000 });
     const settings = { visibleCallMs: 1_500, leaseMs: 1_000, reconcileTimeScale: SCALE / 4 };
     await using worker = stage.startWorker(process.database, { settings });
-    // A stopped process continues when another worker has finished its actions, and then works on one more.
+    // A stopped process continues when another worker has finished its actions, and then works on
+    // one more.
     await untilAllEnded(sql, { timeoutMs: 60_000 });
     await worker[Symbol.asyncDispose]();
     await continueWith(process, last);

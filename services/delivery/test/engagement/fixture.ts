@@ -66,7 +66,10 @@ export interface SentCall {
 }
 
 type Hidden = { readonly kind: "done" } | Missing | Failure | Unknown;
-/** How the scripted platform reacts to a call; `make` carries out the call and returns the id of the reply. */
+/**
+ * How the scripted platform reacts to a call; `make` carries out the call and returns the id of the
+ * reply.
+ */
 export type Reaction = (
   make: () => string,
   guard: SendGuard,
@@ -96,8 +99,8 @@ export const COMMENT: PlatformComment = {
 };
 
 /**
- * In-memory accounts, and a scripted platform with comments. The platform carries out every call unless a test sets other
- * reactions, and a search finds the replies that the platform published.
+ * In-memory accounts, and a scripted platform with comments. The platform carries out every call
+ * unless a test sets other reactions, and a search finds the replies that the platform published.
  */
 export class CommentWorld {
   readonly accounts = new Map<string, TestAccount>();
@@ -283,7 +286,10 @@ export class CommentWorld {
   }
 }
 
-/** Deletes all comment actions and their events, forgets restores, and returns a new scripted platform. */
+/**
+ * Deletes all comment actions and their events, forgets restores, and returns a new scripted
+ * platform.
+ */
 export async function emptyWorld({ sql, migrationSql }: TestDatabase): Promise<CommentWorld> {
   await migrationSql`truncate comment_actions, comment_action_queues, outbox`;
   await sql`update deployment set restored_at = null`;
@@ -372,8 +378,8 @@ export async function request(
 }
 
 /**
- * Stores an active automation rule of the account, enables the sending of private replies if it is blocked, and returns
- * the id of the rule.
+ * Stores an active automation rule of the account, enables the sending of private replies if it is
+ * blocked, and returns the id of the rule.
  */
 export async function addRule(
   sql: Sql,
@@ -396,7 +402,10 @@ export async function addRule(
   return ruleId;
 }
 
-/** Stores a private reply of an active automation rule; returns its id, or undefined if its comment has one already. */
+/**
+ * Stores a private reply of an active automation rule; returns its id, or undefined if its comment
+ * has one already.
+ */
 export async function requestPrivateReply(
   sql: Sql,
   account: Pick<TestAccount, "id" | "workspaceId" | "platform">,

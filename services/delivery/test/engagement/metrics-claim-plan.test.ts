@@ -60,7 +60,10 @@ test("a claim of due metrics reads about as many rows as it returns, also while 
   });
 });
 
-/** Returns the number of sequential scans of this connection, and of the rows that its index scans have read. */
+/**
+ * Returns the number of sequential scans of this connection, and of the rows that its index scans
+ * have read.
+ */
 async function readCounts(tx: TransactionSql): Promise<{ scans: number; rows: number }> {
   const [row] = await tx<{ scans: number; rows: number }[]>`
     select coalesce(sum(seq_scan), 0)::int as scans, coalesce(sum(idx_tup_fetch), 0)::int as rows

@@ -50,7 +50,10 @@ export function viewsOnly(views: number): PostMetrics {
   };
 }
 
-/** A platform that returns for each post as many views as the number of requests so far, unless a test scripts other answers. */
+/**
+ * A platform that returns for each post as many views as the number of requests so far, unless a
+ * test scripts other answers.
+ */
 export class ScriptedPlatform {
   readonly calls: MetricsCall[] = [];
   /** Reactions of the scripted platform to the next calls, in order. */
@@ -185,8 +188,8 @@ export class MetricsStage implements AsyncDisposable {
   }
 
   /**
-   * Publishes one post, on one new account per platform. The metrics part of the delivery service gets no event about
-   * it.
+   * Publishes one post, on one new account per platform. The metrics part of the delivery service
+   * gets no event about it.
    */
   async publish<P extends readonly PlatformId[]>(...platforms: P): Promise<TargetsOf<P>> {
     const first = this.world.addTarget({ platform: platforms[0] ?? "x" });
@@ -221,7 +224,10 @@ export class MetricsStage implements AsyncDisposable {
     return targets as CountedTargets<N>;
   }
 
-  /** Passes published targets to the metrics part of the delivery service as the consumer of their events does. */
+  /**
+   * Passes published targets to the metrics part of the delivery service as the consumer of their
+   * events does.
+   */
   async schedule(targets: readonly TestTarget[]): Promise<void> {
     const targetIds = targets.map(({ targetId }) => targetId);
     const platforms = this.platforms.map(({ connector }) => connector.platform);

@@ -58,7 +58,8 @@ test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
   const second = stage.world.addTarget({ ...first, targetId: crypto.randomUUID() });
   const [low, high] = [first, second].toSorted((a, b) => (a.targetId < b.targetId ? -1 : 1));
   if (low === undefined || high === undefined) throw new Error("no targets");
-  // The row with the higher id comes first in the table, so that a sequential scan reaches it first.
+  // The row with the higher id comes first in the table, so that a sequential scan reaches it
+  // first.
   for (const target of [high, low]) {
     await insertPublished(stage.sql, [{ target, externalId: target.targetId }]);
     await stage.schedule([target]);
@@ -81,7 +82,8 @@ test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
         and wait_event_type = 'Lock'`;
       return rows.length === 1;
     });
-    // While the statement waits for the row with the lower id, it holds no lock on the row with the higher one.
+    // While the statement waits for the row with the lower id, it holds no lock on the row with the
+    // higher one.
     expect(await lock(tx, high.targetId)).toBe(1);
   });
   await running;

@@ -24,7 +24,10 @@ const settings = { baseUrl: platform.url, videoBaseUrl: platform.url };
 const bluesky = createBlueskyPublishingConnector(settings);
 const connector = createBlueskyMetricsConnector(settings);
 
-/** Publishes a post on the simulated Bluesky, and passes its event to the metrics part of the delivery service. */
+/**
+ * Publishes a post on the simulated Bluesky, and passes its event to the metrics part of the
+ * delivery service.
+ */
 async function publish(stage: MetricsStage): Promise<TestTarget> {
   const publication = await platform.createPublication([], "counted", (credentials) =>
     createSession(platform.url, credentials),

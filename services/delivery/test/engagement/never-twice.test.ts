@@ -36,7 +36,8 @@ test("of two replies to one comment that a search of the platform cannot tell ap
   const ids = [await request(sql(), account), await request(sql(), account)];
   await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
-  // Both replies are claimed together; only one of them can record that its call begins, and the other has to wait.
+  // Both replies are claimed together; only one of them can record that its call begins, and the
+  // other has to wait.
   await eventually(async () => {
     const [row] = await sql()<{ claims: number }[]>`
       select min(fence)::int as claims

@@ -17,15 +17,17 @@ async function open(options: ConstructorParameters<typeof ScriptedPlatform>[1] =
   return x;
 }
 
-/** Runs one pass of the job that refreshes metrics, waits for its calls, and records their results. */
+/**
+ * Runs one pass of the job that refreshes metrics, waits for its calls, and records their results.
+ */
 async function run(refresher: MetricsRefresher): Promise<void> {
   await refresher.pass();
   await refresher.end();
 }
 
 /**
- * Makes the metrics of all accounts and targets due now, as if their waits had ended. Call budgets and rate limits
- * stay.
+ * Makes the metrics of all accounts and targets due now, as if their waits had ended. Call budgets
+ * and rate limits stay.
  */
 async function makeDue(): Promise<void> {
   await stage.sql`update target_metrics set due_at = now() where due_at < 'infinity'`;
@@ -171,8 +173,8 @@ test("a call budget that counts posts allows more calls when each call asks for 
   const processes = [stage.refresher(), stage.refresher()];
   const sizes = () => x.calls.map(({ externalIds }) => externalIds.length);
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
-  // The call budget allows requests for the metrics of 10 posts at once. A call is made only while the budget allows 5
-  // posts, because one call may contain 5.
+  // The call budget allows requests for the metrics of 10 posts at once. A call is made only while
+  // the budget allows 5 posts, because one call may contain 5.
   expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
   await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));

@@ -22,7 +22,10 @@ const telegram = createTelegramPublishingConnector({ baseUrl: chats.url });
 const videos = await startTestPlatform("tiktok");
 const tiktok = createTiktokPublishingConnector({ baseUrl: videos.url });
 
-/** Adds a target of a Telegram group that has become a supergroup, which is connected with its old id. */
+/**
+ * Adds a target of a Telegram group that has become a supergroup, which is connected with its old
+ * id.
+ */
 async function addGroupTarget(world: World) {
   const { externalId, username, credentials } = await chats.createAccount({
     username: "groupold_sailors",

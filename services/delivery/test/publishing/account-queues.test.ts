@@ -22,7 +22,8 @@ const CLAIM = {
 };
 
 /**
- * Returns a function that changes the oldest publish task with the status `status` to `next`, as another process could.
+ * Returns a function that changes the oldest publish task with the status `status` to `next`, as
+ * another process could.
  */
 function change(status: string, next: string, delayMs: number) {
   return async (sql: Sql) => {
@@ -62,8 +63,8 @@ const OPERATIONS: Readonly<
 };
 
 /**
- * Operations after which a task with an unknown outcome is due, while the lease of another task of the same account has
- * ended because its worker was lost.
+ * Operations after which a task with an unknown outcome is due, while the lease of another task of
+ * the same account has ended because its worker was lost.
  */
 const LOST_WORKER = [
   "request",
@@ -75,8 +76,8 @@ const LOST_WORKER = [
 ].map((name): [string, number][] => [[name, 0]]);
 
 /**
- * Returns the accounts that have a due task and no task in work, but that no claim would consider. A claim may postpone
- * an account for up to a second.
+ * Returns the accounts that have a due task and no task in work, but that no claim would consider.
+ * A claim may postpone an account for up to a second.
  */
 async function findLostAccounts(sql: Sql) {
   return await sql`

@@ -2,7 +2,8 @@ import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TestTarget, World } from "./fixture.ts";
 
 /**
- * Adds a target of the account, with the content and the access token that a worker would receive for it.
+ * Adds a target of the account, with the content and the access token that a worker would receive
+ * for it.
  */
 export function addTargetOf(
   world: World,

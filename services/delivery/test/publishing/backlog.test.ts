@@ -57,7 +57,9 @@ async function insertBacklog(sql: Sql, backlog: Backlog): Promise<readonly strin
   return accountIds;
 }
 
-/** Requests a publish task that is due now, for an account and a workspace that have no other tasks. */
+/**
+ * Requests a publish task that is due now, for an account and a workspace that have no other tasks.
+ */
 async function requestOther(sql: Sql, world: World, given: Partial<TestTarget> = {}) {
   const target = world.addTarget({ dueAt: new Date(), ...given });
   await request(sql, target);
@@ -174,8 +176,8 @@ test("a task that is requested while a claim finds nothing for its account is cl
   const requested = await sql.begin(async (tx) => {
     const locked = await lockDueAccounts(tx, CLAIM);
     expect(locked).toEqual([accountId]);
-    // The publish request inserts its task before the claim reads the tasks, and then waits for the claim's lock on the
-    // account.
+    // The publish request inserts its task before the claim reads the tasks, and then waits for the
+    // claim's lock on the account.
     const requesting = request(sql, later);
     await untilBlocked(database.ownerSql);
     await scheduleAccounts(tx, locked);

@@ -53,7 +53,10 @@ async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
 
 const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
 
-/** Requests the cancellation of targets. Returns false if a publishing call of one of the targets is open. */
+/**
+ * Requests the cancellation of targets. Returns false if a publishing call of one of the targets is
+ * open.
+ */
 async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   try {
     return (await cancel(sql, ...targets)).ended;
@@ -279,8 +282,8 @@ test("a post that the platform published is reported even if its publish task go
   await request(sql, target);
   await eventually(() => world.calls.length === 1);
   await stopped.crash();
-  // The search of the platform proves that the publishing call published nothing, and the task waits for its next try. So no
-  // publishing call is open.
+  // The search of the platform proves that the publishing call published nothing, and the task
+  // waits for its next try. So no publishing call is open.
   world.verdicts = [() => ({ kind: "absent" })];
   {
     const { step, open, isReached } = gatedStep();

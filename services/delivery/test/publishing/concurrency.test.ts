@@ -142,8 +142,8 @@ test("a claim for publish tasks takes tasks from the workspaces in turn when it 
 });
 
 /**
- * Puts two publish tasks of one account in work at once. Claims rarely do so; the unique indexes alone prevent two open
- * publishing calls.
+ * Puts two publish tasks of one account in work at once. Claims rarely do so; the unique indexes
+ * alone prevent two open publishing calls.
  */
 async function claimTwoOfOneAccount(sql: Sql) {
   const world = new World();

@@ -35,7 +35,10 @@ function stuckStep(onRun: () => void): PrepareStep {
   };
 }
 
-/** Refuses all new connections to the database, and closes those of the workers, until `during` has ended. */
+/**
+ * Refuses all new connections to the database, and closes those of the workers, until `during` has
+ * ended.
+ */
 async function interruptDatabase(
   database: TestDatabase,
   during: () => Promise<void>,
@@ -187,15 +190,15 @@ test.each(["monotonic", "wall"] as const)(
       ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The process first reads its clocks, then records that the publishing call begins, and is suspended for a minute
-        // between these two steps.
+        // The process first reads its clocks, then records that the publishing call begins, and is
+        // suspended for a minute between these two steps.
         if (reads === 2) skewMs = 60_000;
         return STILL_CLOCKS[held]() + skewMs;
       },
     };
     const target = world.addTarget();
-    // With `holdAfterUnknowns: 0`, calls to a platform that does not answer are not limited. The code of this limit
-    // would read the clocks, too, before a publishing call is marked as begun.
+    // With `holdAfterUnknowns: 0`, calls to a platform that does not answer are not limited. The
+    // code of this limit would read the clocks, too, before a publishing call is marked as begun.
     const settings = { holdAfterUnknowns: 0 };
     await using _worker = startWorker(database, world, { clocks, settings });
 

@@ -68,8 +68,8 @@ test("a published target is deleted once, however often its deletion is requeste
   expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
   expect(world.visible).toEqual([]);
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
-  // The publish task stays published, so its target is not published again and no other target takes the same platform
-  // id.
+  // The publish task stays published, so its target is not published again and no other target
+  // takes the same platform id.
   expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
 });
 

@@ -45,8 +45,8 @@ async function run(
 const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
 
 /**
- * A deliberately wrong implementation: an unknown outcome of a publishing call counts as absence of the post, without a search
- * of the platform.
+ * A deliberately wrong implementation: an unknown outcome of a publishing call counts as absence of
+ * the post, without a search of the platform.
  */
 const retryingBlindly: Wrap = (connector, on, sql) => ({
   ...scaled(connector, on, sql),
@@ -74,8 +74,8 @@ async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
 }
 
 /**
- * A deliberately wrong implementation: only the worker that still holds the publish task may record the outcome of its
- * publishing call.
+ * A deliberately wrong implementation: only the worker that still holds the publish task may record
+ * the outcome of its publishing call.
  */
 const fencingFacts: Wrap = (connector, on, sql) => {
   const real = scaled(connector, on, sql);
@@ -100,8 +100,8 @@ test.concurrent.each(["held before the send", "held after the answer"])(
 );
 
 /**
- * A deliberately wrong implementation: the platform is searched as soon as the outcome of a publishing call is unknown, and a
- * post that is not found counts as absent.
+ * A deliberately wrong implementation: the platform is searched as soon as the outcome of a
+ * publishing call is unknown, and a post that is not found counts as absent.
  */
 const reconcilingEarly: Wrap = (connector, on, sql) => {
   const real = scaled(onePhase(connector, on), on, sql);
@@ -122,8 +122,8 @@ const reconcilingEarly: Wrap = (connector, on, sql) => {
 };
 
 /**
- * The post becomes visible so late that even a slow machine has already searched for it without success and sent it
- * again.
+ * The post becomes visible so late that even a slow machine has already searched for it without
+ * success and sent it again.
  */
 const veryLate: Fault = {
   name: "commit very late",
@@ -131,7 +131,10 @@ const veryLate: Fault = {
   rule: () => ({ mode: "commit_late", delayMs: 20_000 }),
 };
 
-/** Publishes another post on the Facebook Page, because Facebook refuses a post only if it repeats the newest one. */
+/**
+ * Publishes another post on the Facebook Page, because Facebook refuses a post only if it repeats
+ * the newest one.
+ */
 async function postSomethingElse({ target, account }: Round): Promise<void> {
   const { baseUrl, version } = stage.config.facebook;
   const { token } = stage.world.account(target);

@@ -18,7 +18,10 @@ import { readTable, replaceTable } from "./fault-matrix/table.ts";
 
 // oxlint-disable-next-line no-restricted-properties -- number of rounds, and whether the document is rewritten
 const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
-/** Number of rounds per cell of the fault matrix. The table in docs/guarantees.md is created with 20 rounds. */
+/**
+ * Number of rounds per cell of the fault matrix. The table in docs/guarantees.md is created with 20
+ * rounds.
+ */
 const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 1);
 const GUARANTEES = fileURLToPath(new URL("../../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
@@ -61,8 +64,8 @@ function expectOnce(judged: readonly Judged[]): void {
 }
 
 /**
- * Runs batches of rounds of the fault matrix concurrently, each batch in a delivery process of its own that receives a
- * signal.
+ * Runs batches of rounds of the fault matrix concurrently, each batch in a delivery process of its
+ * own that receives a signal.
  */
 async function runSignalled(
   by: "kill" | "stop",
@@ -89,7 +92,8 @@ test.concurrent(
   "each target is published once or reported as unknown when delivery processes are killed during their platform calls",
   LONG,
   async () => {
-    // Half of the platform calls are interrupted before the platform processes them, so there are at least two rounds.
+    // Half of the platform calls are interrupted before the platform processes them, so there are
+    // at least two rounds.
     const batches = toKillBatches(await addRounds(Math.max(2, ROUNDS), "kill"));
     await runSignalled("kill", batches, runKilled);
   },

@@ -73,7 +73,10 @@ export const logger = createLogger({
 /** The encryption of handles (upload ids and similar values from platforms) that tests use. */
 export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
 
-/** Id of the deployment of Postrider to which the data of tests belongs: the default of `DEPLOYMENT_ID`. */
+/**
+ * Id of the deployment of Postrider to which the data of tests belongs: the default of
+ * `DEPLOYMENT_ID`.
+ */
 export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
@@ -101,8 +104,8 @@ export interface TestTarget {
   generation: number;
   wanted: boolean;
   /**
-   * Whether the posts service still returns the target's content to publish requests (generations) that a newer request
-   * has replaced.
+   * Whether the posts service still returns the target's content to publish requests (generations)
+   * that a newer request has replaced.
    */
   keepsOlder: boolean;
   dueAt: Date;
@@ -115,7 +118,10 @@ interface TestAccount {
   token: string;
   externalId: string;
   username: string;
-  /** The access token of the account after a renewal; undefined if the platform's token endpoint does not answer. */
+  /**
+   * The access token of the account after a renewal; undefined if the platform's token endpoint
+   * does not answer.
+   */
   refreshed: { status: string; token: string } | undefined;
 }
 
@@ -134,8 +140,9 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * In-memory replacements of the services that the delivery service calls: the RPCs of the posts and accounts services,
- * and the connector of one platform. The connector publishes every post unless a test sets other outcomes.
+ * In-memory replacements of the services that the delivery service calls: the RPCs of the posts and
+ * accounts services, and the connector of one platform. The connector publishes every post unless a
+ * test sets other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
@@ -149,13 +156,15 @@ export class World {
   readonly calls: Call[] = [];
   /** Posts that readers of the simulated platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
-  /** Outcomes of the next publishing calls, in order. A publishing call without an entry succeeds. */
+  /**
+   * Outcomes of the next publishing calls, in order. A publishing call without an entry succeeds.
+   */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
   /**
-   * Requests to delete a post that reached the simulated platform. `deletionReactions` contains the outcomes of the
-   * next deletions, in order. A deletion without an entry succeeds.
+   * Requests to delete a post that reached the simulated platform. `deletionReactions` contains the
+   * outcomes of the next deletions, in order. A deletion without an entry succeeds.
    */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
@@ -163,7 +172,10 @@ export class World {
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose access token is being renewed. Requests for its credential wait until the promise `ended` resolves. */
+  /**
+   * An account whose access token is being renewed. Requests for its credential wait until the
+   * promise `ended` resolves.
+   */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -365,11 +377,17 @@ export interface WorkerOptions {
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
   readonly media?: PublishingDeps["media"];
-  /** Wraps the database connection pool of the worker, for example in one that loses answers of the database. */
+  /**
+   * Wraps the database connection pool of the worker, for example in one that loses answers of the
+   * database.
+   */
   readonly wrapSql?: (sql: Sql) => Sql;
 }
 
-/** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
+/**
+ * Clocks that never advance, so that on a slow machine no publishing call becomes too old to be
+ * sent.
+ */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
 /** Returns a media file of a target of the test. */
@@ -439,7 +457,9 @@ export function startWorker(
   };
 }
 
-/** Creates the event with which the posts service requests the publication of one post's targets. */
+/**
+ * Creates the event with which the posts service requests the publication of one post's targets.
+ */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -463,7 +483,10 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** Records targets as published, with the given ids of their posts on the platform, without a publishing call. */
+/**
+ * Records targets as published, with the given ids of their posts on the platform, without a
+ * publishing call.
+ */
 export async function insertPublished(
   sql: Sql,
   posts: readonly { readonly target: TestTarget; readonly externalId: string }[],

@@ -158,8 +158,8 @@ test("publish tasks that are claimed together do not wait for token refreshes of
 });
 
 /**
- * Records targets as published and requests their deletion. The id of each post on the platform is the id of its
- * target.
+ * Records targets as published and requests their deletion. The id of each post on the platform is
+ * the id of its target.
  */
 async function requestDeletions(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
   await insertPublished(
@@ -172,7 +172,10 @@ async function requestDeletions(sql: Sql, targets: readonly TestTarget[]): Promi
   );
 }
 
-/** Creates deletions on the given number of accounts, older than the deletions that the test requests. */
+/**
+ * Creates deletions on the given number of accounts, older than the deletions that the test
+ * requests.
+ */
 async function addDeletions(
   sql: Sql,
   world: World,
@@ -196,7 +199,8 @@ test("5,000 deletions on a platform that does not respond do not delay deletions
   const hanging = Promise.withResolvers<never>();
   world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
   const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
-  // No lease ends during the test, so no further deletion of the platform that does not respond is claimed.
+  // No lease ends during the test, so no further deletion of the platform that does not respond is
+  // claimed.
   const settings = { leaseMs: 600_000 };
   await using worker = startWorker(database, world, { connectors, settings });
 
@@ -221,7 +225,8 @@ test("an account with many deletions does not delay deletions of other accounts 
   await eventually(async () =>
     expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
   );
-  // If the deletions ran one after the other, the older deletions of the busy account would have taken much longer.
+  // If the deletions ran one after the other, the older deletions of the busy account would have
+  // taken much longer.
   expect(world.deletes.length).toBeLessThan(1_000);
   await worker.crash();
 });

@@ -18,7 +18,8 @@ const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const never = new Promise<never>(() => undefined);
 
 /**
- * Creates a target whose first publishing call is sent by a process that is then suspended, so that the outcome arrives late.
+ * Creates a target whose first publishing call is sent by a process that is then suspended, so that
+ * the outcome arrives late.
  */
 async function loseFirstCall(): Promise<TargetRun> {
   const run = await openTargetRun({ reactions: [() => never] });

@@ -27,8 +27,9 @@ export let database: TestDatabase;
 const opened: LiveChecks[] = [];
 
 /**
- * Starts the simulated platforms, a media server and a database for the live checks of a test file, and stops them after its tests.
- * Each test file calls this function itself, because the files of one worker share this module.
+ * Starts the simulated platforms, a media server and a database for the live checks of a test file,
+ * and stops them after its tests. Each test file calls this function itself, because the files of
+ * one worker share this module.
  */
 export async function useLiveChecks(): Promise<void> {
   files = await startMediaServer();

@@ -33,7 +33,10 @@ class Pause {
   }
 }
 
-/** Starts a live check whose process hangs after it has published, while it opens the permalink of the post. */
+/**
+ * Starts a live check whose process hangs after it has published, while it opens the permalink of
+ * the post.
+ */
 async function startHanging(platform: "bluesky" | "telegram") {
   const pause = new Pause();
   const opened = await open(platform, {
@@ -47,7 +50,10 @@ async function startHanging(platform: "bluesky" | "telegram") {
   return { opened, id, pause };
 }
 
-/** Ends the leases of all live checks, as if the process that made them had ended, and lets another process look for them. */
+/**
+ * Ends the leases of all live checks, as if the process that made them had ended, and lets another
+ * process look for them.
+ */
 async function takeOver(other: LiveChecks): Promise<void> {
   await database.sql`update live_checks set lease_until = now() - interval '1 second'`;
   await other.pass();
@@ -109,8 +115,8 @@ test("a live check that another process took over before the publishing call nev
   let asked = 0;
   const opened = await open("x", {
     guard: {
-      // The live check asks twice whether its data belongs to this deployment. The test delays the second answer, which
-      // comes right before the publishing call.
+      // The live check asks twice whether its data belongs to this deployment. The test delays the
+      // second answer, which comes right before the publishing call.
       isOwn: async () => {
         asked += 1;
         if (asked === 2) await pause.wait();
@@ -130,7 +136,10 @@ test("a live check that another process took over before the publishing call nev
   expect(await platformOf("x").listRequests()).toEqual([]);
 });
 
-/** Removes what the database stores about the post of a live check, as if the process had ended during the publishing call. */
+/**
+ * Removes what the database stores about the post of a live check, as if the process had ended
+ * during the publishing call.
+ */
 async function forgetPost(id: string): Promise<void> {
   await database.migrationSql`
     update live_checks

@@ -28,7 +28,8 @@ describe.each(PLATFORM_IDS)("the live check of an account of %s", (platform) => 
 
     expect(steps.filter((step) => !step.endsWith(": ok"))).toEqual(EXPECTED[platform]);
     expect(steps[0]).toBe("prepare: ok");
-    // TikTok never returns the id of a private video, so the last step reports the text to search for.
+    // TikTok never returns the id of a private video, so the last step reports the text to search
+    // for.
     const isNamed = state.steps.at(-1)?.found.includes(state.text);
     expect(isNamed).toBe(platform === "tiktok");
     expect(state.externalId).toBeUndefined();

@@ -9,14 +9,17 @@ function connectionLost(): Error {
   return Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
 }
 
-/** Whether these arguments of a call of `sql` contain the SQL statement that records that publishing calls begin. */
+/**
+ * Whether these arguments of a call of `sql` contain the SQL statement that records that publishing
+ * calls begin.
+ */
 function isMark([first]: readonly unknown[]): boolean {
   return Array.isArray(first) && first.join("").includes("set status = 'calling'");
 }
 
 /**
- * Returns a connection pool that loses the database connection once: before or after the database has recorded that a
- * publishing call begins.
+ * Returns a connection pool that loses the database connection once: before or after the database
+ * has recorded that a publishing call begins.
  */
 function loseOneMark(sql: Sql, when: "before" | "after"): Sql {
   let isLost = false;

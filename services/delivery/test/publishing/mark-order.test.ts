@@ -30,7 +30,8 @@ function markAll(sql: Sql, targets: readonly TestTarget[]) {
 }
 
 /**
- * Requests the publication of targets and marks their publish tasks as in work, one after the other in the given order.
+ * Requests the publication of targets and marks their publish tasks as in work, one after the other
+ * in the given order.
  */
 async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
   await request(sql, ...targets);
@@ -43,8 +44,8 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<voi
 }
 
 /**
- * Locks the publish tasks of targets in the database, starts each SQL statement when the earlier ones wait for a lock, and
- * releases the locks when all of them wait.
+ * Locks the publish tasks of targets in the database, starts each SQL statement when the earlier
+ * ones wait for a lock, and releases the locks when all of them wait.
  */
 async function holdUntilWaiting(
   { sql }: TestDatabase,
@@ -86,8 +87,8 @@ test("two processes that begin publishing calls of the same two accounts in oppo
   const [a, b] = [openProcess(database), openProcess(database)];
   const started: ReturnType<typeof markAll>[] = [];
 
-  // Each process has recorded the start of a publishing call for one of the two accounts when it has to wait. It has
-  // not yet recorded the start of its call for the other account.
+  // Each process has recorded the start of a publishing call for one of the two accounts when it
+  // has to wait. It has not yet recorded the start of its call for the other account.
   await holdUntilWaiting(
     database,
     [ay, bx],

@@ -45,7 +45,9 @@ function uploadStep(): PrepareStep {
   };
 }
 
-/** A connector whose publishing call reads the media of the post and adds their bytes to `received`. */
+/**
+ * A connector whose publishing call reads the media of the post and adds their bytes to `received`.
+ */
 function carrying(world: World, received: string[]): PublishingConnector {
   return {
     ...world.connector(),
@@ -150,7 +152,8 @@ test("a preparation step that must wait long releases its publish task, keeps th
             ? { done: "yes" }
             : {
                 kind: "wait",
-                // The worker waits for 10 ms while it holds the task, but it releases the task for a wait of a minute.
+                // The worker waits for 10 ms while it holds the task, but it releases the task for
+                // a wait of a minute.
                 afterMs: handles.progress === undefined ? 60_000 : 10,
                 handles: { progress: handles.progress === undefined ? "1" : "2" },
               },
@@ -268,7 +271,8 @@ test("the media of a publishing call is downloaded before the call begins, so th
 test("a stopping process waits for a publishing call that sends media until the deadline of that call", async () => {
   await using database = await openDatabase();
   const world = new World();
-  // The deadline of a publishing call grows by 1 ms per 250 bytes of media: here it grows by 4 s and becomes 4.6 s.
+  // The deadline of a publishing call grows by 1 ms per 250 bytes of media: here it grows by 4 s
+  // and becomes 4.6 s.
   const video = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
@@ -289,7 +293,8 @@ test("a stopping process waits for a publishing call that sends media until the 
   expect(times?.seconds).toBeCloseTo(4.6, 1);
   const stoppedAt = performance.now();
   const stopped = worker[Symbol.asyncDispose]();
-  // The publishing call now takes longer than the deadline of a call without media plus the margin for stopping.
+  // The publishing call now takes longer than the deadline of a call without media plus the margin
+  // for stopping.
   await eventually(() => performance.now() - stoppedAt > 2_900);
   gate.resolve();
   await stopped;

@@ -1,11 +1,14 @@
 import { renderMetrics } from "@postrider/shared/telemetry/metrics";
 
-/** Returns the value of a Prometheus series, for example `name{label="value"}`; 0 if the process has not created the series. */
+/**
+ * Returns the value of a Prometheus series, for example `name{label="value"}`; 0 if the process has
+ * not created the series.
+ */
 export type ReadSeries = (series: string) => number;
 
 /**
- * Reads the metrics of the process. Several test files run in one process and share its counters, so a test compares a counter
- * before and after.
+ * Reads the metrics of the process. Several test files run in one process and share its counters,
+ * so a test compares a counter before and after.
  */
 export async function readSeries(): Promise<ReadSeries> {
   const { body } = await renderMetrics();

@@ -25,14 +25,16 @@ import {
 const HOLD_AFTER = 5;
 const TARGETS = 40;
 /**
- * With these settings, the platform is not searched during the test for targets whose publishing call had no answer.
+ * With these settings, the platform is not searched during the test for targets whose publishing
+ * call had no answer.
  */
 const SETTINGS = { visibleCallMs: 60_000, holdAfterUnknowns: HOLD_AFTER, probeMs: [3_600_000] };
 
 const badGateway: Reaction = () => ({ kind: "unknown", message: "HTTP 502" });
 
 /**
- * Adds `count` due targets, each of another account, on a platform that answers every publishing call with HTTP 502.
+ * Adds `count` due targets, each of another account, on a platform that answers every publishing
+ * call with HTTP 502.
  */
 function addTargets(world: World, count: number): readonly TestTarget[] {
   world.reactions = Array.from({ length: 1_000 }, () => badGateway);
@@ -48,8 +50,8 @@ async function countByStatus(sql: Sql): Promise<Readonly<Record<string, number>>
 }
 
 /**
- * Makes the next probe of every platform due now. A probe is a publishing call that tests whether a platform, to which
- * publishing is held back, answers again.
+ * Makes the next probe of every platform due now. A probe is a publishing call that tests whether a
+ * platform, to which publishing is held back, answers again.
  */
 async function makeProbeDue(sql: Sql): Promise<void> {
   await sql`update platform_breakers set probe_at = now()`;
@@ -114,7 +116,10 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   expect(await sql`select 1 from platform_breakers where held_since is not null`).toEqual([]);
 });
 
-/** Makes many due targets of a platform that answers every publishing call with HTTP 502, until publishing to it is held back. */
+/**
+ * Makes many due targets of a platform that answers every publishing call with HTTP 502, until
+ * publishing to it is held back.
+ */
 async function holdPlatform(count: number) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await openDatabase());
@@ -181,8 +186,8 @@ test("while a platform is held, one target at a time is sent as a probe, and a p
     expect(await countByStatus(sql)).toEqual({ unknown: HOLD_AFTER + 2, queued: 3 }),
   );
   expect(world.calls).toHaveLength(HOLD_AFTER + 2);
-  // While publishing to the platform is held back, further tries of a target that waits are not reported and do not
-  // count as publishing attempts.
+  // While publishing to the platform is held back, further tries of a target that waits are not
+  // reported and do not count as publishing attempts.
   for (const target of await listQueued(sql, targets))
     expect(await listUpdates(sql, target)).toHaveLength(1);
 });
@@ -205,7 +210,10 @@ test("when a platform answers a probe, publishing to it is no longer held back a
   ]);
 });
 
-/** Opens a database with targets in work. Publishing to their platform is held back, and its next probe is due. */
+/**
+ * Opens a database with targets in work. Publishing to their platform is held back, and its next
+ * probe is due.
+ */
 async function openHeldTargets(count: number) {
   const database = await openDatabase();
   const { sql } = database;
@@ -244,8 +252,8 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   );
 
   expect(marked.flat()).toHaveLength(1);
-  // The platform gets no second probe (a publishing call that tests whether it answers again) before the first probe
-  // must have ended.
+  // The platform gets no second probe (a publishing call that tests whether it answers again)
+  // before the first probe must have ended.
   expect(await readProbeWait(sql)).toBeGreaterThanOrEqual(60);
 });
 

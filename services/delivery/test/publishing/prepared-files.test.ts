@@ -17,7 +17,10 @@ type Prepare = PublishingDeps["media"]["prepare"];
 
 const RENDERED = new TestMedia("rendered", "image/jpeg", Buffer.from("rendered"));
 
-/** A media service that prepares files with `prepare`; the original files are those of the fake media service. */
+/**
+ * A media service that prepares files with `prepare`; the original files are those of the fake
+ * media service.
+ */
 function mediaWith(prepare: Prepare): PublishingDeps["media"] {
   return { describe: () => pngMedia(1), prepare };
 }

@@ -57,7 +57,10 @@ function startSearchable(database: TestDatabase, world: World, options: WorkerOp
   };
 }
 
-/** Changes the row of the table `deployment` to that of an hour-old backup of another cluster, timeline or table. */
+/**
+ * Changes the row of the table `deployment` to that of an hour-old backup of another cluster,
+ * timeline or table.
+ */
 async function pretendBackup(
   { sql }: TestDatabase,
   changes: Readonly<Record<string, string | number>>,
@@ -136,7 +139,8 @@ test.each([
     expect(world.visible.map(({ text }) => text)).toEqual([there.text, missing.text]);
     expect(world.calls).toMatchObject([{ targetId: missing.targetId }]);
     expect(await listAttempts(database.sql, missing)).toMatchObject([{ outcome: "published" }]);
-    // The search of the platform starts at the time of the backup, because later publishing calls are missing from the data.
+    // The search of the platform starts at the time of the backup, because later publishing calls
+    // are missing from the data.
     expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
   },
 );
@@ -187,7 +191,10 @@ test("a target that becomes due 15 minutes or more after a restore from a backup
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Restores an hour-old backup with a target that was first due 90 days ago. Returns how far back a search for it begins. */
+/**
+ * Restores an hour-old backup with a target that was first due 90 days ago. Returns how far back a
+ * search for it begins.
+ */
 async function searchForOldTarget(change: (sql: Sql) => Promise<unknown>): Promise<number> {
   await using database = await openDatabase();
   const { sql } = database;
@@ -244,7 +251,8 @@ test("a client's repetition of a publish request that a restore lost does not pu
 
   expect(await untilStatus(database.sql, repeated, "published")).toMatchObject({ externalId });
   expect(world.calls).toEqual([]);
-  // The search of the platform starts at the time of the backup, although the repeated publish request is newer.
+  // The search of the platform starts at the time of the backup, although the repeated publish
+  // request is newer.
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
 });
 
@@ -259,7 +267,10 @@ test("after a restore from a backup of unknown age, the platform is searched ove
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 23 * 3_600_000);
 });
 
-/** Lets the first publish request of a target fail before the backup, because the platform refuses to publish it. */
+/**
+ * Lets the first publish request of a target fail before the backup, because the platform refuses
+ * to publish it.
+ */
 async function failBeforeBackup(database: TestDatabase, world: World) {
   const target = world.addTarget({ dueAt: new Date(Date.now() - 2 * 3_600_000) });
   world.reactions = [() => ({ kind: "refused", code: "permission_missing", message: "refused" })];

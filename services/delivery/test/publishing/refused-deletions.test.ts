@@ -12,8 +12,8 @@ import {
 } from "./fixture.ts";
 
 /**
- * Deletes two posts at once. The deletion that begins first has the given outcome, the other one succeeds. The leases are so
- * long that no deletion is repeated during a test.
+ * Deletes two posts at once. The deletion that begins first has the given outcome, the other one
+ * succeeds. The leases are so long that no deletion is repeated during a test.
  *
  * @param until How the deletion that begins first ends.
  */

@@ -13,13 +13,17 @@ import {
   World,
 } from "./fixture.ts";
 
-/** The first of the two UTF-16 code units of an emoji, as `text.slice(0, n)` can leave it at the end of a text. */
+/**
+ * The first of the two UTF-16 code units of an emoji, as `text.slice(0, n)` can leave it at the end
+ * of a text.
+ */
 const HALF_EMOJI = "\u{1F6AB}".slice(0, 1);
 const NOT_STORED = "the platform's message could not be stored";
 
 /**
- * Requests the publication of two targets of one account. The publishing call of the first target has the given
- * outcome. Stops the worker when the first target has the given status and the second target is published.
+ * Requests the publication of two targets of one account. The publishing call of the first target
+ * has the given outcome. Stops the worker when the first target has the given status and the second
+ * target is published.
  */
 async function publishBoth(
   outcome: Outcome,

@@ -31,8 +31,8 @@ test("consuming all events of a topic a second time causes no platform call", as
   await request(database.sql, fresh);
   worker.claims.nudge();
 
-  // Publish requests are handled in order, and the last one is published. So the repeated requests before it were
-  // handled.
+  // Publish requests are handled in order, and the last one is published. So the repeated requests
+  // before it were handled.
   await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });

@@ -11,8 +11,8 @@ import {
 } from "./fixture.ts";
 
 /**
- * A test database, simulated services around the delivery service, and one target. Disposing of it closes
- * the database.
+ * A test database, simulated services around the delivery service, and one target. Disposing of it
+ * closes the database.
  */
 export interface TargetRun extends AsyncDisposable {
   readonly database: TestDatabase;
@@ -35,8 +35,8 @@ export async function openTargetRun(fakes: Partial<World> = {}): Promise<TargetR
 }
 
 /**
- * Requests the publication of a target and waits until a worker has given its publish task the status. The worker runs
- * until the end of the test.
+ * Requests the publication of a target and waits until a worker has given its publish task the
+ * status. The worker runs until the end of the test.
  */
 export async function runTarget(
   status: CallStatus,

@@ -81,12 +81,12 @@ async function insertOldTask(accountId: string = randomUUID()) {
 }
 
 /**
- * Inserts publish tasks that were due an hour ago and changes their status until they are published. Updates their task
- * queues, too.
+ * Inserts publish tasks that were due an hour ago and changes their status until they are
+ * published. Updates their task queues, too.
  */
 async function publishTasks(): Promise<void> {
-  // The triggers would write times of the last minute to the queues, and every search reads these times. So the test
-  // disables the triggers.
+  // The triggers would write times of the last minute to the queues, and every search reads these
+  // times. So the test disables the triggers.
   await database.migrationSql`alter table publish_tasks disable trigger user`;
   await sql`
     insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,

@@ -23,7 +23,10 @@ import {
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const EXTERNAL = "one-account-of-the-platform";
 
-/** Adds a target of a new workspace that has connected the same account of the platform as every other one. */
+/**
+ * Adds a target of a new workspace that has connected the same account of the platform as every
+ * other one.
+ */
 function addShared(world: World, given: Partial<TestTarget> = {}): TestTarget {
   const target = world.addTarget({ text: "the same text", ...given });
   world.account(target).externalId = EXTERNAL;
@@ -168,7 +171,8 @@ const platforms = {
 };
 const connectors = {
   x: createXPublishingConnector({ baseUrl: platforms.x.url, mayResend: true }),
-  // Only a search of the Page shows how a call ended that creates a post and makes it visible at once.
+  // Only a search of the Page shows how a call ended that creates a post and makes it visible at
+  // once.
   facebook: facebookAt(platforms.facebook.url, { isTwoPhase: false }),
 };
 const SIMULATED = { leaseMs: 1_000, visibleCallMs: 500, reconcileTimeScale: 0.001 };

@@ -45,7 +45,10 @@ async function requestTwo(sql: Sql) {
   return { world, first, second };
 }
 
-/** Reads the task counts of platform X by state, and the time since which its oldest claimable task has been waiting. */
+/**
+ * Reads the task counts of platform X by state, and the time since which its oldest claimable task
+ * has been waiting.
+ */
 async function read(sql: Sql) {
   const counts = await countTasks(sql);
   return {

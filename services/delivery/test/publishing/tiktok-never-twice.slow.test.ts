@@ -23,7 +23,8 @@ import {
 
 const MIB = 1024 * 1024;
 /**
- * Settings with which the last search for lost photos comes after 5.4 s. TikTok shows photos only after part of that time.
+ * Settings with which the last search for lost photos comes after 5.4 s. TikTok shows photos only
+ * after part of that time.
  */
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
@@ -55,7 +56,10 @@ async function createScene(
   return { world, target, media };
 }
 
-/** Size of a video that is uploaded in two parts. The deadline of a platform call grows with the size. */
+/**
+ * Size of a video that is uploaded in two parts. The deadline of a platform call grows with the
+ * size.
+ */
 const LARGE = 11 * MIB;
 const videoScene = (bytes = 100_000) => createScene(mp4Media(bytes));
 const photoScene = () => createScene(server.serve(jpegMedia(1)));
@@ -134,7 +138,8 @@ test.each([
       .map(({ path }) => path)
       .filter((path) => path.endsWith("/content/init/"));
     expect(inits).toHaveLength(1);
-    // A post whose publishing call arrived is found. A call that did not arrive cannot be told from a call that arrives late.
+    // A post whose publishing call arrived is found. A call that did not arrive cannot be told from
+    // a call that arrives late.
     const visible = await platform.visible();
     const isThere = visible.length > 0;
     expect(visible.map(({ createCalls }) => createCalls)).toEqual(isThere ? [1] : []);

@@ -22,18 +22,24 @@ import {
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
-/** Settings with which a target whose publishing call has an unknown outcome is not searched for while a test runs. */
+/**
+ * Settings with which a target whose publishing call has an unknown outcome is not searched for
+ * while a test runs.
+ */
 const LONG_CALLS = { ...SETTINGS, visibleCallMs: 60_000 };
 
-/** Records a restore that moved the data to a new timeline of Postgres, as a switchover to a standby server does. */
+/**
+ * Records a restore that moved the data to a new timeline of Postgres, as a switchover to a standby
+ * server does.
+ */
 async function switchOver({ sql }: TestDatabase): Promise<void> {
   await sql`update deployment set timeline = timeline + 1`;
   await recordRestore(sql, DEPLOYMENT, undefined);
 }
 
 /**
- * Declares, as an operator does, that no data were lost in the restore that the delivery service shows as the latest
- * one.
+ * Declares, as an operator does, that no data were lost in the restore that the delivery service
+ * shows as the latest one.
  */
 async function trustLatest({ sql }: TestDatabase) {
   const { recovery } = createRpcClients(sql);
@@ -46,8 +52,8 @@ async function release({ sql }: TestDatabase): Promise<void> {
 }
 
 /**
- * Lets a target fail on a platform that cannot be searched for posts, because after a switchover it is unknown whether
- * the target was already published.
+ * Lets a target fail on a platform that cannot be searched for posts, because after a switchover it
+ * is unknown whether the target was already published.
  */
 async function failInDoubt(database: TestDatabase, world: World): Promise<TestTarget> {
   const target = world.addTarget();
@@ -59,8 +65,8 @@ async function failInDoubt(database: TestDatabase, world: World): Promise<TestTa
 }
 
 /**
- * Makes the publish task of a target ready now. Otherwise the task waits until the posts service knows that the target is
- * open again, or until its publishing call can no longer arrive.
+ * Makes the publish task of a target ready now. Otherwise the task waits until the posts service
+ * knows that the target is open again, or until its publishing call can no longer arrive.
  */
 async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
   await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
@@ -87,8 +93,8 @@ test("a target that failed only because of a switchover of Postgres is published
   const update = await lastUpdate(sql, target);
   expect([update?.status, update?.errorCode]).toEqual(["publishing", undefined]);
   expect(events).toBe(1);
-  // Before the publish task is tried again, the posts service must learn that the target is open again, because the
-  // delivery service asks it whether the target still has to be published.
+  // Before the publish task is tried again, the posts service must learn that the target is open
+  // again, because the delivery service asks it whether the target still has to be published.
   const [row] = await sql<{ waitMs: number }[]>`
     select extract(epoch from wake_at - updated_at)::float8 * 1000 as wait_ms from publish_tasks`;
   expect(row?.waitMs).toBeGreaterThanOrEqual(5_000);
@@ -151,8 +157,8 @@ test("after an operator declares a switchover lossless, the search for a post wi
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
-  // The platform of these targets can be searched for the post of a call that the database contains, but not for posts
-  // of calls that a restore lost.
+  // The platform of these targets can be searched for the post of a call that the database
+  // contains, but not for posts of calls that a restore lost.
   const [waiting, failed] = [world.addTarget(), world.addTarget()];
   world.reactions = [1, 2].map(() => () => ({ kind: "unknown", message: "no answer" }));
   {

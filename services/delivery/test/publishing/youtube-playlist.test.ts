@@ -30,7 +30,10 @@ async function createPublication(): Promise<Publication> {
   return { ...made, title: "Listed" };
 }
 
-/** Publishes a video of a channel whose settings name a playlist, and runs the job that completes published targets. */
+/**
+ * Publishes a video of a channel whose settings name a playlist, and runs the job that completes
+ * published targets.
+ */
 async function publishInto(publication: Publication, playlistId: string) {
   const world = new World();
   const given = { platform: "youtube", media: publication.media } as const;

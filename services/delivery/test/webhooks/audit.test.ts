@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
 /**
- * Runs a change by a client, first with injected faults and then without. Returns the audit entries that the change
- * leaves.
+ * Runs a change by a client, first with injected faults and then without. Returns the audit entries
+ * that the change leaves.
  */
 async function runAsClient(change: () => Promise<unknown>) {
   return await runAudited(webhooks.database, TABLES, () => asClient(change));

@@ -55,7 +55,10 @@ async function counts(workspaceId: string) {
     order by url, d.status, error`;
 }
 
-/** Creates a workspace with as many waiting deliveries as are allowed to one host, and with more that have failed. */
+/**
+ * Creates a workspace with as many waiting deliveries as are allowed to one host, and with more
+ * that have failed.
+ */
 async function fillHost() {
   const { id, workspaceId } = await events.subscribe();
   await publishDeleted(workspaceId, 15);
@@ -227,7 +230,8 @@ test("four processes that assign events at once exceed the limit of waiting webh
   const all = await counts(workspaceId);
   const waiting = all.find(({ status }) => status === "pending")?.count ?? 0;
   expect(waiting).toBeGreaterThanOrEqual(200);
-  // Each of the other processes adds at most an eighth of the free space, and the rest of its batch, before it counts again.
+  // Each of the other processes adds at most an eighth of the free space, and the rest of its
+  // batch, before it counts again.
   expect(waiting).toBeLessThanOrEqual(200 + 3 * (200 / 8 + 5));
   expect(all.reduce((total, { count }) => total + count, 0)).toBe(4 * 40 * 5);
 });

@@ -26,8 +26,8 @@ import type { WaitingLimits } from "#src/webhooks/operations/backlogs.ts";
 import { createBacklogs, createPartitions } from "./fixture.ts";
 
 /**
- * The services that own what webhook events are about (posts, accounts, media, comment actions and automation runs), in
- * memory.
+ * The services that own what webhook events are about (posts, accounts, media, comment actions and
+ * automation runs), in memory.
  */
 class Owners {
   readonly posts = new Map<string, Post>();
@@ -38,7 +38,8 @@ class Owners {
   /** Names of the services that do not answer in the test. */
   readonly down = new Set<"posts" | "accounts" | "media">();
   /**
-   * Ids of posts that the posts service of the test cannot read: a call with one of them fails with an internal error.
+   * Ids of posts that the posts service of the test cannot read: a call with one of them fails with
+   * an internal error.
    */
   readonly unreadable = new Set<string>();
   /** Maximum number of posts that one call to the posts service returns. */
@@ -136,7 +137,10 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
         join webhook_events as event on event.id = queue.event_id
         where event.workspace_id = ${workspaceId}
         order by event.id, queue.subscription_id`,
-    /** Lists the webhook deliveries of a workspace, whether or not they are queued, oldest event first. */
+    /**
+     * Lists the webhook deliveries of a workspace, whether or not they are queued, oldest event
+     * first.
+     */
     deliveries: async (workspaceId: string) =>
       await sql<{ subscriptionId: string; eventId: string; eventType: string }[]>`
         select subscription_id, event_id, event_type

@@ -53,8 +53,8 @@ interface Body {
 }
 
 /**
- * Returns the webhook payloads that are queued in a workspace, oldest event first. Each matches the JSON Schema of its
- * type.
+ * Returns the webhook payloads that are queued in a workspace, oldest event first. Each matches the
+ * JSON Schema of its type.
  */
 async function bodies(workspaceId: string): Promise<readonly Body[]> {
   const found = (await events.queued(workspaceId)).map(
@@ -452,7 +452,8 @@ test("when the lease on a page of webhook events has ended, another process writ
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
   await events.publish("posts.events.v1", [failed(workspaceId, post.id)]);
-  // A second process writes the payload of the webhook event while the first one still waits for the posts service.
+  // A second process writes the payload of the webhook event while the first one still waits for
+  // the posts service.
   events.owners.onPosts = async () => {
     events.owners.onPosts = () => Promise.resolve();
     await endWaits();

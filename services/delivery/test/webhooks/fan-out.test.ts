@@ -22,7 +22,10 @@ const published = (workspaceId: string, occurredAt = new Date(), postId = newId(
     occurredAt: timestampFromDate(occurredAt),
   });
 
-/** Puts the event that a post was published on the bus, and returns the webhook subscriptions that receive it. */
+/**
+ * Puts the event that a post was published on the bus, and returns the webhook subscriptions that
+ * receive it.
+ */
 async function receivers(workspaceId: string, occurredAt?: Date): Promise<readonly string[]> {
   await events.publish("posts.events.v1", [published(workspaceId, occurredAt)]);
   return (await events.deliveries(workspaceId)).map(({ subscriptionId }) => subscriptionId);

@@ -14,7 +14,10 @@ import { logger } from "../publishing/fixture.ts";
 /** The keys that encrypt signing secrets in tests. */
 export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 
-/** The webhooks part of the delivery service on a database of its own, without the jobs that send webhooks. */
+/**
+ * The webhooks part of the delivery service on a database of its own, without the jobs that send
+ * webhooks.
+ */
 export interface Webhooks extends AsyncDisposable {
   readonly sql: Sql;
   readonly database: TestDatabase;
@@ -49,7 +52,9 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
   };
 }
 
-/** Creates the limits of waiting deliveries as one process has them. Default: those of production. */
+/**
+ * Creates the limits of waiting deliveries as one process has them. Default: those of production.
+ */
 export function createBacklogs(
   limits: WaitingLimits = { perWorkspace: 100_000, perHost: 50_000 },
 ): Backlogs {

@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => events[Symbol.asyncDispose]());
 
-/** Publishes events of a workspace, writes their payloads, and returns the ids of their deliveries, oldest first. */
+/**
+ * Publishes events of a workspace, writes their payloads, and returns the ids of their deliveries,
+ * oldest first.
+ */
 async function createDeliveries(workspaceId: string, count: number, startMs = Date.now() - 60_000) {
   for (let index = 0; index < count; index += 1) {
     const occurredAt = timestampFromDate(new Date(startMs + index));

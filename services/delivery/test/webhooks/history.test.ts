@@ -28,7 +28,10 @@ interface TestDelivery {
   readonly attempts?: number;
 }
 
-/** Creates a webhook subscription with deliveries in its history, oldest first, in addition to webhook.test. */
+/**
+ * Creates a webhook subscription with deliveries in its history, oldest first, in addition to
+ * webhook.test.
+ */
 async function createHistory(deliveries: readonly TestDelivery[]) {
   const request = newWebhook();
   const { webhook } = await webhooks.rpc.createWebhook(request);
@@ -133,7 +136,10 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of database pages that the query for the first page of the webhook history reads. */
+/**
+ * Returns the number of database pages that the query for the first page of the webhook history
+ * reads.
+ */
 async function countPages(
   webhookId: string,
   filter: Partial<Parameters<typeof storedDeliveries>[2]>,
@@ -193,7 +199,10 @@ test("pages of the webhook history return every delivery once, and end early at 
   expect(sizes).toEqual([6, 6, 3]);
 });
 
-/** Adds failed deliveries to a history, one for each given number of days before now, and returns their ids, newest first. */
+/**
+ * Adds failed deliveries to a history, one for each given number of days before now, and returns
+ * their ids, newest first.
+ */
 async function addFailedDays(
   at: { readonly workspaceId: string; readonly webhookId: string },
   days: readonly number[],
@@ -271,8 +280,8 @@ test("pages of the webhook history can be read while partitions of old days are 
 });
 
 /**
- * Returns how many partitions of each table of the webhook history the transaction has locked, to read them or to plan
- * a read.
+ * Returns how many partitions of each table of the webhook history the transaction has locked, to
+ * read them or to plan a read.
  */
 async function countPartitions(tx: TransactionSql) {
   const rows = await tx<{ table: string; count: number }[]>`
@@ -299,7 +308,8 @@ test.each([
     await addFailedDays({ workspaceId, webhookId }, [1, 6]);
 
     const counts = await webhooks.sql.begin(async (tx) => {
-      // From the sixth execution on, Postgres may choose a plan that fits any ids, and such a plan reads all days.
+      // From the sixth execution on, Postgres may choose a plan that fits any ids, and such a plan
+      // reads all days.
       for (let count = 0; count < 8; count += 1)
         await listDeliveries(tx, webhookId, { ...FIRST_PAGE, ...filter });
       return await countPartitions(tx);
@@ -475,7 +485,8 @@ test("a page of the webhook history reads the response bodies only of the delive
   const { webhookId, ids } = await createHistory(
     Array.from({ length: 40 }, () => ({ type: "post.failed", status: "failed", attempts: 11 })),
   );
-  // Bodies that Postgres cannot compress are stored outside of their rows, so reading them can be counted.
+  // Bodies that Postgres cannot compress are stored outside of their rows, so reading them can be
+  // counted.
   await sql`
     update webhook_attempts
     set response_body = left((

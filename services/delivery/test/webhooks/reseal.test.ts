@@ -61,7 +61,10 @@ function rpcWith(sealingKeys: readonly SealingKey[]) {
   return createTestPeer(routes).client(WebhookService);
 }
 
-/** Encrypts all pages of signing secrets again with the newest key, and returns the sums of the responses. */
+/**
+ * Encrypts all pages of signing secrets again with the newest key, and returns the sums of the
+ * responses.
+ */
 async function resealRound(keys: readonly SealingKey[]) {
   const rpc = rpcWith(keys);
   const pages: number[] = [];

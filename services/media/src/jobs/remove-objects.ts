@@ -9,7 +9,10 @@ const INTERVAL_MS = 2_000;
 const PAGE_SIZE = 20;
 
 export interface RemoveObjectsOptions extends JobDependencies {
-  /** How long a claim keeps other replicas from the same media, and the wait after a failed deletion. */
+  /**
+   * How long a claim keeps other replicas from the same media, and the wait after a failed
+   * deletion.
+   */
   readonly leaseMs: number;
 }
 

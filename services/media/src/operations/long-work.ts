@@ -30,7 +30,9 @@ export function holdLease({
   };
 }
 
-/** Waits up to `ms` for work that continues afterwards, so that a later request finds its result. */
+/**
+ * Waits up to `ms` for work that continues afterwards, so that a later request finds its result.
+ */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | "unavailable"> {
   const stop = new AbortController();
   const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });

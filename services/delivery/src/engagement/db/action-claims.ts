@@ -13,7 +13,10 @@ export interface ClaimedAction extends CommentAction {
 }
 
 export interface ActionLimits {
-  /** Id of the process that takes the leases, for operators only; workers are told apart by the fence. */
+  /**
+   * Id of the process that takes the leases, for operators only; workers are told apart by the
+   * fence.
+   */
   readonly owner: string;
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
@@ -24,8 +27,9 @@ export interface ActionLimits {
 }
 
 /**
- * Returns the milliseconds until the next claim can find something: an action that is ready, or a call whose deadline has
- * passed without an outcome. 0 or less means now; null means that no action waits.
+ * Returns the milliseconds until the next claim can find something: an action that is ready, or a
+ * call whose deadline has passed without an outcome. 0 or less means now; null means that no action
+ * waits.
  */
 export async function findNextActionMs(
   sql: ISql,
@@ -55,13 +59,17 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/** Locks the queues of accounts that may have a ready action. Queues that another process has locked are skipped. */
+/**
+ * Locks the queues of accounts that may have a ready action. Queues that another process has locked
+ * are skipped.
+ */
 async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due
-  // again. So no change is overlooked. Locked queues are skipped, so that a claim never waits.
+  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
+  // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
+  // claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (
@@ -93,8 +101,9 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on its comment: one with an open
- * call that a search of the platform could not tell apart from the call of `t`, or an earlier one that hides or shows the comment.
+ * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on
+ * its comment: one with an open call that a search of the platform could not tell apart from the
+ * call of `t`, or an earlier one that hides or shows the comment.
  */
 function isBehind(sql: ISql) {
   return sql`
@@ -111,8 +120,9 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects for each account in `slots` the ready actions that have waited longest, at most as many as the account has free slots.
- * For a paused account, selects only actions whose call has an unknown outcome: they need a search and not a call.
+ * Selects for each account in `slots` the ready actions that have waited longest, at most as many
+ * as the account has free slots. For a paused account, selects only actions whose call has an
+ * unknown outcome: they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`
@@ -147,8 +157,8 @@ async function claimOf(
   accountIds: readonly string[],
   { owner, leaseMs, maxPerAccount }: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
-  // An action that another transaction is changing is skipped. The conditions are repeated because Postgres checks them again
-  // under the lock.
+  // An action that another transaction is changing is skipped. The conditions are repeated because
+  // Postgres checks them again under the lock.
   return await tx<ClaimedAction[]>`
     with slots as materialized (
       select q.account_id,
@@ -185,8 +195,8 @@ async function claimOf(
 }
 
 /**
- * Claims ready actions. The claim only makes it rare that two workers work for one comment; the unique indexes of
- * `comment_actions` make it impossible to send an action twice.
+ * Claims ready actions. The claim only makes it rare that two workers work for one comment; the
+ * unique indexes of `comment_actions` make it impossible to send an action twice.
  *
  * @returns The claimed actions, and whether another claim may find more of them right now.
  */
@@ -201,7 +211,10 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/** Releases an action, unless another worker has claimed it. It can be claimed again after `delayMs`. */
+/**
+ * Releases an action, unless another worker has claimed it. It can be claimed again after
+ * `delayMs`.
+ */
 export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
   await sql.begin(async (tx) => {
     await releaseCalls(tx, ACTION_TABLE, [action], delayMs);

@@ -3,21 +3,25 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * For this many minutes after a restore from a backup, a new action may be the repetition of one that the restore lost: a
- * client repeats a request that was not answered.
+ * For this many minutes after a restore from a backup, a new action may be the repetition of one
+ * that the restore lost: a client repeats a request that was not answered.
  */
 const REPEATS_MINUTES = 15;
-/** Number of hours back that are searched for a call that the restored data lacks, if the age of the backup is not known. */
+/**
+ * Number of hours back that are searched for a call that the restored data lacks, if the age of the
+ * backup is not known.
+ */
 const UNKNOWN_AGE_HOURS = 24;
 const BATCH = 500;
 export const DOUBT =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and the platform has not been
- * searched since then. The table `deployment` has the alias `d`. An action that hides or shows a comment is uncertain only if
- * it was requested before the restore, because the restore may have lost a later request with the opposite effect. Repeating a
- * newer one does no harm.
+ * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and
+ * the platform has not been searched since then. The table `deployment` has the alias `d`. An
+ * action that hides or shows a comment is uncertain only if it was requested before the restore,
+ * because the restore may have lost a later request with the opposite effect. Repeating a newer one
+ * does no harm.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -30,8 +34,8 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
- * action `t`, has or may have an open call.
+ * SQL condition: another action on the same comment, whose call a search of the platform could not
+ * tell apart from the call of action `t`, has or may have an open call.
  */
 function isBehindOpenCall(sql: ISql) {
   return sql`
@@ -65,7 +69,10 @@ export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
     limit ${limit}`;
 }
 
-/** SQL expression: the time from which a platform is searched for the result of action `t` after a restore. */
+/**
+ * SQL expression: the time from which a platform is searched for the result of action `t` after a
+ * restore.
+ */
 export function searchFrom(sql: ISql) {
   return sql`
     least(t.first_unknown_at, case
@@ -77,8 +84,9 @@ export function searchFrom(sql: ISql) {
 }
 
 /**
- * Ends the waiting actions that hide or show a comment and were requested before a restore from a backup, and returns them. The
- * restored data may lack a later request for the same comment that was carried out; a repeated call would undo that request.
+ * Ends the waiting actions that hide or show a comment and were requested before a restore from a
+ * backup, and returns them. The restored data may lack a later request for the same comment that
+ * was carried out; a repeated call would undo that request.
  */
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`

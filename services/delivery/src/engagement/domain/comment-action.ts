@@ -3,10 +3,16 @@ import type { Call, CallErrorCode } from "#src/calls/call.ts";
 import type { Trade } from "#src/calls/decide-in-order.ts";
 import { PRIVATE_REPLY, REPLY, VISIBILITY, type CallKind } from "#src/calls/kinds.ts";
 
-/** What an action does: what users request (reply, hide, unhide), or the private reply of an automation. */
+/**
+ * What an action does: what users request (reply, hide, unhide), or the private reply of an
+ * automation.
+ */
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
-/** Id of an action together with the fence of its worker. If the stored fence differs, another worker has claimed the action. */
+/**
+ * Id of an action together with the fence of its worker. If the stored fence differs, another
+ * worker has claimed the action.
+ */
 export interface HeldAction {
   readonly id: string;
   readonly fence: number;
@@ -68,8 +74,8 @@ export interface NewPrivateReply extends NewActionBase {
 }
 
 /**
- * The end of a private reply, which decides the status of its automation rule's run. A private reply that has failed can end
- * once more, with success, if the platform's answer arrives late.
+ * The end of a private reply, which decides the status of its automation rule's run. A private
+ * reply that has failed can end once more, with success, if the platform's answer arrives late.
  */
 export interface EndedPrivateReply {
   readonly id: string;
@@ -82,8 +88,9 @@ export interface EndedPrivateReply {
 }
 
 /**
- * Duration of the lease of an action, as a multiple of the lease of publish tasks. The lease of an action is not renewed. It
- * must be long enough for two platform calls and a token renewal between them.
+ * Duration of the lease of an action, as a multiple of the lease of publish tasks. The lease of an
+ * action is not renewed. It must be long enough for two platform calls and a token renewal between
+ * them.
  */
 const LEASES_PER_ACTION = 3;
 

@@ -24,10 +24,12 @@ export interface Unavailable {
 type WithoutToken<T> = Exclude<T, { readonly kind: "token_refused" }>;
 
 /**
- * Makes a platform call in the name of an account. If the platform refuses the access token, the call is made once more
- * with a renewed token. If the platform refuses that one too, the owner must connect the account again.
+ * Makes a platform call in the name of an account. If the platform refuses the access token, the
+ * call is made once more with a renewed token. If the platform refuses that one too, the owner must
+ * connect the account again.
  *
- * @param call A call that the platform certainly did not carry out when its result is `token_refused`.
+ * @param call A call that the platform certainly did not carry out when its result is
+ *   `token_refused`.
  */
 export async function withAccess<T extends { readonly kind: string }>(
   deps: AccessDeps,
@@ -39,7 +41,10 @@ export async function withAccess<T extends { readonly kind: string }>(
   return await withCredential(deps, account, credential, call);
 }
 
-/** Makes a platform call like `withAccess`, but with a credential that was read earlier, so that several calls can share it. */
+/**
+ * Makes a platform call like `withAccess`, but with a credential that was read earlier, so that
+ * several calls can share it.
+ */
 export async function withCredential<T extends { readonly kind: string }>(
   deps: AccessDeps,
   account: AccountRef,

@@ -17,7 +17,9 @@ const duplicatesTotal = createCounter(
   ACTION_TYPES.map((type) => ({ type })),
 );
 
-/** Counts results of actions that could be recorded neither with nor without the platform's texts. */
+/**
+ * Counts results of actions that could be recorded neither with nor without the platform's texts.
+ */
 export const refusedResultsTotal = createCounter(
   "delivery_refused_comment_action_results_total",
   "Results of actions on comments that could not be recorded in any form; the action continues as after a crash.",

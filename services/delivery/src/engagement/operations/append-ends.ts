@@ -5,7 +5,8 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { commentActionCompleted } from "#src/events.ts";
 
 /**
- * Appends events about the ends of manual actions. An event about the automation rule's run reports the end of a private reply.
+ * Appends events about the ends of manual actions. An event about the automation rule's run reports
+ * the end of a private reply.
  */
 export async function appendEnds(
   tx: TransactionSql,

@@ -29,7 +29,10 @@ import { parseAction } from "./parse-comment-request.ts";
 
 type Response = MessageInitShape<typeof RequestCommentActionResponseSchema>;
 
-/** Stores an action on a comment that exists, and answers before the platform is called for the action. */
+/**
+ * Stores an action on a comment that exists, and answers before the platform is called for the
+ * action.
+ */
 export async function requestCommentAction(
   deps: CommentRpcDeps,
   request: RequestCommentActionRequest,
@@ -56,7 +59,10 @@ function toReplay(response: Uint8Array): Response {
   return { action: fromBinary(CommentActionSchema, response), replayed: true };
 }
 
-/** The idempotency key of the request. Its fingerprint includes the path, so that the same key is refused for another comment. */
+/**
+ * The idempotency key of the request. Its fingerprint includes the path, so that the same key is
+ * refused for another comment.
+ */
 function toKeyed(request: RequestCommentActionRequest): KeyedRequest | undefined {
   const { workspaceId, accountId, mediaId, commentId, idempotency } = request;
   if (idempotency === undefined) return undefined;
@@ -85,8 +91,8 @@ interface Created {
 type Replayed = { readonly kind: "replayed"; readonly response: Uint8Array };
 
 /**
- * Checks that the account has the comment, and that its platform offers the action. Skipped if an earlier request with
- * the same idempotency key has stored the action.
+ * Checks that the account has the comment, and that its platform offers the action. Skipped if an
+ * earlier request with the same idempotency key has stored the action.
  */
 async function checkAction(
   deps: CommentRpcDeps,
@@ -109,7 +115,10 @@ async function checkAction(
   return { kind: "checked", platform, commentCreatedAt: comment.createdAt };
 }
 
-/** Stores the action. The idempotency key is taken first, because a transaction that waits for a key must hold no locks. */
+/**
+ * Stores the action. The idempotency key is taken first, because a transaction that waits for a key
+ * must hold no locks.
+ */
 async function accept(
   tx: TransactionSql,
   action: NewManualAction,

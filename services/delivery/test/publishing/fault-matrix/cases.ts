@@ -8,14 +8,14 @@ export interface Step {
   /** Name of the platform call in the rules of the simulator. */
   readonly operation: string;
   /**
-   * A post can cause several platform calls with the same name in the rules of the simulator. This is the number of them that
-   * come before this step.
+   * A post can cause several platform calls with the same name in the rules of the simulator. This
+   * is the number of them that come before this step.
    */
   readonly after?: number;
   readonly isVisible?: true;
   /**
-   * Media files that make the publishing of this kind of post include this step. Absent if the usual files of the kind
-   * include it.
+   * Media files that make the publishing of this kind of post include this step. Absent if the
+   * usual files of the kind include it.
    */
   readonly media?: readonly TestMedia[];
 }
@@ -26,12 +26,17 @@ export interface Kind {
   readonly name: string;
   readonly media: readonly TestMedia[];
   readonly steps: readonly Step[];
-  /** Set if there are cases in which the outcome of a publishing call cannot be determined (docs/guarantees.md). */
+  /**
+   * Set if there are cases in which the outcome of a publishing call cannot be determined
+   * (docs/guarantees.md).
+   */
   readonly mayStayUnknown?: true;
 }
 
 const VIDEO = mp4Media(100_000);
-/** A video that is uploaded in more than one part to YouTube and in more than one chunk to TikTok. */
+/**
+ * A video that is uploaded in more than one part to YouTube and in more than one chunk to TikTok.
+ */
 const LARGE_VIDEO = mp4Media(9_000_000, 1);
 const LARGER_VIDEO = mp4Media(22_000_000, 3);
 const REEL = Object.assign(mp4Media(100_000, 2), { width: 720, height: 1280, durationMs: 10_000 });

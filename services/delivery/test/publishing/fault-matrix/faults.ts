@@ -2,8 +2,8 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Row, Step } from "./cases.ts";
 
 /**
- * Factor by which the fault matrix multiplies all times. With a smaller factor, a slow machine exceeds the deadline of a
- * platform call.
+ * Factor by which the fault matrix multiplies all times. With a smaller factor, a slow machine
+ * exceeds the deadline of a platform call.
  */
 export const SCALE = 0.04;
 const SECOND_MS = 1000 * SCALE;
@@ -28,19 +28,26 @@ export interface Rule {
 export interface Fault {
   readonly name: string;
   /**
-   * Where the fault happens. `simulator`: the platform or the network fails, for workers of this process. `held`: a worker of
-   * this process is delayed before or after its publishing call until another worker has taken over the task. `kill`, `stop`:
-   * a separate delivery process is killed or suspended by a signal.
+   * Where the fault happens. `simulator`: the platform or the network fails, for workers of this
+   * process. `held`: a worker of this process is delayed before or after its publishing call until
+   * another worker has taken over the task. `kill`, `stop`: a separate delivery process is killed
+   * or suspended by a signal.
    */
   readonly by: "simulator" | "held" | "kill" | "stop";
-  /** Returns the rule of the simulator that causes the fault in the round of the fault matrix with this number. */
+  /**
+   * Returns the rule of the simulator that causes the fault in the round of the fault matrix with
+   * this number.
+   */
   readonly rule?: (round: number) => Omit<Rule, "platform" | "operation">;
   /** How far the lists and status responses of the account lag behind, in milliseconds. */
   readonly staleMs?: number;
   readonly isOnlyVisible?: true;
   /** Set if the deadline of steps is shortened to `STEP_DEADLINE_MS` for this fault. */
   readonly isDelay?: true;
-  /** Set if the outcome can always be determined with this fault, so that every target must end as published. */
+  /**
+   * Set if the outcome can always be determined with this fault, so that every target must end as
+   * published.
+   */
   readonly isCertain?: true;
 }
 
@@ -82,8 +89,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 in the call",
     by: "kill",
-    // In rounds with an even number, the platform processes the call before the delivery process is killed. In rounds
-    // with an odd number, the platform never processes the call.
+    // In rounds with an even number, the platform processes the call before the delivery process is
+    // killed. In rounds with an odd number, the platform never processes the call.
     rule: (round) => ({ mode: round % 2 === 0 ? "delay" : "drop_before", delayMs: HOLD_MS }),
   },
   { name: "SIGSTOP before the send", by: "stop", isOnlyVisible: true, isCertain: true },
@@ -93,7 +100,10 @@ export function isApplicable(fault: Fault, step: Step): boolean {
   return fault.isOnlyVisible !== true || step.isVisible === true;
 }
 
-/** The rules of the simulator for one round of a cell of the fault matrix, in the order in which they apply. */
+/**
+ * The rules of the simulator for one round of a cell of the fault matrix, in the order in which
+ * they apply.
+ */
 export function toRules(fault: Fault, { kind, step }: Row, round: number): readonly Rule[] {
   const { platform } = kind;
   const { operation, after = 0 } = step;

@@ -3,8 +3,8 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import type { Stage } from "./stage.ts";
 
 /**
- * Changes the Facebook connector so that one call creates a post and makes it visible. Then only a search of the Page shows
- * how the call ended.
+ * Changes the Facebook connector so that one call creates a post and makes it visible. Then only a
+ * search of the Page shows how the call ended.
  */
 export function onePhase(connector: PublishingConnector, on: Stage): PublishingConnector {
   if (connector.platform !== "facebook") return connector;

@@ -30,18 +30,19 @@ const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const identities = createTestIdentities();
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**
- * Maximum number of publishing calls, and of other platform calls, that the simulator holds per delivery process. A process
- * opens 32 connections per host.
+ * Maximum number of publishing calls, and of other platform calls, that the simulator holds per
+ * delivery process. A process opens 32 connections per host.
  */
 const MAX_HELD = 24;
 /**
- * Maximum number of rounds of the fault matrix whose processes are suspended together. More rounds are split into
- * batches of one kind of post.
+ * Maximum number of rounds of the fault matrix whose processes are suspended together. More rounds
+ * are split into batches of one kind of post.
  */
 const MAX_STOPPED = 60;
 /**
- * Deadline of the platform calls of a delivery process that is killed or suspended. It is long enough that all calls are
- * open together, and that a call after the suspension gets its answer in time, even on a slow machine.
+ * Deadline of the platform calls of a delivery process that is killed or suspended. It is long
+ * enough that all calls are open together, and that a call after the suspension gets its answer in
+ * time, even on a slow machine.
  */
 const SIGNALLED_CALL_MS = 10_000;
 
@@ -128,7 +129,10 @@ export class Peers implements AsyncDisposable {
   }
 }
 
-/** Serves the bytes of a media file by its id (to the delivery service) or by its signed address (to platforms). */
+/**
+ * Serves the bytes of a media file by its id (to the delivery service) or by its signed address (to
+ * platforms).
+ */
 function answerMedia(request: IncomingMessage, response: ServerResponse): void {
   if (isPrepareMedia(request)) {
     void answerPrepareMedia(request, response, (_, id) => LIBRARY.find((one) => one.id === id));
@@ -174,12 +178,12 @@ export class DeliveryProcess implements AsyncDisposable {
   }
 
   /**
-   * Publishes the publish requests of rounds of the fault matrix to the message bus, as the posts service does, before
-   * the delivery process starts, so that the tasks are claimed together.
+   * Publishes the publish requests of rounds of the fault matrix to the message bus, as the posts
+   * service does, before the delivery process starts, so that the tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
-    // The database role of the delivery service may not append to the topic of the posts service, so the test appends
-    // as the owner of the database.
+    // The database role of the delivery service may not append to the topic of the posts service,
+    // so the test appends as the owner of the database.
     const { ownerSql } = this.database;
     await ownerSql.begin(async (tx) => {
       for (const { target } of rounds) {
@@ -197,8 +201,8 @@ export class DeliveryProcess implements AsyncDisposable {
 
   get isStopped(): boolean {
     const { pid } = this.#child ?? {};
-    // The third field of `/proc/<pid>/stat`, after the process name in brackets, is T if a signal has suspended the
-    // process.
+    // The third field of `/proc/<pid>/stat`, after the process name in brackets, is T if a signal
+    // has suspended the process.
     return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   }
 
@@ -220,7 +224,10 @@ export class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Splits rounds of the fault matrix into batches whose platform calls one process can have open at the same time. */
+/**
+ * Splits rounds of the fault matrix into batches whose platform calls one process can have open at
+ * the same time.
+ */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
@@ -233,8 +240,8 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
 }
 
 /**
- * Splits many rounds of the fault matrix by kind of post. Publishing calls for posts of one kind begin at about the
- * same time, so that one signal affects many of them.
+ * Splits many rounds of the fault matrix by kind of post. Publishing calls for posts of one kind
+ * begin at about the same time, so that one signal affects many of them.
  */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   if (rounds.length <= MAX_STOPPED) return [rounds];
@@ -258,11 +265,17 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
 
 export interface Signalled {
   readonly judged: readonly Judged[];
-  /** Number of publish tasks that were in their publishing call, or just before sending it, when the signal was sent. */
+  /**
+   * Number of publish tasks that were in their publishing call, or just before sending it, when the
+   * signal was sent.
+   */
   readonly caught: number;
 }
 
-/** Counts the rounds of the fault matrix whose held platform call was open when the delivery process was killed. */
+/**
+ * Counts the rounds of the fault matrix whose held platform call was open when the delivery process
+ * was killed.
+ */
 async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> {
   const rows = await sql<{ targetId: string; status: string }[]>`
     select target_id, status
@@ -277,8 +290,8 @@ async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> 
 }
 
 /**
- * Kills a delivery process while the simulator holds a call of each of its tasks. Workers of the test process then take over
- * the tasks.
+ * Kills a delivery process while the simulator holds a call of each of its tasks. Workers of the
+ * test process then take over the tasks.
  */
 export async function runKilled(
   stage: Stage,
@@ -299,8 +312,8 @@ export async function runKilled(
 }
 
 /**
- * Suspends a delivery process between recording publishing calls and sending them. Workers of the test process take over the
- * tasks. Then the delivery process continues.
+ * Suspends a delivery process between recording publishing calls and sending them. Workers of the
+ * test process take over the tasks. Then the delivery process continues.
  */
 export async function runStopped(
   stage: Stage,

@@ -4,7 +4,10 @@ import type { TestTarget } from "../fixture.ts";
 import type { Row } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 
-/** One round of the fault matrix: one target, on an account of its own, whose publication meets one fault once. */
+/**
+ * One round of the fault matrix: one target, on an account of its own, whose publication meets one
+ * fault once.
+ */
 export interface Round {
   readonly row: Row;
   readonly fault: Fault;
@@ -15,7 +18,8 @@ export interface Round {
 }
 
 /**
- * Rounds of the fault matrix whose publishing call got no answer within its deadline, because the machine was too slow.
+ * Rounds of the fault matrix whose publishing call got no answer within its deadline, because the
+ * machine was too slow.
  */
 const unanswered = new WeakSet<Round>();
 
@@ -24,8 +28,8 @@ export function setUnanswered(round: Round): void {
 }
 
 /**
- * Whether the delivery service can always find out the outcome of the round of the fault matrix, so that the target
- * must end as published.
+ * Whether the delivery service can always find out the outcome of the round of the fault matrix, so
+ * that the target must end as published.
  */
 export function isCertain(round: Round): boolean {
   return round.fault.isCertain === true && !unanswered.has(round);
@@ -94,8 +98,8 @@ function judgeFailed(round: Round, end: End, isVisible: boolean): Judgement {
 }
 
 /**
- * Determines how a round of the fault matrix ended. It is called after the platforms have finished everything that they
- * do with a delay.
+ * Determines how a round of the fault matrix ended. It is called after the platforms have finished
+ * everything that they do with a delay.
  */
 export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
   const [entry, ...others] = entries;

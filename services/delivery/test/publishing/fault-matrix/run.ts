@@ -16,8 +16,8 @@ import {
 } from "./stage.ts";
 
 /**
- * Maximum number of publish tasks in work. With more, the machine becomes so slow that the time to send a recorded publishing
- * call expires before the call is sent.
+ * Maximum number of publish tasks in work. With more, the machine becomes so slow that the time to
+ * send a recorded publishing call expires before the call is sent.
  */
 const MAX_AT_WORK = 60;
 
@@ -32,7 +32,10 @@ export async function addAll(
   return rounds;
 }
 
-/** Orders the rounds so that the cells of the fault matrix take turns and the load is spread over the platforms. */
+/**
+ * Orders the rounds so that the cells of the fault matrix take turns and the load is spread over
+ * the platforms.
+ */
 function mix(rounds: readonly Round[]): readonly Round[] {
   const cells = Map.groupBy(rounds, ({ row, fault }) => `${nameRow(row)} ${fault.name}`);
   const lists = [...cells.values()];
@@ -76,7 +79,10 @@ export async function runHere(
   return await stage.judgeAll(database.sql, rounds);
 }
 
-/** Runs a function for all items, for `width` items concurrently. Returns the results in the order of the items. */
+/**
+ * Runs a function for all items, for `width` items concurrently. Returns the results in the order
+ * of the items.
+ */
 export async function inTurns<T, R>(
   width: number,
   items: readonly T[],

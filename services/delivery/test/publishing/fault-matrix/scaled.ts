@@ -12,7 +12,10 @@ import type { Stage } from "./stage.ts";
 /** How long a rate limit holds if the platform does not say how long to wait. */
 const NO_WAIT_NAMED_MS = 60_000;
 
-/** Multiplies the waits that a platform requests by the square of `SCALE`, the factor for all times of the fault matrix. */
+/**
+ * Multiplies the waits that a platform requests by the square of `SCALE`, the factor for all times
+ * of the fault matrix.
+ */
 function shorten<T extends object>(outcome: T): T {
   const { retryAfterMs, limitedForMs, isLimit } = outcome as Partial<
     Extract<Failure, { kind: "retryable" }> & { limitedForMs: number }
@@ -44,7 +47,9 @@ async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
 /** Rounds of the fault matrix whose worker was delayed already. */
 const held = new WeakSet<Round>();
 
-/** Delays a worker before or after its publishing call until another worker has taken over the task. */
+/**
+ * Delays a worker before or after its publishing call until another worker has taken over the task.
+ */
 async function holdUp(
   sql: Sql,
   round: Round | undefined,
@@ -74,7 +79,8 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
 }
 
 /**
- * Wraps the real connector of a platform so that its times are scaled. It delays workers where the fault requires a delay.
+ * Wraps the real connector of a platform so that its times are scaled. It delays workers where the
+ * fault requires a delay.
  */
 export function scaled(
   connector: PublishingConnector,

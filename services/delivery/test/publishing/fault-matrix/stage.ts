@@ -28,8 +28,8 @@ export const SETTINGS = {
   accountPauseMs: [200, 400],
   visibleCallMs: CALL_MS,
   reconcileTimeScale: SCALE,
-  // Most publishing calls of the fault matrix have an unknown outcome on purpose. If `holdAfterUnknowns` were not 0,
-  // publishing to the platforms would be held back all the time.
+  // Most publishing calls of the fault matrix have an unknown outcome on purpose. If
+  // `holdAfterUnknowns` were not 0, publishing to the platforms would be held back all the time.
   holdAfterUnknowns: 0,
   probeMs: [],
   maxPerPlatform: 64,
@@ -104,7 +104,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Adds `count` rounds of a cell of the fault matrix, each with an account, a target and the simulator rules of its fault.
+   * Adds `count` rounds of a cell of the fault matrix, each with an account, a target and the
+   * simulator rules of its fault.
    */
   async addRounds(row: Row, fault: Fault, count: number): Promise<readonly Round[]> {
     const { platform } = row.kind;
@@ -122,8 +123,8 @@ export class Stage implements AsyncDisposable {
   }
 
   async addRules(round: Pick<Round, "account">, rules: readonly Rule[]): Promise<void> {
-    // Rules of the simulator are added in order, because a rule that lets earlier calls pass has to precede the rule that
-    // breaks a call.
+    // Rules of the simulator are added in order, because a rule that lets earlier calls pass has to
+    // precede the rule that breaks a call.
     for (const rule of rules)
       await this.control("POST", "faults", { ...rule, account: round.account });
   }
@@ -158,8 +159,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Lists the faults that no platform call met, so that their rounds tested nothing. The fault of stale lists is left
-   * out, because not every connector reads lists.
+   * Lists the faults that no platform call met, so that their rounds tested nothing. The fault of
+   * stale lists is left out, because not every connector reads lists.
    */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
@@ -266,7 +267,10 @@ export async function untilEnded(
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 
-/** Wraps a connector so that it records the publishing calls that get no answer only because the machine of the test is slow. */
+/**
+ * Wraps a connector so that it records the publishing calls that get no answer only because the
+ * machine of the test is slow.
+ */
 function watched(connector: PublishingConnector, stage: Stage): PublishingConnector {
   return {
     ...connector,

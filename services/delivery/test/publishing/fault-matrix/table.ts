@@ -32,7 +32,10 @@ function toLine(cells: readonly string[]): string {
 
 export interface Totals {
   readonly judged: readonly Judged[];
-  /** Number of publish tasks that were in their publishing call, or just before sending it, when the signal was sent. */
+  /**
+   * Number of publish tasks that were in their publishing call, or just before sending it, when the
+   * signal was sent.
+   */
   readonly caught: Readonly<Record<"kill" | "stop", number>>;
 }
 

@@ -16,7 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Inserts a revoked webhook subscription with waiting deliveries, every tenth without a payload. */
+/**
+ * Inserts a revoked webhook subscription with waiting deliveries, every tenth without a payload.
+ */
 async function revokedWith(sql: Sql, count: number): Promise<string> {
   const { id, workspaceId } = await insertSubscription(sql, {
     url: "https://example.com/",

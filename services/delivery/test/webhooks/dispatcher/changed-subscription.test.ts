@@ -22,7 +22,10 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const SETTINGS = { retry: { ...RETRY_POLICY, waitsMs: [20, 20, 20] } };
 
-/** Changes a webhook subscription like the RPC UpdateWebhook of a person who resumes it, and gives it an address. */
+/**
+ * Changes a webhook subscription like the RPC UpdateWebhook of a person who resumes it, and gives
+ * it an address.
+ */
 async function resume(id: string, url: string): Promise<void> {
   await database.sql.begin(async (tx) => {
     await tx`
@@ -34,8 +37,8 @@ async function resume(id: string, url: string): Promise<void> {
 }
 
 /**
- * Sends a delivery to a receiver that answers with `answer` only after a person has changed the subscription. Later
- * requests get 200.
+ * Sends a delivery to a receiver that answers with `answer` only after a person has changed the
+ * subscription. Later requests get 200.
  */
 async function answerAfterChange(
   answer: (response: ServerResponse) => void,

@@ -170,8 +170,8 @@ test("a Retry-After header pauses every delivery of the webhook subscription", a
   expect((nextAttemptAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
   await insertDeliveries(sql, subscription, 5);
   dispatcher.nudge();
-  // The process releases the lease of the webhook subscription and stores the end of the pause as the time of the next
-  // lease.
+  // The process releases the lease of the webhook subscription and stores the end of the pause as
+  // the time of the next lease.
   await eventually(async () => {
     const [lease] = await sql<{ ms: number }[]>`
       select extract(epoch from wake_at - now())::float8 * 1000 as ms

@@ -35,8 +35,9 @@ test("webhook receivers that never answer do not delay receivers that answer, ev
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
-  // No attempt to a webhook receiver that never answers ends while this test runs. So each attempt to such a receiver
-  // reduces the number of attempts that may run at a time for the other receivers.
+  // No attempt to a webhook receiver that never answers ends while this test runs. So each attempt
+  // to such a receiver reduces the number of attempts that may run at a time for the other
+  // receivers.
   await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
   for (const { id } of healthy)
     await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 60 }));
@@ -184,7 +185,7 @@ test("a webhook subscription with a maximum rate gets no more deliveries per sec
     expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 30 }),
   );
   const lastMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // A new holder of a webhook subscription's lease may send one delivery at once. The other 29 deliveries wait, because
-  // of the maximum rate.
+  // A new holder of a webhook subscription's lease may send one delivery at once. The other 29
+  // deliveries wait, because of the maximum rate.
   expect(lastMs).toBeGreaterThan((29 / 20) * 1_000 - 150);
 });

@@ -19,7 +19,10 @@ import { createBacklogs } from "../fixture.ts";
 const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
 
-/** Opens a database in which the webhook history has the partitions of yesterday, today and tomorrow. */
+/**
+ * Opens a database in which the webhook history has the partitions of yesterday, today and
+ * tomorrow.
+ */
 export async function openWebhookDatabase(poolSize = 8) {
   const database = await openDatabase(poolSize);
   for (const parent of ["webhook_events", "webhook_deliveries", "webhook_attempts"])
@@ -82,7 +85,10 @@ export interface DeliveryInput {
   readonly traceparent?: string;
 }
 
-/** Inserts webhook deliveries of new events to a subscription that are due now, as the job `compose-payloads` does. */
+/**
+ * Inserts webhook deliveries of new events to a subscription that are due now, as the job
+ * `compose-payloads` does.
+ */
 export async function insertDeliveries(
   sql: Sql,
   { id: subscriptionId, workspaceId }: Pick<TestSubscription, "id" | "workspaceId">,

@@ -3,7 +3,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
-/** What a hostile webhook receiver does with a connection, from the moment at which it has read the first bytes. */
+/**
+ * What a hostile webhook receiver does with a connection, from the moment at which it has read the
+ * first bytes.
+ */
 export type Behaviour = (socket: Socket) => void | Promise<void>;
 
 export interface HostileReceiver extends AsyncDisposable {
@@ -43,8 +46,8 @@ export async function startHostile(
   options: {
     readonly tls?: TlsOptions;
     /**
-     * Whether the receiver's behaviour begins when it accepts the connection. Default: with the first bytes of the
-     * request.
+     * Whether the receiver's behaviour begins when it accepts the connection. Default: with the
+     * first bytes of the request.
      */
     readonly atOnce?: boolean;
   } = {},

@@ -49,7 +49,8 @@ function planFor(subscriptions: readonly TestSubscription[], free = 4) {
 const LEASE = { leaseMs: 10_000, limits: { fast: 1_000, new: 1_000, slow: 1_000 } };
 
 /**
- * Delays every webhook subscription that other tests left, so that claims of this test find only its own subscriptions.
+ * Delays every webhook subscription that other tests left, so that claims of this test find only
+ * its own subscriptions.
  */
 async function sleepSubscriptions(): Promise<void> {
   await database.sql`

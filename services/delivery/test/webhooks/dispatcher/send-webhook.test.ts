@@ -15,11 +15,14 @@ import { RULES, startReceiver } from "./fixture.ts";
 import { answer, drip, flood, startHostile, type Behaviour } from "./hostile-receivers.ts";
 
 /**
- * Deadline of webhook attempts that are expected to reach it. The first bytes of a response arrive earlier, even on a
- * loaded machine.
+ * Deadline of webhook attempts that are expected to reach it. The first bytes of a response arrive
+ * earlier, even on a loaded machine.
  */
 const ATTEMPT_MS = 1_500;
-/** Deadline of webhook attempts that are expected to end for another reason, even on a loaded machine. */
+/**
+ * Deadline of webhook attempts that are expected to end for another reason, even on a loaded
+ * machine.
+ */
 const PATIENT_MS = 20_000;
 /** How much longer than its deadline a webhook attempt may take on a loaded machine. */
 const MARGIN_MS = 3_000;
@@ -83,7 +86,10 @@ test("a webhook attempt may take 15 s, and no other process sends its delivery u
 const HANG: Behaviour = () => undefined;
 const BIG = "x".repeat(65_536);
 
-/** Each row contains the name of the receiver's behaviour, the behaviour, and the status and error of the attempt. */
+/**
+ * Each row contains the name of the receiver's behaviour, the behaviour, and the status and error
+ * of the attempt.
+ */
 const BEHAVIOURS: readonly (readonly [string, Behaviour, number | null, string | null])[] = [
   ["reads the request and never answers", HANG, null, "timeout"],
   [
@@ -346,7 +352,8 @@ test("a webhook receiver whose host name changes to a private address after the 
   const url = `http://hooks.example.com:${receiver.port}/`;
   const errors: unknown[] = [];
   for (let count = 0; count < 4; count += 1) errors.push((await send(url, { connections })).error);
-  // A private address has the same error as a name that does not exist, so that attempts do not tell which names exist in our network.
+  // A private address has the same error as a name that does not exist, so that attempts do not
+  // tell which names exist in our network.
   expect(errors).toEqual([null, "dns_failed", "dns_failed", "dns_failed"]);
   expect(asked).toHaveLength(4);
   expect(receiver.connections).toBe(1);
@@ -392,8 +399,8 @@ test("a webhook delivery is sent once more on a new connection when the receiver
   await using receiver = await startHostile((socket) => {
     socket.write(`${OK}Content-Length: 0\r\n\r\n`);
     requests += 1;
-    // The receiver answers the first request on this connection, and closes the connection when the second request
-    // arrives.
+    // The receiver answers the first request on this connection, and closes the connection when the
+    // second request arrives.
     socket.once("data", () => socket.resetAndDestroy());
   });
   const connections = openConnections();

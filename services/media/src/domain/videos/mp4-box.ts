@@ -90,7 +90,11 @@ export function writeBox(type: string, ...parts: readonly Uint8Array[]): Buffer 
   return Buffer.concat([head, payload]);
 }
 
-/** The boxes that bytes in memory contain; none for no bytes. @throws MediaRejected */
+/**
+ * The boxes that bytes in memory contain; none for no bytes.
+ *
+ * @throws MediaRejected
+ */
 export function heldBoxes(bytes: Buffer | undefined): readonly HeldBox[] {
   if (bytes === undefined) return [];
   const source: ByteSource = {

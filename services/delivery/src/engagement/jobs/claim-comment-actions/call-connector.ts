@@ -17,8 +17,8 @@ export interface ActionCalls {
 }
 
 /**
- * The failure of an action whose comment the platform no longer has. Of the known error codes, `content_rejected` fits best,
- * because the platform would refuse the same action again.
+ * The failure of an action whose comment the platform no longer has. Of the known error codes,
+ * `content_rejected` fits best, because the platform would refuse the same action again.
  */
 const COMMENT_GONE = {
   kind: "refused",
@@ -28,7 +28,10 @@ const COMMENT_GONE = {
 
 type Connectors = Pick<EngagementConnectors, "comments" | "privateReplies">;
 
-/** Returns the functions that call an action's platform; undefined if this process does not support the action. */
+/**
+ * Returns the functions that call an action's platform; undefined if this process does not support
+ * the action.
+ */
 export function findCalls(connectors: Connectors, action: CommentAction): ActionCalls | undefined {
   const platform = action.platform as PlatformId;
   if (action.type === "private_reply") {
@@ -76,7 +79,8 @@ function visibilityCalls(
       const result = await connector.setHidden(access, comment, signal);
       return result.kind === "missing" ? COMMENT_GONE : result;
     },
-    // Actions that hide or show a comment are not searched for; `decide` repeats their calls instead.
+    // Actions that hide or show a comment are not searched for; `decide` repeats their calls
+    // instead.
     look: () => Promise.resolve({ kind: "repeat" }),
   };
 }

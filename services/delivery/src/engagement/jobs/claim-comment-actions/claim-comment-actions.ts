@@ -32,8 +32,8 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
 }
 
 /**
- * Carries out actions on comments until it is disposed of. Disposing of it waits until open platform calls have ended and their
- * outcomes are recorded.
+ * Carries out actions on comments until it is disposed of. Disposing of it waits until open
+ * platform calls have ended and their outcomes are recorded.
  */
 export interface ActionClaims extends AsyncDisposable {
   /** Claims ready actions on comments now instead of in the next pass of the loop. */
@@ -44,26 +44,36 @@ export interface ActionClaims extends AsyncDisposable {
 
 const POLL_MS = 500;
 /**
- * Interval in milliseconds of checks for platform calls whose worker reported no outcome in time, and for actions that
- * a restore made uncertain.
+ * Interval in milliseconds of checks for platform calls whose worker reported no outcome in time,
+ * and for actions that a restore made uncertain.
  */
 const LOOK_MS = 500;
 /**
- * Interval in milliseconds at which all open actions, and not only recent ones, are checked for actions that a restore made
- * uncertain.
+ * Interval in milliseconds at which all open actions, and not only recent ones, are checked for
+ * actions that a restore made uncertain.
  */
 const THOROUGH_LOOK_MS = 30_000;
-/** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
+/**
+ * Minimum time in milliseconds between two claims while actions are in work, so that each claim
+ * takes several actions.
+ */
 const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_IN_WORK = 64;
 const MAX_PER_ACCOUNT = 4;
 /**
- * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
+ * Maximum number of actions of one platform that all processes together work on; at the maximum, no
+ * more of them are claimed.
  */
 const MAX_PER_PLATFORM = 48;
-/** Maximum number of platform calls, whose worker reported no outcome in time, that one check records. */
+/**
+ * Maximum number of platform calls, whose worker reported no outcome in time, that one check
+ * records.
+ */
 const MAX_LOSSES = 100;
-/** How long a stopping process waits for the outcome of a call after the call's deadline, in milliseconds. */
+/**
+ * How long a stopping process waits for the outcome of a call after the call's deadline, in
+ * milliseconds.
+ */
 const CALL_MARGIN_MS = 2_000;
 
 export function startClaimCommentActions(options: ClaimActionsOptions): ActionClaims {
@@ -114,7 +124,10 @@ class Claims {
     };
   }
 
-  /** Claims actions once. Returns the milliseconds until the loop claims again, or true to claim again at once. */
+  /**
+   * Claims actions once. Returns the milliseconds until the loop claims again, or true to claim
+   * again at once.
+   */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
     const now = performance.now();
@@ -129,7 +142,10 @@ class Claims {
     return await this.#claimReady();
   }
 
-  /** Claims ready actions and starts the work on them. Returns true if there may be more ready actions. */
+  /**
+   * Claims ready actions and starts the work on them. Returns true if there may be more ready
+   * actions.
+   */
   async #claimReady(): Promise<boolean | number> {
     const { sql, owner, settings } = this.#options;
     const maxAccounts = Math.ceil((MAX_IN_WORK - this.#inWork) / MAX_PER_ACCOUNT);
@@ -157,8 +173,8 @@ class Claims {
   }
 
   /**
-   * Records the unknown outcome of platform calls whose worker reported no outcome in time, and looks for actions that
-   * a restore made uncertain.
+   * Records the unknown outcome of platform calls whose worker reported no outcome in time, and
+   * looks for actions that a restore made uncertain.
    */
   async #lookForLosses(): Promise<void> {
     const now = performance.now();
@@ -180,8 +196,8 @@ class Claims {
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {
-    // First, the stop signal is aborted, so that no further platform call begins. The current pass of the loop may still claim
-    // actions and then releases them.
+    // First, the stop signal is aborted, so that no further platform call begins. The current pass
+    // of the loop may still claim actions and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;
@@ -190,7 +206,10 @@ class Claims {
   }
 }
 
-/** Ends the actions from before a restore from a backup that must no longer be carried out, and stores the events about it. */
+/**
+ * Ends the actions from before a restore from a backup that must no longer be carried out, and
+ * stores the events about it.
+ */
 async function endOldActions({
   sql,
   onEvents,

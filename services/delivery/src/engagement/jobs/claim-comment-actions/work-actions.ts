@@ -32,10 +32,7 @@ const GIVEN_UP = {
   sending_blocked: "the operator did not allow private replies all the time since it was stored",
 } as const;
 
-/**
- * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token
- * is renewed once; the beginning of the second call is recorded too.
- */
+/** A refused access token is renewed once; the beginning of the second call is recorded too. */
 async function sendAction(
   context: ActionContext,
   action: ClaimedAction,
@@ -93,7 +90,7 @@ async function sendOnce(
 
 /** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
 const LOOK_AGAIN_MS = 60_000;
-/** Average time in milliseconds for which a search waits for an open call that it could not tell apart. */
+/** Average wait for an open call that a search could not tell apart from this one. */
 const BUSY_MS = 1_000;
 
 function toUnknownCall(
@@ -109,8 +106,8 @@ function toUnknownCall(
     now: claimedAt,
     timeScale: deps.settings.reconcileTimeScale,
     isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalAccountId, externalIds),
-    // No similar reply can be confused with this one: the unique index of open calls allows one open call per comment and reply
-    // text.
+    // No similar reply can be confused with this one: the unique index of open calls allows one
+    // open call per comment and reply text.
     hasSimilarPost: () => Promise.resolve(false),
   };
 }
@@ -165,8 +162,8 @@ async function look(
 }
 
 /**
- * Works on claimed actions concurrently, each to the end of its current try. It never throws: an action that cannot be released is
- * claimed again when its lease ends.
+ * Works on claimed actions concurrently, each to the end of its current try. It never throws: an
+ * action that cannot be released is claimed again when its lease ends.
  *
  * @param onEnd Called once per action, when the work on it ends.
  */
@@ -190,7 +187,7 @@ function inActionSpan<T>(action: ClaimedAction, work: () => Promise<T>): Promise
   return inWorkSpan("carry out comment action", action, attributes, work);
 }
 
-/** Carries out one action and records the result. If the work throws an error, the action is released. */
+/** Releases the action if the work on it throws. */
 async function workAction(
   context: ActionContext,
   action: ClaimedAction,

@@ -1,8 +1,8 @@
-// The program of the API documentation page, which runs in the browser. It fills the reader's key and ids into the
-// examples. The key stays in the memory of the page.
+// The program of the API documentation page, which runs in the browser. It fills the reader's key
+// and ids into the examples. The key stays in the memory of the page.
 
-// Zod, which the reference uses, would try `eval` to see whether it may. The policy of the page forbids that, and the
-// browser would report each try.
+// Zod, which the reference uses, would try `eval` to see whether it may. The policy of the page
+// forbids that, and the browser would report each try.
 globalThis.__zod_globalConfig = { jitless: true };
 
 const CONFIGURATION = {
@@ -40,7 +40,10 @@ function fillChoices(selects, accounts) {
   });
 }
 
-/** Offers the newest item of each list. A list that the key may not read, or an empty one, offers none. */
+/**
+ * Offers the newest item of each list. A list that the key may not read, or an empty one, offers
+ * none.
+ */
 async function offerNewest(inputs, key) {
   const offers = inputs.map(async (input) => {
     const { path, field } = input.dataset;
@@ -51,7 +54,10 @@ async function offerNewest(inputs, key) {
   await Promise.all(offers);
 }
 
-/** Leaves out repeated items: with one account, the first and the second account of an example are the same. */
+/**
+ * Leaves out repeated items: with one account, the first and the second account of an example are
+ * the same.
+ */
 function withoutRepetition(_name, value) {
   return Array.isArray(value) ? [...new Set(value)] : value;
 }
