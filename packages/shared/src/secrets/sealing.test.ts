@@ -97,7 +97,7 @@ test("a text that was encrypted with a list of values to bind to cannot be decry
   expect(opened).toEqual(similar.map((each) => [each]));
 });
 
-test("a sealed text that is not bound to values is refused where a bound text is expected, and a bound text is refused where no values are expected", () => {
+test("an encrypted text bound to values is refused where an unbound one is expected, and the other way round", () => {
   const unboundText = seal([newer], place, "text", nonce());
   const boundText = seal([newer], bound, "text", nonce());
   expect(() => unseal([newer], bound, unboundText)).toThrow("not bound");

@@ -83,7 +83,7 @@ test("after a second unknown outcome, the platform is searched for posts since t
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("when the platform refuses a resent post as a duplicate, the platform is searched for the earlier post and the target is published under its id", async () => {
+test("when the platform refuses a resent post as a duplicate, a search finds the earlier post, and the target is published under its id", async () => {
   await using run = await runTarget(
     "published",
     {

@@ -592,7 +592,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.buckets.get(WORKSPACE)?.tokens).toBeLessThan(before - 21 + 2);
 });
 
-test("after an outage of the accounts service, requests that wait for the first call to it are admitted, even if many others are admitted meanwhile", async () => {
+test("after an outage of the accounts service, requests that wait for the first call to it are admitted, even if many others come first", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendStock(key);
