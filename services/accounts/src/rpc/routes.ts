@@ -1,4 +1,4 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
@@ -10,6 +10,7 @@ import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
@@ -35,7 +36,6 @@ import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
 import { openConnectLink } from "#src/rpc/open-connect-link.ts";
-import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { recordAvailable } from "#src/rpc/record-available.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
@@ -88,4 +88,15 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
+}
+
+function createPlatformService({ connectors }: Pick<Dependencies, "connectors">) {
+  const platforms = PLATFORM_IDS.map((platform) =>
+    connectors[platform] === undefined
+      ? { platform, available: false, unavailableReason: "not_configured" }
+      : { platform, available: true },
+  );
+  return {
+    listPlatforms: () => ({ platforms }),
+  } satisfies ServiceImpl<typeof PlatformService>;
 }
