@@ -750,8 +750,12 @@ function nextRepeatMs({ retryMs }: CallPolicy, repetition: number): number {
   return retryMs[Math.min(repetition - 2, retryMs.length - 1)] ?? 0;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A wait that leads beyond the dates that exist, for which a platform may ask, counts as a day. */
 function after(now: Date, ms: number): Date {
-  return new Date(now.getTime() + ms);
+  const at = new Date(now.getTime() + ms);
+  return Number.isNaN(at.getTime()) ? new Date(now.getTime() + DAY_MS) : at;
 }
 
 function later(a: Date, b: Date): Date {
