@@ -327,7 +327,7 @@ function onRetryable<C extends Call>(
   const kind = handles === undefined ? "failed" : "answered";
   const account: AccountEffect | undefined = code === "media_fetch_failed" ? undefined : { kind };
   if (plannedMs === undefined) return fail(snapshot, failure, account);
-  const wakeAt = later(after(now, retryAfterMs ?? plannedMs, plannedMs), notBefore);
+  const wakeAt = later(after(now, retryAfterMs ?? plannedMs), notBefore);
   if (wakeAt >= call.sendBefore) return fail(snapshot, failure, account);
   const retried: C = {
     ...closeAttempt(requeue(call, wakeAt, failure)),
@@ -750,10 +750,13 @@ function nextRepeatMs({ retryMs }: CallPolicy, repetition: number): number {
   return retryMs[Math.min(repetition - 2, retryMs.length - 1)] ?? 0;
 }
 
-/** A platform may ask for a wait beyond the dates that exist; then `otherwiseMs` counts. */
-function after(now: Date, ms: number, otherwiseMs = DEFAULT_LIMIT_MS): Date {
+/** Less than a day, after which a deletion is given up. */
+const LONGEST_WAIT_MS = 23 * 60 * 60_000;
+
+/** A wait beyond the dates that exist, for which a platform may ask, counts as the longest wait. */
+function after(now: Date, ms: number): Date {
   const at = new Date(now.getTime() + ms);
-  return Number.isNaN(at.getTime()) ? new Date(now.getTime() + otherwiseMs) : at;
+  return Number.isNaN(at.getTime()) ? new Date(now.getTime() + LONGEST_WAIT_MS) : at;
 }
 
 function later(a: Date, b: Date): Date {
