@@ -34,7 +34,7 @@ const LINE_LENGTH = 100;
 
 const HEAD = `// Written by \`npm run generate\` from the code of the services and of the operator's tool.
 
-/** The processes that call each RPC, by \`<service>/<method>\`. Services refuse every other caller. */
+/** Who calls each RPC, by \`<service>/<method>\`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
 `;
 

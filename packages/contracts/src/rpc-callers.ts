@@ -1,6 +1,6 @@
 // Written by `npm run generate` from the code of the services and of the operator's tool.
 
-/** The processes that call each RPC, by `<service>/<method>`. Services refuse every other caller. */
+/** Who calls each RPC, by `<service>/<method>`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AccountService/BatchGetAccounts": [
     "posts",
