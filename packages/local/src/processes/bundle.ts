@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { rolldown, type Plugin } from "rolldown";
 
 /** With times of modification, to find out whether the bundle is still current. */
@@ -34,7 +35,7 @@ async function write(folder: string, output: string): Promise<void> {
     input: join(folder, ENTRY),
     platform: "node",
     external: EXTERNAL,
-    plugins: [keepPlaces(output)],
+    plugins: [keepPlaces],
   });
   const { output: files } = await build.generate({
     dir: output,
@@ -69,18 +70,14 @@ function put(path: string, content: string | Uint8Array): void {
  * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
  * the bundle.
  */
-function keepPlaces(output: string): Plugin {
-  return {
-    name: "keep-places",
-    transform(code, id) {
-      if (!code.includes("import.meta.")) return null;
-      const path = JSON.stringify(relative(output, id));
-      const place = JSON.stringify(relative(output, dirname(id)));
-      const moved = code
-        .replaceAll("import.meta.url", `new URL(${path}, import.meta.url).href`)
-        .replaceAll("import.meta.dirname", `new URL(${place}, import.meta.url).pathname`);
-      // The lines stay where they are, so that the source map holds as it is.
-      return { code: moved, map: null };
-    },
-  };
-}
+const keepPlaces: Plugin = {
+  name: "keep-places",
+  transform(code, id) {
+    if (!code.includes("import.meta.")) return null;
+    const moved = code
+      .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
+      .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+    // The lines stay where they are, so that the source map holds as it is.
+    return { code: moved, map: null };
+  },
+};
