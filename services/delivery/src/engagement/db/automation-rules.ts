@@ -101,20 +101,6 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
   return row?.count ?? 0;
 }
 
-/** Counts rules of the last day, also revoked ones, up to `limit`. */
-export async function countNewRules(sql: ISql, workspaceId: string, limit: number) {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count
-    from (
-      select 1
-      from automation_rules
-      where workspace_id = ${workspaceId}
-      and created_at > now() - interval '1 day'
-      limit ${limit}
-    ) as rule`;
-  return row?.count ?? 0;
-}
-
 /** Active rules and those with the given ids, oldest first. */
 export async function listRulesOfAccount(
   sql: ISql,

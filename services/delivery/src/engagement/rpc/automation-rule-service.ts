@@ -21,9 +21,9 @@ import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { findConnectedAccount } from "#src/clients/accounts.ts";
+import { countNewRows } from "#src/db/new-rows.ts";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import {
-  countNewRules,
   findRule,
   insertRule,
   lockRuleCount,
@@ -123,7 +123,10 @@ export async function createAutomationRule(
     }
     const count = await lockRuleCount(tx, workspaceId);
     if (count >= MAX_RULES_PER_WORKSPACE) throw tooMany(count);
-    if ((await countNewRules(tx, workspaceId, MAX_RULES_PER_DAY)) >= MAX_RULES_PER_DAY)
+    if (
+      (await countNewRows(tx, "automation_rules", workspaceId, MAX_RULES_PER_DAY)) >=
+      MAX_RULES_PER_DAY
+    )
       throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: LIMITED_RETRY_MS });
     await insertRule(tx, row);
     await appendAudit(tx, [toRuleAudit("automation_rule.create", row, { accountId })]);

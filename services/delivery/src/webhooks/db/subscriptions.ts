@@ -101,27 +101,6 @@ export async function lockSubscriptionCount(
   return row?.count ?? 0;
 }
 
-/**
- * Counts the webhook subscriptions that a workspace created in the last day, also revoked ones, up
- * to `limit`.
- */
-export async function countNewSubscriptions(
-  sql: ISql,
-  workspaceId: string,
-  limit: number,
-): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count
-    from (
-      select 1
-      from webhook_subscriptions
-      where workspace_id = ${workspaceId}
-      and created_at > now() - interval '1 day'
-      limit ${limit}
-    ) as subscription`;
-  return row?.count ?? 0;
-}
-
 /** Lists the ids of the given workspaces' subscriptions, without the revoked ones. */
 export async function listSubscriptionIds(
   sql: ISql,

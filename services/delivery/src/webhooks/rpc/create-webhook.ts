@@ -9,12 +9,9 @@ import { ServiceError, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
+import { countNewRows } from "#src/db/new-rows.ts";
 import { insertSecret } from "#src/webhooks/db/secrets.ts";
-import {
-  countNewSubscriptions,
-  insertSubscription,
-  lockSubscriptionCount,
-} from "#src/webhooks/db/subscriptions.ts";
+import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
 import type { Signing, Subscription } from "#src/webhooks/domain/subscription.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
@@ -47,7 +44,12 @@ export async function createWebhook(
   const created = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const count = await lockSubscriptionCount(tx, workspaceId);
     if (count >= MAX_WEBHOOKS_PER_WORKSPACE) throw tooMany(count);
-    const ofDay = await countNewSubscriptions(tx, workspaceId, MAX_WEBHOOKS_PER_DAY);
+    const ofDay = await countNewRows(
+      tx,
+      "webhook_subscriptions",
+      workspaceId,
+      MAX_WEBHOOKS_PER_DAY,
+    );
     if (ofDay >= MAX_WEBHOOKS_PER_DAY)
       throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: LIMITED_RETRY_MS });
     const now = await readClock(tx);
