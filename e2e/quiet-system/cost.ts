@@ -13,8 +13,8 @@ const REPORTED_MS = 11_000;
 const TOLERANCE = 1.1;
 
 /**
- * Rows that a post wrote in the last release, published at once on so many Bluesky accounts. A
- * change that lowers them lowers these figures, too.
+ * Rows that a post on the given number of Bluesky accounts, published at once, wrote in the last
+ * release. A change that lowers them lowers these figures, too.
  */
 const LAST_RELEASE = [
   { accounts: 1, rows: 44.4 },
