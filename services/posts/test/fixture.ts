@@ -11,7 +11,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
 import {
   AccountService,
-  type BatchGetAccountsRequest,
+  type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -87,6 +87,17 @@ const EVENTS = [
   PostDeletionRequestedSchema,
 ];
 
+/** Describes an account as `BatchGetPostingAccounts` does. */
+function describeAccount({
+  traits = {},
+  settings = "",
+  available = "",
+  ...account
+}: MessageInitShape<typeof AccountSchema>): object {
+  const parse = (text: string): unknown => (text === "" ? null : JSON.parse(text));
+  return { ...account, traits, settings: parse(settings), available: parse(available) };
+}
+
 /**
  * The services that the posts service calls, in memory. They implement the RPC contract and return
  * the data that a test sets.
@@ -110,7 +121,7 @@ class FakePeers {
   readonly unanswerable = new Set<string>();
   /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
-  readonly accountCalls: BatchGetAccountsRequest[] = [];
+  readonly accountCalls: BatchGetPostingAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
@@ -169,14 +180,15 @@ class FakePeers {
           .filter((account) => account.workspaceId === workspaceId)
           .toReversed(),
       }),
-      batchGetAccounts: (request) => {
+      batchGetPostingAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
-        const found = request.refs.flatMap(({ workspaceId, accountId }) => {
-          const account = this.accounts.get(accountId);
-          return account?.workspaceId === workspaceId ? [account] : [];
-        });
-        return { accounts: found };
+        const found = request.workspaces.flatMap(({ workspaceId, accountIds }) =>
+          accountIds
+            .flatMap((id) => this.accounts.get(id) ?? [])
+            .filter((each) => each.workspaceId === workspaceId && each.status !== "disconnected"),
+        );
+        return { accounts: JSON.stringify(found.map(describeAccount)) };
       },
     });
     router.service(PlatformService, {
