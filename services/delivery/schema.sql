@@ -568,19 +568,6 @@ create table delivery.task_handles (
   constraint task_handles_pkey PRIMARY KEY (target_id, generation)
 );
 
-create table delivery.webhook_arrivals (
-  event_id uuid not null,
-  workspace_id uuid not null,
-  type text not null,
-  occurred_at timestamp with time zone not null,
-  sequence bigint not null,
-  source jsonb not null,
-  cause jsonb not null,
-  subscription_ids uuid[] not null,
-  constraint webhook_arrivals_pkey PRIMARY KEY (event_id)
-);
-CREATE INDEX webhook_arrivals_by_workspace ON delivery.webhook_arrivals USING btree (workspace_id, event_id);
-
 create table delivery.webhook_attempts (
   delivery_id uuid not null,
   number integer not null,
@@ -603,6 +590,7 @@ create table delivery.webhook_compositions (
   sequence bigint not null,
   source jsonb not null,
   cause jsonb not null,
+  subscription_ids uuid[] not null,
   tries integer not null default 0,
   lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_compositions_pkey PRIMARY KEY (event_id)

@@ -815,24 +815,8 @@ create index webhook_leases_due on webhook_leases (pace, wake_at) where wake_at 
 -- Finds the webhook subscriptions of a workspace that may have waiting deliveries, also revoked ones.
 create index webhook_leases_by_workspace on webhook_leases (workspace_id);
 
--- Webhook events with many deliveries, which would delay the events of other workspaces if they were inserted at once.
--- The job assign-events inserts the deliveries, and the workspaces take turns.
-create table webhook_arrivals (
-  event_id uuid primary key,
-  workspace_id uuid not null,
-  type text not null,
-  occurred_at timestamptz not null,
-  sequence bigint not null,
-  source jsonb not null,
-  cause jsonb not null,
-  -- The webhook subscriptions that receive the event.
-  subscription_ids uuid[] not null
-);
-
-create index webhook_arrivals_by_workspace on webhook_arrivals (workspace_id, event_id);
-
--- Webhook events whose payload is not written yet. The job compose-payloads asks the owning service for the object and
--- writes `webhook_events`.
+-- Webhook events whose payload is not written yet. The job compose-payloads asks the owning service for the object, and
+-- writes the event and its deliveries; the workspaces take turns, so that many deliveries of one delay no other.
 create table webhook_compositions (
   event_id uuid primary key,
   workspace_id uuid not null,
@@ -842,6 +826,8 @@ create table webhook_compositions (
   -- What the webhook event is about and what it says happened; see `EventSource` in the code.
   source jsonb not null,
   cause jsonb not null,
+  -- The webhook subscriptions that receive the event.
+  subscription_ids uuid[] not null,
   tries int not null default 0,
   lease_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
