@@ -77,6 +77,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     },
     claimAgeMs: () => performance.now() - passes.passedAt,
     [Symbol.asyncDispose]: async () => {
+      passes.isStopping = true;
       await loop[Symbol.asyncDispose]();
       await passes.stop();
     },
@@ -87,6 +88,8 @@ class Passes {
   onFree: () => void = () => undefined;
   /** Whether the next pass looks at all leased subscriptions, also those without due deliveries. */
   mustLook = true;
+  /** Whether a pass that runs may still end, but not claim. */
+  isStopping = false;
   passedAt = performance.now();
   readonly #deps: DispatcherDeps;
   readonly #leases: SubscriptionLeases;
@@ -150,7 +153,7 @@ class Passes {
 
   /** Returns whether there may be more due deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
-    if (plan.leases.length === 0) return false;
+    if (plan.leases.length === 0 || this.isStopping) return false;
     const { sql, settings } = this.#deps;
     const { attemptMs, sendingMs } = settings;
     const claimedAt = performance.now();
