@@ -1,5 +1,4 @@
 import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -8,6 +7,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
@@ -194,16 +194,21 @@ export function postOf(
   workspaceId: string,
   change: { readonly id?: string; readonly status?: string; readonly content?: string } = {},
 ): Post {
-  const at = timestampFromDate(new Date("2026-11-21T09:00:00Z"));
-  return create(PostSchema, {
+  const at = "2026-11-21T09:00:00.000Z";
+  const detail: PostDetailJson = {
     id: newId(),
-    workspaceId,
     status: "published",
     content: "hello",
+    scheduledAt: null,
+    startedAt: null,
+    publishedAt: null,
     createdVia: "rest",
     createdAt: at,
     updatedAt: at,
-    version: 3n,
+    mediaIds: [],
+    options: {},
+    queueSlotRuleId: null,
+    media: [],
     targets: [
       {
         id: newId(),
@@ -214,9 +219,17 @@ export function postOf(
         externalId: "at://1",
         permalink: "https://example.com/1",
         publishedAt: at,
+        error: null,
         attemptCount: 1,
+        nextAttemptAt: null,
+        metrics: null,
       },
     ],
+    attempts: [],
     ...change,
-  });
+  };
+  const json = JSON.stringify(detail);
+  return create(PostSchema, { id: detail.id, workspaceId, version: 3n, json });
 }
+
+export const detailOf = ({ json }: Post) => JSON.parse(json) as PostDetailJson;
