@@ -1,8 +1,11 @@
 import type { Sql, SqlFragment } from "#src/postgres.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { type Loop, type LoopOptions, startLoop } from "#src/process/loop.ts";
 
 /** How long work may wait if its loop was not nudged. */
 const ASK_MS = 1_000;
+/** Pause after an error. */
+const RETRY_MS = 250;
 
 interface Question {
   /** A boolean expression: whether there may be work now. */
@@ -67,8 +70,8 @@ class DueWork {
 const workOfPool = new WeakMap<Sql, DueWork>();
 
 export interface DueLoop extends Loop {
-  /** Milliseconds since it was last known that nothing is due or that the work succeeded. */
-  lookAgeMs(): number;
+  /** Milliseconds since the work last succeeded, or since nothing was due after such a success. */
+  readonly lookAgeMs: () => number;
 }
 
 export interface DueLoopOptions extends LoopOptions {
@@ -79,33 +82,35 @@ export interface DueLoopOptions extends LoopOptions {
   readonly onIdle?: () => void;
 }
 
-/** A loop that also runs within a second after its work became due. */
-export function startDueLoop({ sql, isDue, onIdle, work, ...options }: DueLoopOptions): DueLoop {
+/** A loop that also runs within a second after its work became due, and soon after an error. */
+export function startDueLoop(options: DueLoopOptions): DueLoop {
+  const { sql, isDue, onIdle, idleMs, work, onError } = options;
   let lookedAt = performance.now();
-  const loop = startLoop({
-    ...options,
-    work: async (isNudged) => {
+  let hasFailed = false;
+  const run = async (isNudged: boolean): Promise<boolean | number> => {
+    try {
       const next = await work(isNudged);
       lookedAt = performance.now();
+      hasFailed = false;
       return next;
-    },
-  });
+    } catch (error) {
+      hasFailed = true;
+      onError(error);
+      return RETRY_MS;
+    }
+  };
+  const loop = startLoop({ idleMs, work: run, onError });
   const due = workOfPool.get(sql) ?? new DueWork(sql);
   workOfPool.set(sql, due);
-  const question = due.add({
-    isDue,
-    onAnswer: (isDueNow) => {
-      if (isDueNow) return loop.nudge();
-      lookedAt = performance.now();
-      onIdle?.();
-    },
-  });
+  const onAnswer = (isDueNow: boolean): void => {
+    if (isDueNow) return loop.nudge();
+    if (!hasFailed) lookedAt = performance.now();
+    onIdle?.();
+  };
+  const question = due.add({ isDue, onAnswer });
   return {
     nudge: loop.nudge,
     lookAgeMs: () => performance.now() - lookedAt,
-    [Symbol.asyncDispose]: async () => {
-      await question[Symbol.asyncDispose]();
-      await loop[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => disposeInOrder([question, loop]),
   };
 }
