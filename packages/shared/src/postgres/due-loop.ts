@@ -4,6 +4,8 @@ import { type Loop, type LoopOptions, startLoop } from "#src/process/loop.ts";
 
 /** How long work may wait if its loop was not nudged. */
 const ASK_MS = 1_000;
+/** A question and its answer may take this much longer than `ASK_MS` on a busy machine. */
+const RECENT_MS = ASK_MS + 500;
 /** Pause after an error. */
 const RETRY_MS = 250;
 
@@ -24,6 +26,7 @@ interface Question {
 class DueWork {
   readonly #sql: Sql;
   readonly #questions = new Set<Question>();
+  #answer: { readonly at: number; readonly skewMs: number } | undefined;
   #asking: Loop | undefined;
 
   constructor(sql: Sql) {
@@ -42,6 +45,7 @@ class DueWork {
         return false;
       },
       onError: () => {
+        this.#answer = undefined;
         for (const { onAnswer } of this.#questions) onAnswer(true);
       },
     });
@@ -62,12 +66,28 @@ class DueWork {
     const all = asked
       .map(({ isDue }) => isDue(sql))
       .reduce((before, next) => sql`${before}, ${next}`);
-    const [row] = await sql<{ due: (boolean | null)[] }[]>`select json_build_array(${all}) as due`;
-    for (const [index, { onAnswer }] of asked.entries()) onAnswer(row?.due[index] === true);
+    const [row] = await sql<[{ now: Date; due: (boolean | null)[] }]>`
+      select clock_timestamp() as now, json_build_array(${all}) as due`;
+    this.#answer = { at: performance.now(), skewMs: Date.now() - row.now.getTime() };
+    for (const [index, { onAnswer }] of asked.entries()) onAnswer(row.due[index] === true);
+  }
+
+  get recentSkewMs(): number | undefined {
+    const answer = this.#answer;
+    if (answer === undefined || performance.now() - answer.at > RECENT_MS) return undefined;
+    return answer.skewMs;
   }
 }
 
 const workOfPool = new WeakMap<Sql, DueWork>();
+
+/**
+ * How far our clock is ahead of the database's. Undefined if it is not known that the database
+ * answers, because the last question is too old or failed.
+ */
+export function recentSkewMs(sql: Sql): number | undefined {
+  return workOfPool.get(sql)?.recentSkewMs;
+}
 
 export interface DueLoop extends Loop {
   /** Milliseconds since the work last succeeded, or since nothing was due after such a success. */
