@@ -1,9 +1,12 @@
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type DueLoop, startDueLoop } from "#src/postgres/due-loop.ts";
+import { type DueLoop, recentSkewMs, startDueLoop } from "#src/postgres/due-loop.ts";
+import { createDatabaseCheck } from "#src/process/health.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
+const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -64,4 +67,18 @@ test("while the question of one loop fails, every loop looks by itself", async (
   await eventually(async () => {
     expect(await database.sql`select from effects`).toHaveLength(0);
   });
+});
+
+test("a health probe sends no statement while the loops of the pool ask for due work, and notices that the database is gone", async () => {
+  const check = createDatabaseCheck(database.sql, MIGRATIONS);
+  await check();
+  await using _loop = startDeleting("probed", []);
+  await eventually(() => recentSkewMs(database.sql) !== undefined);
+  const before = statements.length;
+  await check();
+  expect(statements).toHaveLength(before);
+
+  await database.sql.end();
+  await eventually(() => recentSkewMs(database.sql) === undefined);
+  await expect(check()).rejects.toThrow("CONNECTION_ENDED");
 });

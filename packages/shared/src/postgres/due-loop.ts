@@ -1,8 +1,13 @@
 import type { Sql, SqlFragment } from "#src/postgres.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { type Loop, type LoopOptions, startLoop } from "#src/process/loop.ts";
 
 /** How long work may wait if its loop was not nudged. */
 const ASK_MS = 1_000;
+/** A question and its answer may take this much longer than `ASK_MS` on a busy machine. */
+const RECENT_MS = ASK_MS + 500;
+/** Pause after an error. */
+const RETRY_MS = 250;
 
 interface Question {
   /** A boolean expression: whether there may be work now. */
@@ -21,6 +26,7 @@ interface Question {
 class DueWork {
   readonly #sql: Sql;
   readonly #questions = new Set<Question>();
+  #answer: { readonly at: number; readonly skewMs: number } | undefined;
   #asking: Loop | undefined;
 
   constructor(sql: Sql) {
@@ -39,6 +45,7 @@ class DueWork {
         return false;
       },
       onError: () => {
+        this.#answer = undefined;
         for (const { onAnswer } of this.#questions) onAnswer(true);
       },
     });
@@ -59,16 +66,32 @@ class DueWork {
     const all = asked
       .map(({ isDue }) => isDue(sql))
       .reduce((before, next) => sql`${before}, ${next}`);
-    const [row] = await sql<{ due: (boolean | null)[] }[]>`select json_build_array(${all}) as due`;
-    for (const [index, { onAnswer }] of asked.entries()) onAnswer(row?.due[index] === true);
+    const [row] = await sql<[{ now: Date; due: (boolean | null)[] }]>`
+      select clock_timestamp() as now, json_build_array(${all}) as due`;
+    this.#answer = { at: performance.now(), skewMs: Date.now() - row.now.getTime() };
+    for (const [index, { onAnswer }] of asked.entries()) onAnswer(row.due[index] === true);
+  }
+
+  get recentSkewMs(): number | undefined {
+    const answer = this.#answer;
+    if (answer === undefined || performance.now() - answer.at > RECENT_MS) return undefined;
+    return answer.skewMs;
   }
 }
 
 const workOfPool = new WeakMap<Sql, DueWork>();
 
+/**
+ * How far our clock is ahead of the database's. Undefined if it is not known that the database
+ * answers, because the last question is too old or failed.
+ */
+export function recentSkewMs(sql: Sql): number | undefined {
+  return workOfPool.get(sql)?.recentSkewMs;
+}
+
 export interface DueLoop extends Loop {
-  /** Milliseconds since it was last known that nothing is due or that the work succeeded. */
-  lookAgeMs(): number;
+  /** Milliseconds since the work last succeeded, or since nothing was due after such a success. */
+  readonly lookAgeMs: () => number;
 }
 
 export interface DueLoopOptions extends LoopOptions {
@@ -79,33 +102,35 @@ export interface DueLoopOptions extends LoopOptions {
   readonly onIdle?: () => void;
 }
 
-/** A loop that also runs within a second after its work became due. */
-export function startDueLoop({ sql, isDue, onIdle, work, ...options }: DueLoopOptions): DueLoop {
+/** A loop that also runs within a second after its work became due, and soon after an error. */
+export function startDueLoop(options: DueLoopOptions): DueLoop {
+  const { sql, isDue, onIdle, idleMs, work, onError } = options;
   let lookedAt = performance.now();
-  const loop = startLoop({
-    ...options,
-    work: async (isNudged) => {
+  let hasFailed = false;
+  const run = async (isNudged: boolean): Promise<boolean | number> => {
+    try {
       const next = await work(isNudged);
       lookedAt = performance.now();
+      hasFailed = false;
       return next;
-    },
-  });
+    } catch (error) {
+      hasFailed = true;
+      onError(error);
+      return RETRY_MS;
+    }
+  };
+  const loop = startLoop({ idleMs, work: run, onError });
   const due = workOfPool.get(sql) ?? new DueWork(sql);
   workOfPool.set(sql, due);
-  const question = due.add({
-    isDue,
-    onAnswer: (isDueNow) => {
-      if (isDueNow) return loop.nudge();
-      lookedAt = performance.now();
-      onIdle?.();
-    },
-  });
+  const onAnswer = (isDueNow: boolean): void => {
+    if (isDueNow) return loop.nudge();
+    if (!hasFailed) lookedAt = performance.now();
+    onIdle?.();
+  };
+  const question = due.add({ isDue, onAnswer });
   return {
     nudge: loop.nudge,
     lookAgeMs: () => performance.now() - lookedAt,
-    [Symbol.asyncDispose]: async () => {
-      await question[Symbol.asyncDispose]();
-      await loop[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => disposeInOrder([question, loop]),
   };
 }
