@@ -332,24 +332,12 @@ CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (crea
 
 create table delivery.live_checks (
   id uuid not null,
-  workspace_id uuid not null,
-  account_id uuid not null,
-  platform text not null,
-  text text not null,
-  media_id uuid,
-  steps jsonb not null default '[]'::jsonb,
-  fence integer not null,
-  lease_until timestamp with time zone not null,
+  content jsonb not null,
+  read_before jsonb,
+  read_after jsonb,
   started_at timestamp with time zone not null default now(),
-  called_at timestamp with time zone,
-  call_until timestamp with time zone,
-  external_id text,
-  permalink text,
-  ended_at timestamp with time zone,
   constraint live_checks_pkey PRIMARY KEY (id)
 );
-CREATE INDEX live_checks_ended ON delivery.live_checks USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX live_checks_open ON delivery.live_checks USING btree (lease_until) WHERE (ended_at IS NULL);
 
 create table delivery.metrics_accounts (
   account_id uuid not null,
