@@ -3,6 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
@@ -31,6 +32,7 @@ import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
+import { startRemovingOldTargets } from "#src/publishing/jobs/remove-old-targets.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
 import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -88,13 +90,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = openMediaSource(config, peers.media);
+  watchDisk("spool", config.spool.folder);
   const ownId = instanceId(config);
   if (ownId !== undefined) await takeOverLeases(sql, ownId, logger);
+  const base = { sql, logger, guard, onEvents };
   const deps = {
-    sql,
-    logger,
-    guard,
-    onEvents,
+    ...base,
     owner: ownId ?? newId(),
     connectors: createConnectors("publishing", config.platforms),
     posts: peers.posts.client(TargetService),
@@ -112,10 +113,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
-  const details = startAskForDetails(deps);
-  const watch = startWatchDeployment({ guard, sql, logger, onEvents });
-  const counts = startCountTasks(sql, logger);
-  watchDisk("spool", config.spool.folder);
+  const jobs = [
+    startAskForDetails(deps),
+    startWatchDeployment(base),
+    startCountTasks(sql, logger),
+    startRemovingOldTargets({ sql, posts: peers.posts.client(PostService), logger }),
+  ];
   const nudge = (): void => {
     claims.nudge();
     deletions.nudge();
@@ -133,7 +136,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     nudge,
     check: createLookCheck("tasks", () => claims.claimAgeMs()),
     [Symbol.asyncDispose]: () =>
-      disposeInOrder([together([counts, watch, details, deletions, claims, consumer]), media]),
+      disposeInOrder([together([...jobs, deletions, claims, consumer]), media]),
   };
 }
 
