@@ -248,6 +248,7 @@ create table delivery.comment_actions (
   constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
 );
 CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_by_workspace ON delivery.comment_actions USING btree (workspace_id, id);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
 CREATE INDEX comment_actions_further_ids ON delivery.comment_actions USING btree (comment_id) WHERE (further_ids <> '{}'::text[]);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));

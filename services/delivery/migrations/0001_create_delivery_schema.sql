@@ -423,6 +423,8 @@ create index comment_actions_waiting_visibility on comment_actions (account_id, 
 -- can have any number of actions that have ended.
 create index comment_actions_visibility on comment_actions (platform, comment_id, call_until)
   where type in ('hide', 'unhide');
+-- Finds the oldest actions of a workspace, which are removed.
+create index comment_actions_by_workspace on comment_actions (workspace_id, id);
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
 -- Finds the comments on media that are hidden.
