@@ -249,6 +249,7 @@ create table delivery.comment_actions (
   constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
 );
 CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_by_workspace ON delivery.comment_actions USING btree (workspace_id, id);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
 CREATE INDEX comment_actions_further_ids ON delivery.comment_actions USING btree (comment_id) WHERE (further_ids <> '{}'::text[]);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
@@ -333,24 +334,12 @@ CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (crea
 
 create table delivery.live_checks (
   id uuid not null,
-  workspace_id uuid not null,
-  account_id uuid not null,
-  platform text not null,
-  text text not null,
-  media_id uuid,
-  steps jsonb not null default '[]'::jsonb,
-  fence integer not null,
-  lease_until timestamp with time zone not null,
+  content jsonb not null,
+  read_before jsonb,
+  read_after jsonb,
   started_at timestamp with time zone not null default now(),
-  called_at timestamp with time zone,
-  call_until timestamp with time zone,
-  external_id text,
-  permalink text,
-  ended_at timestamp with time zone,
   constraint live_checks_pkey PRIMARY KEY (id)
 );
-CREATE INDEX live_checks_ended ON delivery.live_checks USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX live_checks_open ON delivery.live_checks USING btree (lease_until) WHERE (ended_at IS NULL);
 
 create table delivery.metrics_accounts (
   account_id uuid not null,

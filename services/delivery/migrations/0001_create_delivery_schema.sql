@@ -312,36 +312,17 @@ create table deletion_tasks (
 create index deletion_tasks_wake on deletion_tasks (wake_at)
   where status in ('queued', 'working');
 
--- Live checks of accounts: one post each, which is published, read back and deleted for `postrider doctor account
--- --live`. A live check belongs to the process that makes it until `lease_until`. Afterwards another process deletes
--- the post and ends the check.
+-- What a check with `postrider doctor account --live` publishes, and what it read on the platform. Its target, in
+-- `publish_tasks` and `deletion_tasks`, has the same id, and no post.
 create table live_checks (
   id uuid primary key,
-  workspace_id uuid not null,
-  account_id uuid not null,
-  platform text not null,
-  -- The text of the post, by which it can be found on the platform.
-  text text not null,
-  -- The media of the post, by which a lost post is searched for.
-  media_id uuid,
-  -- The ended steps, in their order.
-  steps jsonb not null default '[]',
-  -- Raised by each process that takes the check, so that writes of an earlier one fail.
-  fence integer not null,
-  lease_until timestamptz not null,
-  started_at timestamptz not null default now(),
-  -- When the publishing call began. It is set at most once, so a live check publishes at most one post.
-  called_at timestamptz,
-  -- Until when the publishing call can arrive at the platform; no other publishing call of the account begins before.
-  call_until timestamptz,
-  -- The post that the platform has; null before it was published and after it was deleted.
-  external_id text,
-  permalink text,
-  ended_at timestamptz
+  -- TargetContent as JSON: what the posts service returns for other targets.
+  content jsonb not null,
+  -- The steps that read the post before its deletion and after it; null until they have ended.
+  read_before jsonb,
+  read_after jsonb,
+  started_at timestamptz not null default now()
 );
-
-create index live_checks_open on live_checks (lease_until) where ended_at is null;
-create index live_checks_ended on live_checks (ended_at) where ended_at is not null;
 
 -- Actions on comments
 
@@ -442,6 +423,8 @@ create index comment_actions_waiting_visibility on comment_actions (account_id, 
 -- can have any number of actions that have ended.
 create index comment_actions_visibility on comment_actions (platform, comment_id, call_until)
   where type in ('hide', 'unhide');
+-- Finds the oldest actions of a workspace, which are removed.
+create index comment_actions_by_workspace on comment_actions (workspace_id, id);
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
 -- Finds the comments on media that are hidden.

@@ -183,6 +183,11 @@ function readEngagement(read: EnvReader) {
           "Whether Postrider refreshes the metrics of published posts on its own: every hour at first, then less often, until a post is 7 days old.",
         )
         .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
+    historyDays: read
+      .about(
+        "Number of days after which ended replies, hidings and private replies and the runs of automation rules are removed. Beyond 1,000,000 of a workspace, the oldest are removed after 40 days. What keeps a comment hidden stays. 36500 keeps all below that number.",
+      )
+      .integer("ENGAGEMENT_HISTORY_DAYS", { default: 400, min: 40, max: 36_500 }),
     metricsDeferMs: read
       .about(
         "Minimum time between two refreshes of a target's metrics by API requests. A request before that does not ask the platform, and counts the target as `deferred`.",

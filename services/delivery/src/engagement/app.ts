@@ -28,6 +28,7 @@ import {
 } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
+import { startRemovingOldRows } from "#src/engagement/jobs/remove-old-rows.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type {
   AutomationRpcDeps,
@@ -80,6 +81,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     ...startCountBacklogs(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
     startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
+    startRemovingOldRows(deps),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);

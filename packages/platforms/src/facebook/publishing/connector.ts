@@ -59,6 +59,12 @@ async function findMatchingPost(
   );
 }
 
+const SEEN_BY_READERS: Verdict = {
+  kind: "refused",
+  code: "internal_error",
+  message: "the post is visible, although it was not published",
+};
+
 export interface FacebookSettings extends GraphApi {
   readonly videoBaseUrl?: string;
   /**
@@ -107,6 +113,32 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
   }
 }
 
+/** The post of a live check, which no reader sees: its preparation is all of it. */
+function isUnpublished({ privacy }: Publication): boolean {
+  return privacy === "unpublished";
+}
+
+async function endUnpublished({ postId }: Handles): Promise<Outcome> {
+  return postId === undefined
+    ? { kind: "retryable", code: "internal_error", message: "the post was not prepared" }
+    : { kind: "published", externalId: postId, permalink: null };
+}
+
+async function findUnpublished(
+  api: GraphApi,
+  publication: Publication,
+  handles: Handles,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const sent = { publication, handles };
+  const verdict = await reconcilePrepared(api, "post", sent, call, signal);
+  if (verdict.kind === "present") return SEEN_BY_READERS;
+  return verdict.kind === "absent" && verdict.isOwnFlag === true
+    ? { kind: "present", externalId: handles.postId ?? null, permalink: null }
+    : verdict;
+}
+
 /**
  * Reels, and with `isTwoPhase` all other posts, are created unpublished, and one call with the
  * stored id makes them visible. That call may be repeated, so an unknown outcome is resolved by
@@ -117,17 +149,26 @@ export function createFacebookPublishingConnector(api: FacebookSettings): Publis
   return {
     platform: "facebook",
     maxResends: api.isTwoPhase === false ? 1 : Number.MAX_SAFE_INTEGER,
-    steps: (publication) => toSteps(api, publication),
-    publish: (publication, handles, guard) => publish(api, publication, handles, guard),
+    steps: (publication) =>
+      toSteps(isUnpublished(publication) ? { ...api, isTwoPhase: true } : api, publication),
+    publish: (publication, handles, guard) =>
+      isUnpublished(publication)
+        ? endUnpublished(handles)
+        : publish(api, publication, handles, guard),
     reconcile: (publication, handles, call, signal) => {
+      if (isUnpublished(publication))
+        return findUnpublished(api, publication, handles, call, signal);
       const kind = kindOf(publication);
       const sent = { publication, handles };
       return isDirect(kind)
         ? reconcileDirect(api, sent, call, signal)
         : reconcilePrepared(api, kind, sent, call, signal);
     },
+    // No list shows an unpublished post, so it is found by its id only.
     findMatchingPost: (publication, handles, call, signal) =>
-      findMatchingPost(api, { publication, handles }, call, signal),
+      isUnpublished(publication)
+        ? findUnpublished(api, publication, handles, call, signal)
+        : findMatchingPost(api, { publication, handles }, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(api, account, externalId, signal),
   };
