@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallPermits } from "#src/clients/call-permits.ts";
@@ -22,15 +22,11 @@ async function startService() {
       response.writeHead(200, { "content-type": "application/proto" }).end();
     else held.push(workspaceId);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server);
+  onTestFinished(() => listening[Symbol.asyncDispose]());
   const peer = connectPeer({
     service: "media",
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: listening.url,
     identity: createTestIdentities().of("gateway"),
     permits: createCallPermits(),
   });
