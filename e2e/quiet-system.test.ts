@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAutomationSending } from "./quiet-system/automation-sending.ts";
 import { testConformance } from "./quiet-system/conformance.ts";
+import { testCost } from "./quiet-system/cost.ts";
 import { testMetrics } from "./quiet-system/metrics.ts";
 import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
 import { addressOf, openOutside } from "./support/conformance/world.ts";
@@ -29,6 +30,10 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
   outside.closeAllConnections();
   await new Promise((resolve) => outside.close(resolve));
+});
+
+describe("the cost of a post:", () => {
+  testCost(() => system);
 });
 
 describe("metrics:", () => {

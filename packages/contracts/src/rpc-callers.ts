@@ -101,7 +101,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],
   "postrider.posts.v1.PostLimitService/GetPostLimits": ["operator"],
   "postrider.posts.v1.PostLimitService/SetPostLimits": ["operator"],
-  "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway"],
+  "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway", "delivery"],
   "postrider.posts.v1.PostService/BatchGetPosts": ["gateway", "delivery", "delivery-webhooks"],
   "postrider.posts.v1.PostService/CreatePost": ["gateway"],
   "postrider.posts.v1.PostService/DeletePost": ["gateway"],
@@ -119,5 +119,6 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.QuotaService/GetQuota": ["gateway"],
   "postrider.posts.v1.RecoveryService/AdoptData": ["operator"],
   "postrider.posts.v1.RecoveryService/GetRecovery": ["operator"],
+  "postrider.posts.v1.RetentionService/GetRetention": ["operator"],
   "postrider.posts.v1.TargetService/BatchGetTargetContents": ["delivery"],
 };

@@ -43,6 +43,12 @@ export function readSettings(read: EnvReader) {
         "Maximum delay between the scheduled time of a post and the start of its publishing. A post that is not started by then fails with the error `missed`.",
       )
       .seconds("MISSED_AFTER_SECONDS", 86_400),
+    retentionDays: read
+      .about(
+        "Number of days after its last change at which an ended post is removed, with its targets and attempts. Drafts and scheduled posts stay. 36500 keeps all posts.",
+      )
+      // The quota counters of the post's month are no longer in use then.
+      .integer("POST_RETENTION_DAYS", { default: 400, min: 40, max: 36_500 }),
   };
 }
 

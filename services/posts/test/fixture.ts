@@ -46,11 +46,12 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { RetentionService } from "@postrider/contracts/posts/v1/retention_service_pb";
 import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { newId, NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
@@ -66,6 +67,7 @@ import {
 import type { MediaClient } from "#src/clients/media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
+import { removePage } from "#src/jobs/remove-old-posts.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
@@ -290,6 +292,7 @@ export async function startPosts(
     tasks: peer.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
+    retentionDays: 400,
     cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
   };
@@ -319,6 +322,13 @@ export async function startPosts(
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),
     limits: service.client(PostLimitService),
+    retention: service.client(RetentionService),
+    /** Removes all ended posts that are older than 400 days, like one run of the job. */
+    removeOld: async () => {
+      const removal = { sql, media: deps.media, logger, retentionDays: deps.retentionDays };
+      let after: string | undefined = NIL_ID;
+      while (after !== undefined) after = await removePage(removal, after);
+    },
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */

@@ -3,6 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
@@ -32,6 +33,7 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startKeepLiveChecks } from "#src/publishing/jobs/keep-live-checks.ts";
+import { startRemovingOldTargets } from "#src/publishing/jobs/remove-old-targets.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
 import { createLiveCheckFiles } from "#src/publishing/operations/live-check-files.ts";
 import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
@@ -91,13 +93,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = openMediaSource(config, peers.media);
+  watchDisk("spool", config.spool.folder);
   const ownId = instanceId(config);
   if (ownId !== undefined) await takeOverLeases(sql, ownId, logger);
+  const base = { sql, logger, guard, onEvents };
   const deps = {
-    sql,
-    logger,
-    guard,
-    onEvents,
+    ...base,
     owner: ownId ?? newId(),
     connectors: createConnectors("publishing", config.platforms),
     posts: peers.posts.client(TargetService),
@@ -111,10 +112,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
-  const details = startAskForDetails(deps);
-  const watch = startWatchDeployment({ guard, sql, logger, onEvents });
-  const counts = startCountTasks(sql, logger);
-  watchDisk("spool", config.spool.folder);
+  const jobs = [
+    startAskForDetails(deps),
+    startWatchDeployment(base),
+    startCountTasks(sql, logger),
+    startRemovingOldTargets({ sql, posts: peers.posts.client(PostService), logger }),
+  ];
   const nudge = (): void => {
     claims.nudge();
     deletions.nudge();
@@ -132,7 +135,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     nudge,
     check: createLookCheck("tasks", () => claims.claimAgeMs()),
     [Symbol.asyncDispose]: () =>
-      disposeInOrder([together([counts, watch, details, deletions, claims, consumer]), media]),
+      disposeInOrder([together([...jobs, deletions, claims, consumer]), media]),
   };
 }
 
