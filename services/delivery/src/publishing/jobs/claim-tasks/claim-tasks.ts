@@ -164,8 +164,8 @@ class Claims {
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
-    const { free, hasSuspect, busyWorkspaces } = this.#context.inWork;
-    const limit = Math.min(MAX_BATCH, free);
+    const { claimable, hasSuspect, busyWorkspaces } = this.#context.inWork;
+    const limit = Math.min(MAX_BATCH, claimable);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
     const options = {
