@@ -7,7 +7,14 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measure, type Load, type Measured } from "./measure.ts";
-import { createAuthor, createLoad, publishOne, readLoad, type Author } from "./posts-load.ts";
+import {
+  createAuthor,
+  createLoad,
+  pageLoad,
+  publishOne,
+  readLoad,
+  type Author,
+} from "./posts-load.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const [folder, rounds = "8"] = process.argv.slice(2);
@@ -22,6 +29,7 @@ type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
 /** The loads on one of the two checkouts. */
 interface Side {
   readonly read: LoadOf;
+  readonly page: LoadOf;
   readonly create: LoadOf;
   readonly createByMany: LoadOf;
 }
@@ -41,6 +49,7 @@ async function prepare(system: BenchSystem): Promise<Side> {
   await system.operate("pause", "--platform", "bluesky");
   return {
     read: () => readLoad(local, postId),
+    page: () => pageLoad(local),
     create: (round) => {
       const author = { apiKey: local.apiKey, accountId: accountIds[round] ?? "" };
       return createLoad(local, "`POST /posts` in one workspace, publishing paused", [author]);
@@ -104,6 +113,8 @@ const rows = [
   await compare(ofBefore.read, ofNow.read),
   await compare(ofBefore.create, ofNow.create),
   await compare(ofBefore.createByMany, ofNow.createByMany),
+  // Last, because the page consists of the posts that were created before.
+  await compare(ofBefore.page, ofNow.page),
 ];
 process.stdout.write(
   `\n| what | before, requests/s | now, requests/s | ratio | CPU µs per request, before → now | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
