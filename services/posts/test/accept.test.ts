@@ -207,7 +207,7 @@ test("concurrent CreatePost requests look up their accounts in one call", async 
   );
 
   expect(posts.peers.accountCalls).toHaveLength(calls + 1);
-  expect(posts.peers.accountCalls.at(-1)?.refs).toHaveLength(3);
+  expect(posts.peers.accountCalls.at(-1)?.workspaces).toHaveLength(3);
 });
 
 test("a text of 25,000 characters is accepted for an account of X that the accounts service reports as verified, and refused for others", async () => {

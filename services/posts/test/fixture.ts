@@ -11,7 +11,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
 import {
   AccountService,
-  type BatchGetAccountsRequest,
+  type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -45,11 +45,12 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { RetentionService } from "@postrider/contracts/posts/v1/retention_service_pb";
 import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { newId, NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
@@ -65,6 +66,7 @@ import {
 import type { MediaClient } from "#src/clients/media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
+import { removePage } from "#src/jobs/remove-old-posts.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
@@ -84,6 +86,17 @@ const EVENTS = [
   PostDeletedSchema,
   PostDeletionRequestedSchema,
 ];
+
+/** Describes an account as `BatchGetPostingAccounts` does. */
+function describeAccount({
+  traits = {},
+  settings = "",
+  available = "",
+  ...account
+}: MessageInitShape<typeof AccountSchema>): object {
+  const parse = (text: string): unknown => (text === "" ? null : JSON.parse(text));
+  return { ...account, traits, settings: parse(settings), available: parse(available) };
+}
 
 /**
  * The services that the posts service calls, in memory. They implement the RPC contract and return
@@ -108,7 +121,7 @@ class FakePeers {
   readonly unanswerable = new Set<string>();
   /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
-  readonly accountCalls: BatchGetAccountsRequest[] = [];
+  readonly accountCalls: BatchGetPostingAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
@@ -167,14 +180,15 @@ class FakePeers {
           .filter((account) => account.workspaceId === workspaceId)
           .toReversed(),
       }),
-      batchGetAccounts: (request) => {
+      batchGetPostingAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
-        const found = request.refs.flatMap(({ workspaceId, accountId }) => {
-          const account = this.accounts.get(accountId);
-          return account?.workspaceId === workspaceId ? [account] : [];
-        });
-        return { accounts: found };
+        const found = request.workspaces.flatMap(({ workspaceId, accountIds }) =>
+          accountIds
+            .flatMap((id) => this.accounts.get(id) ?? [])
+            .filter((each) => each.workspaceId === workspaceId && each.status !== "disconnected"),
+        );
+        return { accounts: JSON.stringify(found.map(describeAccount)) };
       },
     });
     router.service(PlatformService, {
@@ -278,6 +292,7 @@ export async function startPosts(
     tasks: peer.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
+    retentionDays: 400,
     cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
   };
@@ -307,6 +322,13 @@ export async function startPosts(
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),
     limits: service.client(PostLimitService),
+    retention: service.client(RetentionService),
+    /** Removes all ended posts that are older than 400 days, like one run of the job. */
+    removeOld: async () => {
+      const removal = { sql, media: deps.media, logger, retentionDays: deps.retentionDays };
+      let after: string | undefined = NIL_ID;
+      while (after !== undefined) after = await removePage(removal, after);
+    },
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */

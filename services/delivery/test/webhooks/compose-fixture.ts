@@ -17,7 +17,7 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
-import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
@@ -99,10 +99,10 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
   const owners = new Owners();
   const logger = createLogger({ service: "delivery", level: "silent" });
   const backlogs = createBacklogs(limits);
-  const webhookHandlers = createWebhookHandlers(backlogs);
   const deps: ComposeDeps = {
     sql,
     logger,
+    backlogs,
     posts: owners.peer.client(PostService),
     accounts: owners.peer.client(AccountService),
     media: owners.peer.client(MediaService),
@@ -120,11 +120,10 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
     migrationSql,
     owners,
     deps,
-    backlogs,
     /** Passes events to the consumers of webhooks, as the bus does. */
     publish: (topic: string, records: readonly ReturnType<typeof record>[]) =>
       sql.begin((tx) =>
-        createBatchHandler({ topic, handlers: webhookHandlers[topic] ?? [], logger })(tx, records),
+        createBatchHandler({ topic, handlers: WEBHOOK_HANDLERS[topic] ?? [], logger })(tx, records),
       ),
     subscribe: (change: Partial<Subscription> = {}) => subscribe(sql, change),
     /** Writes the payloads of one page of webhook events. */
@@ -137,10 +136,7 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
         join webhook_events as event on event.id = queue.event_id
         where event.workspace_id = ${workspaceId}
         order by event.id, queue.subscription_id`,
-    /**
-     * Lists the webhook deliveries of a workspace, whether or not they are queued, oldest event
-     * first.
-     */
+    /** Lists the webhook deliveries of a workspace, oldest event first. */
     deliveries: async (workspaceId: string) =>
       await sql<{ subscriptionId: string; eventId: string; eventType: string }[]>`
         select subscription_id, event_id, event_type

@@ -21,10 +21,12 @@ import type { Composition } from "#src/webhooks/db/compositions.ts";
 import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 
 export interface ComposeDeps {
   readonly sql: Sql;
   readonly logger: Logger;
+  readonly backlogs: Backlogs;
   readonly posts: PostsClient;
   readonly accounts: AccountsClient;
   readonly media: MediaClient;
