@@ -10,6 +10,7 @@ import { measure, type Load, type Measured } from "./measure.ts";
 import {
   createAuthor,
   createLoad,
+  pageLoad,
   publishOne,
   readLoad,
   validateLoad,
@@ -30,6 +31,7 @@ type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
 interface Side {
   readonly read: LoadOf;
   readonly validate: LoadOf;
+  readonly page: LoadOf;
   readonly create: LoadOf;
   readonly createByMany: LoadOf;
 }
@@ -50,6 +52,7 @@ async function prepare(system: BenchSystem): Promise<Side> {
   return {
     read: () => readLoad(local, postId),
     validate: () => validateLoad(local),
+    page: () => pageLoad(local),
     create: (round) => {
       const author = { apiKey: local.apiKey, accountId: accountIds[round] ?? "" };
       return createLoad(local, "`POST /posts` in one workspace, publishing paused", [author]);
@@ -114,6 +117,8 @@ const rows = [
   await compare(ofBefore.validate, ofNow.validate),
   await compare(ofBefore.create, ofNow.create),
   await compare(ofBefore.createByMany, ofNow.createByMany),
+  // Last, because the page consists of the posts that were created before.
+  await compare(ofBefore.page, ofNow.page),
 ];
 process.stdout.write(
   `\n| what | before, requests/s | now, requests/s | ratio | CPU µs per request, before → now | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,

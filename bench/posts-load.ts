@@ -60,6 +60,11 @@ export function validateLoad(local: LocalStack): PostsLoad {
   };
 }
 
+/** Reads of a page of 20 posts of the workspace. */
+export function pageLoad(local: LocalStack): PostsLoad {
+  return { ...readLoad(local, ""), name: "`GET /posts`", url: `${local.baseUrl}/api/v1/posts` };
+}
+
 /** A client that creates posts on an account of its workspace. */
 export interface Author {
   readonly apiKey: string;
