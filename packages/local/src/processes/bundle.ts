@@ -17,9 +17,16 @@ const ENTRY = "src/main.ts";
  */
 export async function bundle(folder: string): Promise<string> {
   const output = join(folder, "dist");
-  if (!isCurrent(output)) await write(folder, output);
+  if (!isCurrent(output)) {
+    // The replicas of a service, which start at the same time, share one bundle.
+    const writing = unfinished.get(folder) ?? write(folder, output);
+    unfinished.set(folder, writing);
+    await writing.finally(() => unfinished.delete(folder));
+  }
   return join(output, "main.js");
 }
+
+const unfinished = new Map<string, Promise<void>>();
 
 function isCurrent(output: string): boolean {
   try {
