@@ -6,6 +6,10 @@ import {
   findNextDeletion,
   isDeletionDue,
 } from "#src/publishing/db/deletion-claims.ts";
+import {
+  LEASES_PER_DELETION,
+  type CheckDeps,
+} from "#src/publishing/jobs/claim-deletions/check-deletion.ts";
 import { createDeletionRecorder } from "#src/publishing/jobs/claim-deletions/deletion-recorder.ts";
 import {
   workDeletions,
@@ -13,10 +17,8 @@ import {
 } from "#src/publishing/jobs/claim-deletions/work-deletions.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 
-export interface ClaimDeletionsOptions extends Omit<
-  PublishingDeps,
-  "posts" | "media" | "spool" | "clocks"
-> {
+export interface ClaimDeletionsOptions
+  extends Omit<PublishingDeps, "posts" | "spool" | "clocks">, CheckDeps {
   readonly owner: string;
 }
 
@@ -29,8 +31,6 @@ const IDLE_MS = 30_000;
 const MAX_IN_WORK = 50;
 /** Over all processes, so that a silent platform does not delay deletions on others. */
 const MAX_PER_PLATFORM = 16;
-/** This lease is not renewed: two calls with a token renewal between them fit into it. */
-const LEASES_PER_DELETION = 3;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
   const deletions = new Deletions(options);

@@ -80,6 +80,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     },
     claimAgeMs: loop.lookAgeMs,
     [Symbol.asyncDispose]: async () => {
+      passes.isStopping = true;
       await loop[Symbol.asyncDispose]();
       await passes.stop();
     },
@@ -90,6 +91,8 @@ class Passes {
   onFree: () => void = () => undefined;
   /** Whether the next pass looks at all leased subscriptions, also those without due deliveries. */
   mustLook = true;
+  /** Whether a pass that runs may still end, but not claim. */
+  isStopping = false;
   readonly #deps: DispatcherDeps;
   readonly #leases: SubscriptionLeases;
   readonly #recorder: AttemptRecorder;
@@ -149,7 +152,7 @@ class Passes {
 
   /** Returns whether there may be more due deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
-    if (plan.leases.length === 0) return false;
+    if (plan.leases.length === 0 || this.isStopping) return false;
     const { sql, settings } = this.#deps;
     const { attemptMs, sendingMs } = settings;
     const claimedAt = performance.now();
