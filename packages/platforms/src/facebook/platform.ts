@@ -9,10 +9,7 @@ import { environment } from "./environment.ts";
 import { facebook as facts } from "./facts.ts";
 import { createFacebookMetricsConnector } from "./metrics/connector.ts";
 import { createFacebookPrivateRepliesConnector } from "./private-replies/connector.ts";
-import {
-  createFacebookPublishingConnector,
-  type FacebookSettings,
-} from "./publishing/connector.ts";
+import { createFacebookPublishingConnector } from "./publishing/connector.ts";
 
 function usageOf(answer: Parameters<typeof header>[0]): string {
   const usage = header(answer, "x-business-use-case-usage") ?? header(answer, "x-app-usage");
@@ -47,10 +44,6 @@ export const facebook = {
   privateReplies: createFacebookPrivateRepliesConnector,
   metrics: createFacebookMetricsConnector,
   diagnosis: createFacebookAccountChecks,
-  // The post is always created unpublished first, also when `FACEBOOK_TWO_PHASE` is off and posts
-  // are published with one call, because no other post on Facebook is invisible to readers.
-  livePublishing: (settings: FacebookSettings) =>
-    createFacebookPublishingConnector({ ...settings, isTwoPhase: true }),
   available: undefined,
   links: {
     // Only these forms of links to Facebook posts contain the id that Facebook's API uses.

@@ -44,7 +44,6 @@ export const instagram = {
   privateReplies: createInstagramPrivateRepliesConnector,
   metrics: createInstagramMetricsConnector,
   diagnosis: createInstagramAccountChecks,
-  livePublishing: createInstagramPublishingConnector,
   available: undefined,
   links: undefined,
 } satisfies Platform;

@@ -53,7 +53,6 @@ export const tiktok = {
   privateReplies: undefined,
   metrics: createTiktokMetricsConnector,
   diagnosis: createTiktokAccountChecks,
-  livePublishing: createTiktokPublishingConnector,
   available: ({ baseUrl }: { readonly baseUrl: string }) => createTiktokAvailableReader(baseUrl),
   links: { hosts: ["tiktok.com"], pattern: /^\/@[^/]+\/(?:video|photo)\/(\d+)/ },
 } satisfies Platform;

@@ -49,6 +49,12 @@ async function findMatchingPost(
   return "kind" in posts ? posts : await judgeMatchingPosts(posts, publication, call);
 }
 
+const SEEN_BY_READERS: Verdict = {
+  kind: "refused",
+  code: "internal_error",
+  message: "the post is visible, although it was not published",
+};
+
 export interface FacebookSettings extends GraphApi {
   readonly videoBaseUrl?: string;
   /**
@@ -98,6 +104,29 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
   }
 }
 
+/** The post of a live check, which no reader sees: its preparation is all of it. */
+function isUnpublished({ privacy }: Publication): boolean {
+  return privacy === "unpublished";
+}
+
+async function endUnpublished({ postId }: Handles): Promise<Outcome> {
+  return postId === undefined
+    ? { kind: "retryable", code: "internal_error", message: "the post was not prepared" }
+    : { kind: "published", externalId: postId, permalink: null };
+}
+
+async function findUnpublished(
+  context: FacebookContext,
+  handles: Handles,
+  call: UnknownCall,
+): Promise<Verdict> {
+  const verdict = await reconcilePrepared(context, "post", handles, call);
+  if (verdict.kind === "present") return SEEN_BY_READERS;
+  return verdict.kind === "absent" && verdict.isOwnFlag === true
+    ? { kind: "present", externalId: handles.postId ?? null, permalink: null }
+    : verdict;
+}
+
 /**
  * Reels, and with `isTwoPhase` all other posts, are created unpublished, and one call with the
  * stored id makes them visible. That call may be repeated, so an unknown outcome is resolved by
@@ -109,17 +138,27 @@ export function createFacebookPublishingConnector(api: FacebookSettings): Publis
   return {
     platform: "facebook",
     maxResends: api.isTwoPhase === false ? 1 : Number.MAX_SAFE_INTEGER,
-    steps: (publication) => toSteps(api, publication),
-    publish: (publication, handles, guard) => publish(api, publication, handles, guard),
+    steps: (publication) =>
+      toSteps(isUnpublished(publication) ? { ...api, isTwoPhase: true } : api, publication),
+    publish: (publication, handles, guard) =>
+      isUnpublished(publication)
+        ? endUnpublished(handles)
+        : publish(api, publication, handles, guard),
     reconcile: (publication, handles, call, signal) => {
-      const kind = kindOf(publication);
       const context = { graph: open(publication, signal), publication };
+      if (isUnpublished(publication)) return findUnpublished(context, handles, call);
+      const kind = kindOf(publication);
       return isDirect(kind)
         ? reconcileDirect(context, handles, call)
         : reconcilePrepared(context, kind, handles, call);
     },
-    findMatchingPost: (publication, handles, call, signal) =>
-      findMatchingPost({ graph: open(publication, signal), publication }, handles, call),
+    // No list shows an unpublished post, so it is found by its id only.
+    findMatchingPost: (publication, handles, call, signal) => {
+      const context = { graph: open(publication, signal), publication };
+      return isUnpublished(publication)
+        ? findUnpublished(context, handles, call)
+        : findMatchingPost(context, handles, call);
+    },
     canDelete: true,
     ...forAccounts(open, { delete: deletePost }),
   };

@@ -1,4 +1,4 @@
-import { newId } from "@postrider/shared/ids";
+import { firstIdAt, newId } from "@postrider/shared/ids";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -6,10 +6,11 @@ import { createServiceDatabase, identities, runTool, SEALING_KEYS, startService 
 
 const opened: AsyncDisposable[] = [];
 let settings: Settings;
+let postsDatabase: Awaited<ReturnType<typeof createServiceDatabase>>;
 
 beforeAll(async () => {
   const accountsDatabase = await createServiceDatabase("accounts");
-  const postsDatabase = await createServiceDatabase("posts");
+  postsDatabase = await createServiceDatabase("posts");
   const [accounts, posts] = await Promise.all([
     startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
     startService("posts", postsDatabase, {}),
@@ -56,4 +57,19 @@ test("the `post-limits` commands refuse an unknown workspace and a missing, nega
     expect(await runTool(["post-limits", "set", newId(), ...words], settings)).toMatchObject({
       exitCode: 2,
     });
+});
+
+test("`retention show` says after how many days ended posts are removed and how many the next run removes", async () => {
+  const nothing = { days: 400, removable: 0, oldestAt: null };
+  expect(await json("retention", "show")).toEqual(nothing);
+
+  const at = "2020-01-02T03:04:05.000Z";
+  await postsDatabase.migrationSql`
+    insert into posts (
+      id, workspace_id, status, content, options, media_ids, media, created_via, created_at, updated_at
+    )
+    values (${firstIdAt(new Date(at))}, ${newId()}, 'published', 'old', '{}', '{}', '[]', 'rest', ${at}, ${at})`;
+
+  expect(await json("retention", "show")).toEqual({ ...nothing, removable: 1, oldestAt: at });
+  expect((await runTool(["retention", "show"], settings)).printed).toContain("400 days");
 });

@@ -1,7 +1,7 @@
 export interface LeastVisible {
   /**
-   * Who sees the post: `owner` = only the account's owner · `unpublished` = the platform stores the
-   * post, and the publishing call is left out · `readers` = everybody who reads the account.
+   * Who sees the post: `owner` = only the account's owner · `unpublished` = no reader, because
+   * the platform only stores it · `readers` = everybody who reads the account.
    */
   readonly visibility: "owner" | "unpublished" | "readers";
   readonly privacy?: string;
