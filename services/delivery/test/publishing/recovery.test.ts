@@ -1,5 +1,5 @@
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import { judgeMatchingPosts } from "@postrider/platforms/publishing/matching-posts";
+import { judgeMatchingPosts } from "@postrider/platforms/publishing/search";
 import { pngMedia } from "@postrider/platforms/test/test-media";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
