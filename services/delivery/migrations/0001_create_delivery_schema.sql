@@ -54,6 +54,9 @@ create table publish_tasks (
   published_at timestamptz,
   error_code text,
   error_message text,
+  -- What the steps before the publishing call returned, stored before the next step begins or, if the worker made it
+  -- itself, by the mark of the call. Null when the task has ended.
+  handles jsonb,
   -- Headers of the event that requested the task, with the id of the API request and its trace.
   cause jsonb,
   version bigint not null default 1,
@@ -73,19 +76,14 @@ create unique index publish_tasks_one_content on publish_tasks (account_id, cont
 create unique index publish_tasks_one_external_content on publish_tasks (platform, external_account_id, content_hash)
   where status in ('calling', 'unknown', 'reconciling');
 
--- The indexes for claims and searches leave out finished tasks.
+-- Each change of a status writes an entry into every index whose condition the task meets. The indexes for claims and
+-- searches leave out finished tasks, and there is none for searches that are rare and may read all unfinished tasks.
 -- Finds the first task of an account in each status, however many tasks the account has.
 create index publish_tasks_by_account on publish_tasks (account_id, status, wake_at)
   where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
 -- Finds the tasks in work without reading the tasks that wait.
 create index publish_tasks_in_work on publish_tasks (wake_at)
   where status in ('working', 'calling', 'reconciling');
--- Finds the due tasks of all accounts, which a restore may have made uncertain.
-create index publish_tasks_wake on publish_tasks (wake_at)
-  where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
--- Finds the tasks that have begun, to count them.
-create index publish_tasks_live on publish_tasks (account_id)
-  where status in ('working', 'calling', 'unknown', 'reconciling');
 -- Finds the unfinished targets on one account of the platform, of whichever workspace.
 create index publish_tasks_live_external on publish_tasks (platform, external_account_id)
   where external_account_id is not null and status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
@@ -94,16 +92,8 @@ create index publish_tasks_live_external on publish_tasks (platform, external_ac
 create index publish_tasks_by_external on publish_tasks (external_id) where external_id is not null;
 -- Tasks whose outcome a restore made uncertain, so that they are found when an operator declares the restore lossless.
 create index publish_tasks_restored on publish_tasks (doubted_at) where is_restored;
-
--- What the steps before the publishing call returned, stored before the next step begins and deleted when the task
--- ends.
-create table task_handles (
-  target_id uuid not null,
-  generation int not null,
-  workspace_id uuid not null,
-  handles jsonb not null,
-  primary key (target_id, generation)
-);
+-- Finds the sealed handles, whose keys a service that starts needs.
+create index publish_tasks_with_handles on publish_tasks (target_id) where handles is not null;
 
 -- The intent to make a publishing call is recorded before the call, its outcome afterwards.
 create table publish_attempts (

@@ -4,7 +4,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { markCalls } from "#src/calls/marks.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
@@ -156,7 +155,6 @@ async function claimTwoOfOneAccount(sql: Sql) {
   await sql`update publish_tasks set wake_at = now() - interval '1 hour' where target_id = ${targets[1].targetId}`;
   const [second] = await claim(sql);
   if (first === undefined || second === undefined) throw new Error("not claimed");
-  await openAttempts(sql, [first, second]);
   return { first, second };
 }
 
@@ -228,7 +226,6 @@ async function claimTwice(sql: Sql) {
 test("a worker whose publish task was claimed by another worker cannot begin the publishing call of the task", async () => {
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
-  await openAttempts(database.sql, [current]);
 
   expect(await markCalls(database.sql, TASK_TABLE, [toMark(stale, "text")])).toEqual([]);
   expect(await markCalls(database.sql, TASK_TABLE, [toMark(current, "text")])).toHaveLength(1);
@@ -249,7 +246,6 @@ test("a process that claims a publish task again whose lease it had lost interru
 test("when two workers of one process hold the same publish task because its lease was lost, only the later one may begin the publishing call", async () => {
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
-  await openAttempts(database.sql, [current]);
 
   const marker = new CallMarker(database.sql, TASK_TABLE, nameClaim);
   const marks = [stale, current].map((task) => marker.mark(toMark(task, "text")));
@@ -269,7 +265,6 @@ test("a publishing call whose account has another open call does not block other
   await request(database.sql, blocker);
   const [task] = await claim(database.sql);
   if (task === undefined) throw new Error("not claimed");
-  await openAttempts(database.sql, [task]);
   const hash = hashContent({ text: "same", title: undefined, mediaIds: [] });
   await markCalls(database.sql, TASK_TABLE, [toMark(task, hash)]);
   await database.sql`
@@ -305,7 +300,6 @@ test("a publish task is neither claimed nor sent while another publish request o
     update publish_tasks
     set status = 'working', fence = 1
     where generation = 2`;
-  await openAttempts(database.sql, [held]);
   const mark = { ...held, callKey: "other", externalAccountId: "other", callMs: 60_000 };
   expect(await markCalls(database.sql, TASK_TABLE, [mark])).toEqual([]);
 });

@@ -118,7 +118,7 @@ test("handles that the platform returns in a step before the publishing call are
     { rkey: "rkey-1" },
     { rkey: "rkey-1" },
   ]);
-  expect(await database.sql`select 1 from task_handles`).toHaveLength(0);
+  expect(await database.sql`select 1 from publish_tasks where handles is not null`).toHaveLength(0);
 });
 
 test("a refused access token is refreshed once within the same attempt", async () => {

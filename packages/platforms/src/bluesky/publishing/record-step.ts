@@ -154,6 +154,7 @@ function readPrepared(handles: Handles): PreparedRecord | undefined {
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
     name: "record",
+    isOwn: true,
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;

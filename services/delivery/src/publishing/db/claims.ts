@@ -27,9 +27,15 @@ export interface Claimed {
 /** How often in a row the process of task `t` crashed; a lease that ended in work is a crash. */
 function crashes(sql: ISql) {
   return sql`
-    t.crash_count + case
-      when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
-      else 0
+    t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end`;
+}
+
+/** Another generation may have begun attempts since the task was inserted. */
+function latestAttempt(sql: ISql) {
+  return sql`
+    case
+      when t.is_attempt_open then t.attempt_number
+      else greatest(t.attempt_number, (select max(a.number) from publish_attempts a where a.target_id = t.target_id))
     end`;
 }
 
@@ -92,12 +98,7 @@ function claimedColumns(sql: ISql) {
     t.publish_before <= now() as is_too_late,
     ${limitOfPlatform(sql)} as platform_limit,
     extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
-    (
-      select h.handles
-      from task_handles h
-      where h.target_id = t.target_id
-      and h.generation = t.generation
-    ) as handles`;
+    t.handles`;
 }
 
 /** The transaction has locked the task queues of the accounts. */
@@ -137,6 +138,7 @@ async function claimFirstTasks(
     set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
       crash_count = ${crashes(tx)},
+      attempt_number = ${latestAttempt(tx)},
       fence = t.fence + 1,
       lease_owner = ${owner},
       updated_at = now()

@@ -9,7 +9,7 @@ import {
   type BreakerPolicy,
   type PlatformBreaker,
 } from "#src/calls/breaker.ts";
-import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
+import type { AccountEffect, Decision } from "#src/calls/call.ts";
 import type { Locked } from "#src/calls/decide-in-order.ts";
 import { writeCalls } from "#src/calls/table.ts";
 import { targetUpdated } from "#src/events.ts";
@@ -19,9 +19,9 @@ import {
   lockAccountBreakers,
   resetFailures,
 } from "#src/publishing/db/account-breakers.ts";
-import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
+import { insertAttempts, listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
-import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
+import { addHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import {
   findBreakers,
   lockPlatformBreakers,
@@ -70,12 +70,11 @@ export async function writeDecisions(
     nameTask,
   );
   const attempts = lastOfEach(
-    decisions.flatMap(({ attempt }) => attempt ?? []),
-    ({ targetId, number }) => `${targetId}/${number}`,
+    decisions.flatMap(({ call: task, attempt }) => (attempt ? [{ task, attempt }] : [])),
+    ({ attempt: { targetId, number } }) => `${targetId}/${number}`,
   );
-  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the
-  // platform), because a late answer can continue the task.
-  const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
+  const begun = attempts.filter(({ attempt }) => attempt.isNew);
+  const stored = attempts.flatMap(({ attempt }) => (attempt.isNew ? [] : [attempt]));
   const updates = decisions.flatMap(toTargetUpdates);
   // The events are built before the SQL statements begin. If building an event failed after they
   // had begun, no code would wait for the statements, and a statement that fails would then end the
@@ -84,9 +83,9 @@ export async function writeDecisions(
     causedBy(targetUpdated(update), causes.get(update.task.targetId)),
   );
   await Promise.all([
-    attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
+    begun.length > 0 ? insertAttempts(tx, begun) : undefined,
+    stored.length > 0 ? updateAttempts(tx, stored) : undefined,
     tasks.length > 0 ? writeCalls(tx, TASK_TABLE, tasks) : undefined,
-    ended.length > 0 ? deleteHandles(tx, ended) : undefined,
     appendEvents(tx, events),
   ]);
   return updates;
