@@ -164,7 +164,8 @@ create index account_queues_look on account_queues (platform, look_at)
 -- These triggers only ever lower the times of an account. Only a claim raises them, after it has locked the row: a
 -- change that the claim does not see waits for its lock here and lowers the raised time again. Rows are locked in the
 -- order of accounts, and after the tasks, so that two transactions cannot deadlock. They are written even if no time
--- changes, because the write waits for the claim.
+-- changes, because the write waits for the claim. Nothing is written for an account without another unfinished task: a
+-- task that the trigger does not see lowers the time itself when it is inserted or changed.
 --
 -- The triggers write no time that has passed into a task queue, even if a task has waited for longer. Searches for due
 -- queues therefore do not read the index from its beginning: a transaction adds no time before its own start. A time of
@@ -199,18 +200,41 @@ set search_path from current
 as $$
 begin
   insert into account_queues as q (account_id, workspace_id, platform, publish_at, look_at)
-  select account_id, any_value(workspace_id), any_value(platform),
-    min(wake_at) filter (where is_end or status in ('queued', 'working')),
-    min(wake_at) filter (where is_end or status in ('unknown', 'reconciling'))
+  select account_id, any_value(workspace_id), any_value(platform), min(publish_at), min(look_at)
   from (
-    select n.account_id, n.workspace_id, n.platform, n.status,
-      n.status <> o.status or n.status in ('working', 'reconciling') as is_end,
-      case when n.status <> o.status then now() else greatest(now(), n.wake_at) end as wake_at
-    from changed n
-    join previous o on o.target_id = n.target_id and o.generation = n.generation
-    where (n.status <> o.status and n.status not in ('working', 'calling', 'reconciling'))
-    or (n.wake_at < o.wake_at and n.status in ('queued', 'working', 'unknown', 'reconciling'))
+    select w.account_id, w.workspace_id, w.platform,
+      case
+        when w.is_end and exists (
+          select 1
+          from publish_tasks t
+          where t.account_id = w.account_id
+          and t.status in ('queued', 'working')
+          and (t.target_id, t.generation) <> (w.target_id, w.generation)
+        ) then w.end_at
+        when w.status in ('queued', 'working') then w.wake_at
+      end as publish_at,
+      case
+        when w.is_end and exists (
+          select 1
+          from publish_tasks t
+          where t.account_id = w.account_id
+          and t.status in ('unknown', 'reconciling')
+          and (t.target_id, t.generation) <> (w.target_id, w.generation)
+        ) then w.end_at
+        when w.status in ('unknown', 'reconciling') then w.wake_at
+      end as look_at
+    from (
+      select n.target_id, n.generation, n.account_id, n.workspace_id, n.platform, n.status,
+        n.status <> o.status or n.status in ('working', 'reconciling') as is_end,
+        greatest(now(), n.wake_at) as wake_at,
+        case when n.status <> o.status then now() else greatest(now(), n.wake_at) end as end_at
+      from changed n
+      join previous o on o.target_id = n.target_id and o.generation = n.generation
+      where (n.status <> o.status and n.status not in ('working', 'calling', 'reconciling'))
+      or (n.wake_at < o.wake_at and n.status in ('queued', 'working', 'unknown', 'reconciling'))
+    ) as w
   ) as woken
+  where coalesce(publish_at, look_at) is not null
   group by account_id
   order by account_id
   on conflict (account_id) do update

@@ -1,8 +1,8 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import {
+  dueQueues,
   isUnpaused,
-  lockDueAccounts,
   openPlatforms,
   scheduleAccounts,
   type QueueLimits,
@@ -40,20 +40,19 @@ function latestAttempt(sql: ISql) {
 }
 
 /**
- * Those without a task in work. If an account's tasks may not be published, its unknown outcomes
- * are still searched for.
+ * Of `queues`, those without a task in work. If an account's tasks may not be published, its
+ * unknown outcomes are still searched for.
  */
-function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
+function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
   return sql`
     select account_id,
       platform in (${openPlatforms(sql, platforms)})
         and ${isUnpaused(sql)}
         and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
-    from account_queues q
-    where account_id in ${sql(accountIds)}
+    from queues q
     -- The publishing call of a live check is a call of the account, too.
-    and account_id not in (select account_id from live_checks where ended_at is null and call_until > now())
+    where account_id not in (select account_id from live_checks where ended_at is null and call_until > now())
     and not exists (
       select 1
       from publish_tasks t
@@ -90,34 +89,18 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
     limit 1`;
 }
 
-function claimedColumns(sql: ISql) {
+/** The task of each idle account that is claimed, locked as `taken`. */
+function headTasks(sql: ISql, options: ClaimOptions) {
   return sql`
-    ${taskColumns(sql)},
-    t.cause,
-    now() as claimed_at,
-    t.publish_before <= now() as is_too_late,
-    ${limitOfPlatform(sql)} as platform_limit,
-    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
-    t.handles`;
-}
-
-/** The transaction has locked the task queues of the accounts. */
-async function claimFirstTasks(
-  tx: TransactionSql,
-  accountIds: readonly string[],
-  options: ClaimOptions,
-): Promise<readonly ClaimedTask[]> {
-  const { owner, leaseMs, maxSuspects } = options;
-  return await tx<ClaimedTask[]>`
-    with heads as (
+    heads as (
       select h.target_id, h.generation, h.is_suspect,
         row_number() over (partition by h.is_suspect order by h.wake_at) as place
-      from (${idleAccounts(tx, accountIds, options)}) as a
+      from (${idleAccounts(sql, options)}) as a
       cross join lateral (
         select f.target_id, f.generation, f.wake_at, f.is_suspect
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as s(status, publishes)
-        cross join lateral (${firstTask(tx, options)}) as f
+        cross join lateral (${firstTask(sql, options)}) as f
         where a.may_publish or not s.publishes
         order by f.wake_at
         limit 1
@@ -129,23 +112,65 @@ async function claimFirstTasks(
       select t.target_id, t.generation, t.wake_at
       from heads h
       join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
-      where (not h.is_suspect or h.place <= ${maxSuspects})
+      where (not h.is_suspect or h.place <= ${options.maxSuspects})
       and t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
       for update of t skip locked
+    )`;
+}
+
+function claimedColumns(sql: ISql) {
+  return sql`
+    ${taskColumns(sql)},
+    t.cause,
+    now() as claimed_at,
+    t.publish_before <= now() as is_too_late,
+    ${limitOfPlatform(sql)} as platform_limit,
+    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+    t.handles`;
+}
+
+/**
+ * Claims the first ready task of each due account, with one statement. Returns also the accounts
+ * without one, whose queues are locked.
+ */
+export async function claimHeads(
+  tx: TransactionSql,
+  options: ClaimOptions,
+): Promise<{ readonly tasks: readonly ClaimedTask[]; readonly idle: readonly string[] }> {
+  const { owner, leaseMs } = options;
+  const rows = await tx<(ClaimedTask | { targetId: null; queueOf: string })[]>`
+    with ${dueQueues(tx, options)},
+    ${headTasks(tx, options)},
+    claimed as (
+      update publish_tasks t
+      set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+        wake_at = now() + ${leaseMs} * interval '1 millisecond',
+        crash_count = ${crashes(tx)},
+        attempt_number = ${latestAttempt(tx)},
+        fence = t.fence + 1,
+        lease_owner = ${owner},
+        updated_at = now()
+      from taken k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      returning ${claimedColumns(tx)}
+    ),
+    -- The other tasks of the account wait until its lease ends, unless the task leaves the work before.
+    busy as (
+      update account_queues q
+      set publish_at = c.wake_at,
+        look_at = case when q.look_at is not null then c.wake_at end
+      from claimed c
+      where q.account_id = c.account_id
     )
-    update publish_tasks t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = ${crashes(tx)},
-      attempt_number = ${latestAttempt(tx)},
-      fence = t.fence + 1,
-      lease_owner = ${owner},
-      updated_at = now()
-    from taken k
-    where t.target_id = k.target_id
-    and t.generation = k.generation
-    returning ${claimedColumns(tx)}`;
+    select q.account_id as queue_of, c.*
+    from queues q
+    left join claimed c on c.account_id = q.account_id`;
+  return {
+    tasks: rows.filter((row) => row.targetId !== null),
+    idle: rows.flatMap((row) => (row.targetId === null ? [row.queueOf] : [])),
+  };
 }
 
 /**
@@ -154,13 +179,8 @@ async function claimFirstTasks(
  * `publish_tasks` make it impossible to publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
-  const accountIds = await lockDueAccounts(tx, options);
-  if (accountIds.length === 0) return { tasks: [], hasMore: false };
-  const [tasks] = await Promise.all([
-    claimFirstTasks(tx, accountIds, options),
-    scheduleAccounts(tx, accountIds),
-  ]);
-  // If an account had no claimable task, another account can take its place in the next claim.
-  const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
-  return { tasks, hasMore };
+  const { tasks, idle } = await claimHeads(tx, options);
+  if (idle.length > 0) await scheduleAccounts(tx, idle);
+  // Another account can take the place of one without a task in the next claim.
+  return { tasks, hasMore: idle.length > 0 || tasks.length === options.limit };
 }
