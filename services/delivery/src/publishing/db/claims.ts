@@ -51,9 +51,7 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
         and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
     from queues q
-    -- The publishing call of a live check is a call of the account, too.
-    where account_id not in (select account_id from live_checks where ended_at is null and call_until > now())
-    and not exists (
+    where not exists (
       select 1
       from publish_tasks t
       where t.account_id = q.account_id

@@ -97,6 +97,16 @@ export async function addHandles(
     and t.generation = k.generation`;
 }
 
+export async function deleteHandles(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update publish_tasks
+    set handles = null
+    where target_id in ${tx(targetIds)}`;
+}
+
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

@@ -151,9 +151,13 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable 
     is_attempt_open = k.is_attempt_open,
     permalink = k.permalink,
     published_at = k.published_at,
-    -- A failed task whose publishing call has an unknown outcome keeps its handles, because a late answer can continue it.
+    -- A failed task whose publishing call has an unknown outcome keeps its handles, because a late answer can continue it,
+    -- and so does a published live check: its post is searched for before it is deleted.
     handles = case
-      when k.status in ('published', 'failed', 'dropped') and k.open_unknowns = 0 then null
+      when k.status in ('published', 'failed', 'dropped')
+        and k.open_unknowns = 0
+        and not (k.status = 'published' and t.target_id = t.post_id)
+        then null
       else t.handles
     end`,
   types: (sql) => sql`

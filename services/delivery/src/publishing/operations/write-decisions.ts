@@ -20,6 +20,7 @@ import {
   resetFailures,
 } from "#src/publishing/db/account-breakers.ts";
 import { insertAttempts, listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
+import { insertDeletions } from "#src/publishing/db/deletions.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import {
@@ -31,6 +32,7 @@ import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { lockTasks } from "#src/publishing/db/tasks.ts";
 import { toSignals } from "#src/publishing/domain/call-signals.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import {
   nameTask,
@@ -75,6 +77,7 @@ export async function writeDecisions(
   );
   const begun = attempts.filter(({ attempt }) => attempt.isNew);
   const stored = attempts.flatMap(({ attempt }) => (attempt.isNew ? [] : [attempt]));
+  const checks = tasks.filter(isPublishedCheck);
   const updates = decisions.flatMap(toTargetUpdates);
   // The events are built before the SQL statements begin. If building an event failed after they
   // had begun, no code would wait for the statements, and a statement that fails would then end the
@@ -86,9 +89,24 @@ export async function writeDecisions(
     begun.length > 0 ? insertAttempts(tx, begun) : undefined,
     stored.length > 0 ? updateAttempts(tx, stored) : undefined,
     tasks.length > 0 ? writeCalls(tx, TASK_TABLE, tasks) : undefined,
+    checks.length > 0 ? requestDeletions(tx, checks) : undefined,
     appendEvents(tx, events),
   ]);
   return updates;
+}
+
+function isPublishedCheck(task: Task): boolean {
+  return task.status === "published" && isLiveCheck(task);
+}
+
+/** With the record of the publication, so that no crash and no restore leaves the post. */
+async function requestDeletions(tx: TransactionSql, checks: readonly Task[]): Promise<void> {
+  const requests = checks.map((task) => ({
+    ...task,
+    deletion: 1,
+    externalId: task.externalId ?? "",
+  }));
+  await insertDeletions(tx, requests);
 }
 
 export async function writeHandles(
@@ -101,7 +119,7 @@ export async function writeHandles(
   );
   if (returned.length > 0) await addHandles(tx, returned);
   const questions = decisions.flatMap(({ call: task, askLater }) =>
-    askLater === undefined ? [] : [{ task, handles: askLater }],
+    askLater === undefined || isLiveCheck(task) ? [] : [{ task, handles: askLater }],
   );
   if (questions.length > 0) await insertQuestions(tx, questions);
 }
