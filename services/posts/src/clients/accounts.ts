@@ -42,7 +42,6 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
     windowMs: BATCH_WAIT_MS,
     patienceMs: PATIENCE_MS,
-
     maxItems: MAX_LOOKUPS,
     flush: (lookups) => runInContext(contextOf(lookups), () => getAccounts(client, lookups)),
   });
