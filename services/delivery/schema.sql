@@ -39,7 +39,8 @@ CREATE INDEX audit_log_action ON delivery.audit_log USING btree (action, at, id)
 CREATE INDEX audit_log_actor ON delivery.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
-CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_keeps BEFORE DELETE ON delivery.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
 
 create table delivery.audit_log_deeds (
   id uuid not null,
@@ -557,19 +558,6 @@ create table delivery.task_handles (
   constraint task_handles_pkey PRIMARY KEY (target_id, generation)
 );
 
-create table delivery.webhook_arrivals (
-  event_id uuid not null,
-  workspace_id uuid not null,
-  type text not null,
-  occurred_at timestamp with time zone not null,
-  sequence bigint not null,
-  source jsonb not null,
-  cause jsonb not null,
-  subscription_ids uuid[] not null,
-  constraint webhook_arrivals_pkey PRIMARY KEY (event_id)
-);
-CREATE INDEX webhook_arrivals_by_workspace ON delivery.webhook_arrivals USING btree (workspace_id, event_id);
-
 create table delivery.webhook_attempts (
   delivery_id uuid not null,
   number integer not null,
@@ -592,6 +580,7 @@ create table delivery.webhook_compositions (
   sequence bigint not null,
   source jsonb not null,
   cause jsonb not null,
+  subscription_ids uuid[] not null,
   tries integer not null default 0,
   lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_compositions_pkey PRIMARY KEY (event_id)

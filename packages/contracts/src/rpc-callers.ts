@@ -3,12 +3,12 @@
 /** Who calls each RPC, by `<service>/<method>`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AccountService/BatchGetAccounts": [
-    "posts",
     "delivery",
     "delivery-webhooks",
     "delivery-engagement",
     "operator",
   ],
+  "postrider.accounts.v1.AccountService/BatchGetPostingAccounts": ["posts"],
   "postrider.accounts.v1.AccountService/ConnectAccount": ["operator"],
   "postrider.accounts.v1.AccountService/ConnectSimulatedAccounts": ["operator"],
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],

@@ -39,7 +39,7 @@ import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
-import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
@@ -145,7 +145,7 @@ function createAllRoutes(
     sql,
     deploymentId: config.deploymentId,
     nudgeClaims: () => parts.publishing?.nudge(),
-    handlers: listHandlers(engagement, backlogs),
+    handlers: listHandlers(engagement),
   });
   const webhooks = createWebhookRoutes({
     sql,
@@ -192,8 +192,8 @@ function readCursorKeys({ identity }: Config): CursorKeys {
  * The handlers of all consumers, each once. They process parked events again when an operator
  * redrives these events.
  */
-function listHandlers(engagement: EngagementRpc, backlogs: Backlogs): readonly EventHandler[] {
-  const webhooks = Object.values(createWebhookHandlers(backlogs)).flat();
+function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
+  const webhooks = Object.values(WEBHOOK_HANDLERS).flat();
   return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];
 }
 

@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
 import { readPublishingSettings } from "@postrider/platforms/platforms";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
@@ -222,6 +223,7 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     role,
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     handleKeys: readSealingKeys(
       read.secret(
         "Keys that encrypt two kinds of stored data: webhook signing secrets, and handles (ids and addresses that a platform returns while a post is prepared). Format: `id:key`, separated by commas, newest first; each key is 32 random bytes in base64. The newest key encrypts; all keys decrypt.",

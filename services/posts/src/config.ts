@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
@@ -19,6 +20,7 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     accountsUrl: readPeerUrl(read, "accounts"),
     mediaServiceUrl: readPeerUrl(read, "media"),
     deliveryUrl: readPeerUrl(read, "delivery"),

@@ -11,7 +11,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
 import {
   AccountService,
-  type BatchGetAccountsRequest,
+  type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -32,7 +32,6 @@ import { AuditService } from "@postrider/contracts/operations/v1/audit_service_p
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
   PostCancelledSchema,
@@ -73,6 +72,7 @@ import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { createPostInserts } from "#src/operations/post-inserts.ts";
 import { createRoutes, type RouteDeps } from "#src/rpc/routes.ts";
+import { showAnswers, type ShownPost } from "./shown-posts.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 
@@ -86,6 +86,17 @@ const EVENTS = [
   PostDeletedSchema,
   PostDeletionRequestedSchema,
 ];
+
+/** Describes an account as `BatchGetPostingAccounts` does. */
+function describeAccount({
+  traits = {},
+  settings = "",
+  available = "",
+  ...account
+}: MessageInitShape<typeof AccountSchema>): object {
+  const parse = (text: string): unknown => (text === "" ? null : JSON.parse(text));
+  return { ...account, traits, settings: parse(settings), available: parse(available) };
+}
 
 /**
  * The services that the posts service calls, in memory. They implement the RPC contract and return
@@ -110,7 +121,7 @@ class FakePeers {
   readonly unanswerable = new Set<string>();
   /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
-  readonly accountCalls: BatchGetAccountsRequest[] = [];
+  readonly accountCalls: BatchGetPostingAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
@@ -169,14 +180,15 @@ class FakePeers {
           .filter((account) => account.workspaceId === workspaceId)
           .toReversed(),
       }),
-      batchGetAccounts: (request) => {
+      batchGetPostingAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
-        const found = request.refs.flatMap(({ workspaceId, accountId }) => {
-          const account = this.accounts.get(accountId);
-          return account?.workspaceId === workspaceId ? [account] : [];
-        });
-        return { accounts: found };
+        const found = request.workspaces.flatMap(({ workspaceId, accountIds }) =>
+          accountIds
+            .flatMap((id) => this.accounts.get(id) ?? [])
+            .filter((each) => each.workspaceId === workspaceId && each.status !== "disconnected"),
+        );
+        return { accounts: JSON.stringify(found.map(describeAccount)) };
       },
     });
     router.service(PlatformService, {
@@ -287,7 +299,7 @@ export async function startPosts(
   const startReplica = () =>
     createTestPeer(createRoutes({ ...deps, inserts: createPostInserts(sql) }));
   const service = startReplica();
-  const posts = service.client(PostService);
+  const posts = showAnswers(service.client(PostService));
   const tasks = peer.client(TaskService);
   const consumerOf = (topic: keyof typeof eventHandlers) =>
     createBatchHandler({ topic, handlers: eventHandlers[topic], logger });
@@ -305,7 +317,7 @@ export async function startPosts(
     nudges,
     posts,
     /** Returns a client of another replica, which inserts posts with statements of its own. */
-    addReplica: () => startReplica().client(PostService),
+    addReplica: () => showAnswers(startReplica().client(PostService)),
     targets: service.client(TargetService),
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),
@@ -337,12 +349,12 @@ export async function startPosts(
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay, logger }),
     /** Returns the events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
-    createPost: async (change: PostChange): Promise<Post> => {
+    createPost: async (change: PostChange): Promise<ShownPost> => {
       const { post } = await posts.createPost({ content: "hello", createdVia: "rest", ...change });
       if (post === undefined) throw new Error("an accepted post is missing in its answer");
       return post;
     },
-    getPost: async (workspaceId: string, id: string): Promise<Post> => {
+    getPost: async (workspaceId: string, id: string): Promise<ShownPost> => {
       const { post } = await posts.getPost({ workspaceId, id });
       if (post === undefined) throw new Error("a post is missing in its answer");
       return post;
@@ -385,7 +397,7 @@ interface UpdateChange {
  * Builds the reports of the delivery service about the targets of one post. Each report of a
  * publish request has a higher version than the report before.
  */
-export function deliveryOf(post: Post) {
+export function deliveryOf(post: ShownPost) {
   const versions = new Map<string, number>();
   return (
     ordinal: number,
@@ -424,7 +436,7 @@ export function deliveryOf(post: Post) {
 
 /** Builds a report of the delivery service about the deletion of a target on its platform. */
 export function deletionOf(
-  post: Post,
+  post: ShownPost,
   ordinal: number,
   change: { deletion?: number; version?: bigint; status: string; errorCode?: string },
 ): DeletionUpdated {

@@ -3,7 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createConnectors } from "@postrider/platforms/platforms";
-import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
+import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
@@ -80,8 +80,8 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startEndBlockedReplies(deps),
     ...startCountBacklogs(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
-    startCleaningDeeds(sql, deps.logger),
     startRemovingOldRows(deps),
+    startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);
