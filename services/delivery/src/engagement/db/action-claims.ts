@@ -1,11 +1,11 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { releaseCalls } from "#src/calls/table.ts";
+import { releaseCalls, takeLocked } from "#src/calls/table.ts";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
-import { isDoubtful } from "./restore-doubts.ts";
+import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
 export interface ClaimedAction extends CommentAction {
@@ -105,30 +105,12 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on
- * its comment: one with an open call that a search of the platform could not tell apart from the
- * call of `t`, or an earlier one that hides or shows the comment.
- */
-function isBehind(sql: ISql) {
-  return sql`
-    (exists (
-      select 1
-      from comment_actions e
-      where e.account_id = t.account_id
-      and e.comment_id = t.comment_id
-      and e.call_key = t.call_key
-      and e.id <> t.id
-      and e.status in ('calling', 'unknown', 'reconciling')
-    )
-    or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
-}
-
-/**
  * Selects for each account in `slots` the ready actions that have waited longest, at most as many
  * as the account has free slots. For a paused account, selects only actions whose call has an
  * unknown outcome: they need a search and not a call.
  */
 function firstReady(sql: ISql) {
+  const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
     select h.id
     from slots s
@@ -145,7 +127,7 @@ function firstReady(sql: ISql) {
         and t.status in ('queued', 'working', 'unknown', 'reconciling')
         and t.wake_at <= now()
         and not ${isDoubtful(sql)}
-        and not (of.calls and ${isBehind(sql)})
+        and not (of.calls and ${isBehind})
         order by t.wake_at
         limit s.free
       ) as f
@@ -187,14 +169,7 @@ async function claimOf(
       and t.wake_at <= now()
       for update of t skip locked
     )
-    update comment_actions t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
-      fence = t.fence + 1,
-      lease_owner = ${owner}
-    from taken k
-    where t.id = k.id
+    ${takeLocked(tx, ACTION_TABLE, { owner, leaseMs })}
     returning ${actionColumns(tx)}, now() as claimed_at`;
 }
 

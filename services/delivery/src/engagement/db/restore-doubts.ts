@@ -37,7 +37,7 @@ export function isDoubtful(sql: ISql) {
  * SQL condition: another action on the same comment, whose call a search of the platform could not
  * tell apart from the call of action `t`, has or may have an open call.
  */
-function isBehindOpenCall(sql: ISql) {
+export function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (
       select 1

@@ -12,7 +12,7 @@ import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
 import { type AccountRef, findConnectedAccount } from "#src/clients/accounts.ts";
-import { type Unavailable, type Unusable, withAccess } from "./account-access.ts";
+import { type Unavailable, type Unusable, withAccess } from "#src/operations/with-credential.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
 export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
