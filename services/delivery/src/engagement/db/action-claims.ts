@@ -13,10 +13,7 @@ export interface ClaimedAction extends CommentAction {
 }
 
 export interface ActionLimits {
-  /**
-   * Id of the process that takes the leases, for operators only; workers are told apart by the
-   * fence.
-   */
+  /** For operators only; workers are told apart by the fence. */
   readonly owner: string;
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
@@ -63,10 +60,6 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/**
- * Locks the queues of accounts that may have a ready action. Queues that another process has locked
- * are skipped.
- */
 async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
@@ -104,11 +97,7 @@ async function lockDueQueues(
   return rows.map(({ accountId }) => accountId);
 }
 
-/**
- * Selects for each account in `slots` the ready actions that have waited longest, at most as many
- * as the account has free slots. For a paused account, selects only actions whose call has an
- * unknown outcome: they need a search and not a call.
- */
+/** Those that have waited longest. A paused account needs only searches, not calls. */
 function firstReady(sql: ISql) {
   const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
@@ -174,10 +163,8 @@ async function claimOf(
 }
 
 /**
- * Claims ready actions. The claim only makes it rare that two workers work for one comment; the
- * unique indexes of `comment_actions` make it impossible to send an action twice.
- *
- * @returns The claimed actions, and whether another claim may find more of them right now.
+ * Claims only make it rare that two workers work for one comment; the unique indexes of
+ * `comment_actions` make it impossible to send an action twice.
  */
 export async function claimActions(
   tx: TransactionSql,
@@ -190,10 +177,6 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/**
- * Releases an action, unless another worker has claimed it. It can be claimed again after
- * `delayMs`.
- */
 export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
   await sql.begin(async (tx) => {
     await releaseCalls(tx, ACTION_TABLE, [action], delayMs);

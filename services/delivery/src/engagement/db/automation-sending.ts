@@ -35,10 +35,8 @@ export function hasBlockedReplies(sql: ISql) {
 }
 
 /**
- * Ends waiting private replies and returns them: all of them if the operator does not allow private
- * replies, otherwise those that were stored before private replies were last allowed. A private
- * reply whose call may have reached the platform is not ended. A worker would refuse the calls
- * anyway; this function ends the private replies sooner.
+ * All of them while private replies are not allowed, else those from before they were last allowed.
+ * A worker would refuse the calls anyway; this ends them sooner.
  */
 export async function endBlocked(
   tx: TransactionSql,

@@ -179,9 +179,8 @@ interface StoredResult extends BackfillResult {
 }
 
 /**
- * Stores the results for a page of past comments, numbered after those of the earlier pages.
- * Returns how many were stored, by outcome. A comment that an earlier page contained too, because
- * newer comments have moved the page limits, is left out. Call it while the backfill job is locked.
+ * While the job is locked. A comment that an earlier page contained too, because newer comments
+ * have moved the page limits, is left out. Returns how many were stored, by outcome.
  */
 export async function insertResults(
   tx: TransactionSql,

@@ -19,9 +19,8 @@ export async function listAnswered(
 }
 
 /**
- * Ends waiting private replies of a stopped automation rule and returns them. A private reply whose
- * call may have reached the platform is not ended. The calls are refused since the rule was
- * stopped; this only ends the private replies sooner.
+ * One whose call may have reached the platform is not ended. The calls are refused since the rule
+ * was stopped; this only ends them sooner.
  */
 export async function endStopped(
   tx: TransactionSql,

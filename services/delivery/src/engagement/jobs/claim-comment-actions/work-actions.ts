@@ -138,10 +138,8 @@ async function lookForReply(
 }
 
 /**
- * Works on claimed actions concurrently, each to the end of its current try. It never throws: an
- * action that cannot be released is claimed again when its lease ends.
- *
- * @param onEnd Called once per action, when the work on it ends.
+ * Never throws: an action that cannot be released is claimed again when its lease ends. `onEnd` is
+ * called once per action.
  */
 export async function workActions(
   context: ActionContext,
