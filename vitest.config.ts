@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.ts";
 import { summaryReporter } from "./scripts/summary-reporter.ts";
@@ -27,8 +28,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          // The files of one worker share their imported modules, which takes half the time.
+          // The files of one worker share their imported modules, which takes half the time. Unit
+          // tests do not wait, so more workers than cores would only import the modules more often.
           isolate: false,
+          maxWorkers: availableParallelism(),
           include: [
             "{packages,services}/*/src/**/*.test.ts",
             "{lint,scripts}/**/*.test.ts",
@@ -80,8 +83,6 @@ export default defineConfig({
           // Starts the stack of services that most e2e files share. The other e2e files start a
           // stack of their own, so that no file disturbs another.
           globalSetup: ["./e2e/support/system/shared-stack.ts"],
-          // An e2e file waits more than half of its time.
-          maxWorkers: 4,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },

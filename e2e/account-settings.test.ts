@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { create, whenPost } from "./support/requests/posts.ts";
 import { openTenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
-let system: SharedSystem;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
 
 interface Settings {
   readonly settings: Readonly<Record<string, unknown>>;

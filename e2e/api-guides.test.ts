@@ -1,14 +1,15 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { listen } from "@postrider/shared/testing/listen";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/observers/guides.ts";
 import { publishOn } from "./support/requests/engagement.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the shell examples of docs/api unchanged and in order against the running system. Only ids
@@ -35,28 +36,16 @@ const CREATED: Readonly<Record<string, string>> = {
 type Variables = Record<string, string>;
 type Prepare = (tenant: Tenant) => Promise<Variables>;
 
-let system: Awaited<ReturnType<typeof joinSharedSystem>>;
-let folder: string;
-let outside: Server;
-let outsideUrl: string;
-
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  folder = mkdtempSync(join(tmpdir(), "guides-"));
-  writeFileSync(join(folder, "shop.jpg"), sampleJpeg());
-  outside = createServer((request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
-  });
-  const port = system.examplePorts.guides;
-  await new Promise<void>((resolve) => {
-    outside.listen(port, "127.0.0.1", resolve);
-  });
-  outsideUrl = `http://127.0.0.1:${port}`;
+const system = await useSharedSystem();
+const folder = mkdtempSync(join(tmpdir(), "guides-"));
+writeFileSync(join(folder, "shop.jpg"), sampleJpeg());
+const server = createServer((request, response) => {
+  request.resume();
+  response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
 });
+const outside = await listen(server, system.examplePorts.guides);
 afterAll(async () => {
-  outside.close();
-  await system[Symbol.asyncDispose]();
+  await outside[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -78,8 +67,8 @@ function adapt(
     .replaceAll(EXAMPLE_ACCOUNT, ACCOUNT_ID)
     .replaceAll(OTHER_ACCOUNT, OTHER_ACCOUNT_ID)
     .replaceAll(MEDIA, MEDIA_ID)
-    .replaceAll("https://example.com/shop.jpg", `${outsideUrl}/shop.jpg`)
-    .replaceAll("https://example.com/postrider", `${outsideUrl}/postrider`)
+    .replaceAll("https://example.com/shop.jpg", `${outside.url}/shop.jpg`)
+    .replaceAll("https://example.com/postrider", `${outside.url}/postrider`)
     .replaceAll(/\d{4}-\d{2}-\d{2}(?=T)/g, tomorrow);
 }
 
@@ -97,7 +86,7 @@ function learn(example: string, printed: string, variables: Variables): void {
 /** Prepares what the examples of each guide in docs/api need, in addition to two accounts. */
 const PREPARE: Readonly<Record<string, Prepare>> = {
   "media.md": async ({ api }) => {
-    const body = { url: `${outsideUrl}/unused.jpg` };
+    const body = { url: `${outside.url}/unused.jpg` };
     const { id } = (await api.call<{ id: string }>("POST", "/media/from-url", { body })).body;
     return { UNUSED_MEDIA_ID: id };
   },

@@ -1,21 +1,16 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { UNKNOWN_ID } from "./support/requests/posts.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests one request for each way in which the gateway refuses requests; the gateway's own tests
  * cover every case.
  */
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 /** Sends POST /posts with a raw body, and returns the status and the error code of the answer. */
 async function postRaw(body: string): Promise<string> {

@@ -1,52 +1,37 @@
 import { readFileSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { listen } from "@postrider/shared/testing/listen";
+import { afterAll, expect, test } from "vitest";
 import { installClient } from "../scripts/client-package/list-runtimes.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the packed client in a browser without a bundler. The server of the web page forwards
  * requests to the gateway and adds the API key, which a web page must not contain.
  */
 
-let system: SharedSystem;
-let tenant: Tenant;
-let bluesky: string;
-let browser: Browser;
-let folder: string;
-let server: Server;
-let origin: string;
-
-beforeAll(async () => {
-  folder = installClient();
-  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
-  tenant = await openTenant(system);
-  bluesky = await tenant.connect("bluesky");
-  server = createServer((request, response) => {
-    answer(request).then(
-      async (given) => {
-        const headers = { "content-type": given.headers.get("content-type") ?? "text/plain" };
-        response.writeHead(given.status, headers).end(await given.text());
-      },
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    );
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const folder = installClient();
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+const bluesky = await tenant.connect("bluesky");
+const server = createServer((request, response) => {
+  answer(request).then(
+    async (given) => {
+      const headers = { "content-type": given.headers.get("content-type") ?? "text/plain" };
+      response.writeHead(given.status, headers).end(await given.text());
+    },
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  );
 });
+const { url: origin, ...listening } = await listen(server);
 afterAll(async () => {
   await browser.close();
-  server.close();
-  await system[Symbol.asyncDispose]();
+  await listening[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -2,13 +2,13 @@ import { execFile, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createClient, type Client } from "@postrider/client";
+import { createClient } from "@postrider/client";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { installClient, listRuntimes } from "../scripts/client-package/list-runtimes.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the examples of the client's README unchanged, with the packed and installed client, against
@@ -21,7 +21,6 @@ const PLATFORMS = ["bluesky", "telegram", "x"];
 const run = promisify(execFile);
 
 type Runtime = ReturnType<typeof listRuntimes>[number];
-type System = Awaited<ReturnType<typeof joinSharedSystem>>;
 
 const examples = new Map(
   [...readFileSync(README, "utf8").matchAll(EXAMPLE)].map(([, title = "", code = ""]) => [
@@ -29,24 +28,14 @@ const examples = new Map(
     code,
   ]),
 );
-let system: System;
-let tenant: Tenant;
-let client: Client;
-let accountIds: readonly string[];
-let folder: string;
 
-beforeAll(async () => {
-  folder = installClient();
-  writeFileSync(join(folder, "picture.jpg"), sampleJpeg());
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
-  client = createClient({ baseUrl: system.local().baseUrl, apiKey: tenant.key });
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = installClient();
+writeFileSync(join(folder, "picture.jpg"), sampleJpeg());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
+const client = createClient({ baseUrl: system.local().baseUrl, apiKey: tenant.key });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Writes the example into the folder in which the client is installed. */
 function writeExample(title: string): string {

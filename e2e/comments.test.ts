@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "./support/requests/api.ts";
 import {
   actionsOn,
@@ -10,8 +10,8 @@ import {
   type Media,
 } from "./support/requests/engagement.ts";
 import { detailsOf, refusalOf, UNKNOWN_ID } from "./support/requests/posts.ts";
-import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { disconnect, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests reading comments and acting on them through all services. The tests of the gateway cover
@@ -32,15 +32,9 @@ interface Action {
 
 const START = Date.parse("2026-11-20T10:00:00.000Z");
 
-let system: SharedSystem;
-let tenant: Tenant;
-let other: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  other = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const other = await openTenant(system);
 
 /**
  * Writes a reader's comment on the media. The comment mentions the account, because X refuses

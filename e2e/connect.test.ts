@@ -1,10 +1,10 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
 import type { PostRecord } from "./support/requests/api.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 interface Connected {
   readonly id: string;
@@ -12,21 +12,13 @@ interface Connected {
   readonly username: string;
 }
 
-let system: SharedSystem;
-let browser: Browser;
-let tenant: Tenant;
 const contexts: BrowserContext[] = [];
 /** Secrets of connect links, which no log may contain. */
 const linkSecrets: string[] = [];
 
-beforeAll(async () => {
-  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
-  tenant = await openTenant(system);
-});
-afterAll(async () => {
-  await browser.close();
-  await system[Symbol.asyncDispose]();
-});
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+afterAll(() => browser.close());
 
 /** Opens a page in a new browser context, which shares no cookies with other pages. */
 async function newPage(options: { readonly locale?: string } = {}): Promise<Page> {

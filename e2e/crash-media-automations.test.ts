@@ -1,7 +1,7 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AUTOMATION_SETTINGS, testKilledAutomations } from "./support/faults/killed-automations.ts";
@@ -23,25 +23,19 @@ const CLIENTS = 3;
 const KILLS = 3;
 
 let system: System;
-let fileServer: Server;
-let fileUrl: string;
+let fileServer: Listening;
 
 beforeAll(async () => {
-  fileServer = createServer((_request, response) => response.end(PNG.bytes));
-  await new Promise<void>((resolve) => {
-    fileServer.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = fileServer.address() as AddressInfo;
-  fileUrl = `http://127.0.0.1:${port}/picture.png`;
+  fileServer = await listen(createServer((_request, response) => response.end(PNG.bytes)));
   const env = {
-    OUTBOUND_ALLOW: `127.0.0.1:${port}`,
+    OUTBOUND_ALLOW: fileServer.address,
     MEDIA_ORPHAN_SECONDS: "3",
     ...AUTOMATION_SETTINGS,
   };
   system = await startSystem("postgres", { replicas: 2, env });
 });
 afterAll(async () => {
-  fileServer.close();
+  await fileServer[Symbol.asyncDispose]();
   await system[Symbol.asyncDispose]();
 });
 
@@ -104,7 +98,7 @@ async function ready(file: File): Promise<ReadyMedia> {
 async function importOne(): Promise<ReadyMedia> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
-    body: { url: fileUrl },
+    body: { url: `${fileServer.url}/picture.png` },
     headers,
   });
   expect(answer.status).toBe(201);

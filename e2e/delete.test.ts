@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   create,
   inMs,
@@ -8,28 +8,19 @@ import {
   whenTargets,
   type PostDetail,
 } from "./support/requests/posts.ts";
-import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { disconnect, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests deletions for which a platform is called. The tests of the posts service cover deletions
  * that need no call to a platform.
  */
 
-let system: SharedSystem;
-let tenant: Tenant;
-let x: string;
-let bluesky: string;
-let telegram: string;
-
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  x = await tenant.connect("x");
-  bluesky = await tenant.connect("bluesky", "regretter");
-  telegram = await tenant.connect("telegram");
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const x = await tenant.connect("x");
+const bluesky = await tenant.connect("bluesky", "regretter");
+const telegram = await tenant.connect("telegram");
 
 interface Deletion {
   readonly id: string;

@@ -1,13 +1,14 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { publishOn } from "./support/requests/engagement.ts";
 import { upload } from "./support/requests/media.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Uses the documentation page as a reader does, in a browser, and sends every example of a request.
@@ -46,26 +47,14 @@ interface PageDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-let system: Awaited<ReturnType<typeof joinSharedSystem>>;
-let browser: Browser;
-let fileServer: Server;
-let outside: string;
-
-beforeAll(async () => {
-  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
-  fileServer = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
-  });
-  const port = system.examplePorts.docsPage;
-  await new Promise<void>((resolve) => {
-    fileServer.listen(port, "127.0.0.1", resolve);
-  });
-  outside = `http://127.0.0.1:${port}`;
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const server = createServer((_request, response) => {
+  response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
 });
+const { url: outside, ...fileServer } = await listen(server, system.examplePorts.docsPage);
 afterAll(async () => {
   await browser.close();
-  fileServer.close();
-  await system[Symbol.asyncDispose]();
+  await fileServer[Symbol.asyncDispose]();
 });
 
 /** Returns the API description that the docs page shows. */

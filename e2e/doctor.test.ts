@@ -2,20 +2,15 @@ import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { upload } from "./support/requests/media.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const MAIN = join(import.meta.dirname, "../packages/cli/src/main.ts");
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 interface Ended {
   readonly exitCode: number;

@@ -1,21 +1,15 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { PostRecord } from "./support/requests/api.ts";
 import { whenPost } from "./support/requests/posts.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const PLATFORMS = ["bluesky", "telegram", "x"];
 
-let system: SharedSystem;
-let tenant: Tenant;
-let accountIds: readonly string[];
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
 
 test("one request publishes to X, Telegram and Bluesky, and every target shows its permalink", async () => {
   const content = "Hello 🎉";

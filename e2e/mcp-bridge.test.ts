@@ -6,11 +6,11 @@ import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { findStablePort } from "@postrider/local/processes/free-port";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { listNodes } from "../scripts/client-package/list-runtimes.ts";
 import { packPackage } from "../scripts/client-package/pack-package.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach
@@ -22,17 +22,11 @@ const DEPENDENCIES = join(
   "../packages/mcp/node_modules/@modelcontextprotocol",
 );
 
-let system: SharedSystem;
-let tenant: Tenant;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "postrider-mcp-user-"));
-  installBridge();
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
+const folder = mkdtempSync(join(tmpdir(), "postrider-mcp-user-"));
+installBridge();
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 afterAll(async () => {
-  await system[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { PostRecord } from "./support/requests/api.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /** What an MCP agent reads about a platform before it writes a post. */
 interface Platform {
@@ -10,13 +10,8 @@ interface Platform {
   readonly rules: { readonly text: { readonly max: number } };
 }
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 /** An agent that uses the MCP tools of the gateway with an API key. */
 async function openAgent(key: string) {

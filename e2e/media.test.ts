@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   cutUpload,
   presign,
@@ -11,40 +12,25 @@ import {
   type ReadyMedia,
 } from "./support/requests/media.ts";
 import { create, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/requests/posts.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { openTenant } from "./support/requests/tenant.ts";
 import { UPLOAD_ORIGIN } from "./support/system/shared-stack.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const PNG: File = { fileName: "고양이.png", contentType: "image/png", bytes: samplePng() };
 const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };
 
-let system: SharedSystem;
-let tenant: Tenant;
-let bluesky: string;
 /** A file server outside of the system, from which the tests import media. */
-let fileServer: Server;
-let fileUrl: string;
-
-beforeAll(async () => {
-  fileServer = createServer((request, response) => {
-    if (request.url === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
-    else if (request.url === "/page.png") response.writeHead(200).end("<html></html>");
-    else if (request.url === "/loop") response.writeHead(302, { location: "/loop" }).end();
-    else response.writeHead(404).end();
-  });
-  const shared = await joinSharedSystem();
-  system = shared;
-  await new Promise<void>((resolve) => {
-    fileServer.listen(shared.outsidePort, "127.0.0.1", resolve);
-  });
-  fileUrl = `http://127.0.0.1:${shared.outsidePort}`;
-  tenant = await openTenant(system);
-  bluesky = await tenant.connect("bluesky");
+const server = createServer((request, response) => {
+  if (request.url === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
+  else if (request.url === "/page.png") response.writeHead(200).end("<html></html>");
+  else if (request.url === "/loop") response.writeHead(302, { location: "/loop" }).end();
+  else response.writeHead(404).end();
 });
-afterAll(async () => {
-  fileServer.close();
-  await system[Symbol.asyncDispose]();
-});
+const system = await useSharedSystem();
+const { url: fileUrl, ...fileServer } = await listen(server, system.outsidePort);
+const tenant = await openTenant(system);
+const bluesky = await tenant.connect("bluesky");
+afterAll(() => fileServer[Symbol.asyncDispose]());
 
 const call = <T = ReadyMedia>(method: string, path: string, options = {}) =>
   tenant.api.call<T>(method, path, options);

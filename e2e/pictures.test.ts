@@ -4,15 +4,15 @@ import { isSizeTaken } from "@postrider/platforms/renditions/image-plan";
 import { isAnimation } from "@postrider/platforms/renditions/plan-image";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { similarity } from "../services/media/test/sample-pictures.ts";
 import { portrait, TOOL_PICTURES } from "./support/observers/tool-pictures.ts";
 import { upload } from "./support/requests/media.ts";
 import { create, detailsOf, whenTargets } from "./support/requests/posts.ts";
 import type { VisibleEntry } from "./support/requests/simulator.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { type MemoryWatch, watchMemory } from "./support/system/memory.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { watchMemory } from "./support/system/memory.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const MB = 1_000_000;
 /** Longer side in pixels to which larger pictures are reduced before they are compared. */
@@ -22,26 +22,20 @@ const LEAST_SIMILARITY = 0.95;
 const PUBLISHED_MS = 60_000;
 const TIKTOK = { tiktok: { privacy: "public" } };
 
-let system: SharedSystem;
-let tenant: Tenant;
-let memory: MemoryWatch;
 /**
  * Two accounts of each platform; tests alternate between them, because TikTok accepts only 15 posts
  * of an account per day.
  */
 const accounts: [ReadonlyMap<string, string>, ReadonlyMap<string, string>] = [new Map(), new Map()];
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  memory = watchMemory(system.local().services.media.map(({ pid }) => pid));
-  const platforms = Object.keys(PLATFORM_FACTS);
-  const ids = await Promise.all(platforms.map((platform) => tenant.connectAll(platform, 2)));
-  for (const half of [0, 1] as const)
-    accounts[half] = new Map(platforms.map((platform, at) => [platform, ids[at]?.[half] ?? ""]));
-});
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const memory = watchMemory(system.local().services.media.map(({ pid }) => pid));
+const platforms = Object.keys(PLATFORM_FACTS);
+const ids = await Promise.all(platforms.map((platform) => tenant.connectAll(platform, 2)));
+for (const half of [0, 1] as const)
+  accounts[half] = new Map(platforms.map((platform, at) => [platform, ids[at]?.[half] ?? ""]));
 afterAll(async () => {
   memory.stop();
-  await system[Symbol.asyncDispose]();
 });
 
 async function publish(

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/observers/guides.ts";
 import type { PostRecord } from "./support/requests/api.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Follows the platform guides: runs the commands of the guides and of the quick start unchanged,
  * except that the names and secrets in them are those of the simulator.
  */
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 /**
  * Returns the commands of a document that begin with the given word. A command that continues over

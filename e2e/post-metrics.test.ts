@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Answer } from "./support/requests/api.ts";
 import { openKey, publishOn } from "./support/requests/engagement.ts";
 import {
@@ -10,8 +10,8 @@ import {
   whenTargets,
   UNKNOWN_ID,
 } from "./support/requests/posts.ts";
-import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { disconnect, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests the metrics of posts through all services. The tests of the connectors cover what each
@@ -30,13 +30,8 @@ interface Refreshed {
 
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 async function refresh(postId: string, { api } = tenant): Promise<Answer<Refreshed>> {
   return await api.call<Refreshed>("POST", `/posts/${postId}/metrics/refresh`);

@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   create,
   detailsOf,
@@ -9,30 +9,21 @@ import {
   whenPost,
   type PostDetail,
 } from "./support/requests/posts.ts";
-import { disconnect, openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { disconnect, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests the life of a post until it is published. The tests of the posts service and the gateway
  * cover the validation of requests.
  */
 
-let system: SharedSystem;
-let tenant: Tenant;
-let x: string;
-let bluesky: string;
-let telegram: string;
-
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  [x, bluesky, telegram] = [
-    await tenant.connect("x"),
-    await tenant.connect("bluesky"),
-    await tenant.connect("telegram"),
-  ];
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+const [x, bluesky, telegram] = [
+  await tenant.connect("x"),
+  await tenant.connect("bluesky"),
+  await tenant.connect("telegram"),
+];
 
 const command = (id: string, name: string) =>
   tenant.api.call<PostDetail>("POST", `/posts/${id}/${name}`);

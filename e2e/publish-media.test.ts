@@ -1,6 +1,6 @@
 import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { upload, type File } from "./support/requests/media.ts";
 import {
   create,
@@ -10,8 +10,8 @@ import {
   refusalOf,
   whenTargets,
 } from "./support/requests/posts.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 const JPEG: File = { fileName: "one.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
@@ -28,13 +28,8 @@ const VIDEO: File = {
 };
 const PUBLIC = { tiktok: { privacy: "public" } };
 
-let system: SharedSystem;
-let tenant: Tenant;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 
 test.each<[string, string, readonly File[], RegExp, object]>([
   ["x", "an image", [PNG], /\/status\//, {}],

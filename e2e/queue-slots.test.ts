@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { create, refusalOf, whenPost, type PostDetail } from "./support/requests/posts.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const DAY_MS = 86_400_000;
 
-let system: SharedSystem;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
 
 interface Rule {
   readonly id: string;

@@ -1,11 +1,11 @@
-import type { Server } from "node:http";
+import type { Listening } from "@postrider/shared/testing/listen";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAutomationSending } from "./quiet-system/automation-sending.ts";
 import { testConformance } from "./quiet-system/conformance.ts";
 import { testCost } from "./quiet-system/cost.ts";
 import { testMetrics } from "./quiet-system/metrics.ts";
 import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
-import { addressOf, openOutside } from "./support/conformance/world.ts";
+import { openOutside } from "./support/conformance/world.ts";
 import { startSystem, type System } from "./support/system/system.ts";
 
 /**
@@ -13,13 +13,13 @@ import { startSystem, type System } from "./support/system/system.ts";
  * run.
  */
 
-let outside: Server;
+let outside: Listening;
 let system: System;
 beforeAll(async () => {
   outside = await openOutside();
   system = await startSystem("postgres", {
     env: {
-      OUTBOUND_ALLOW: addressOf(outside),
+      OUTBOUND_ALLOW: outside.address,
       WEBHOOK_RETRY_SECONDS: "0.1",
       METRICS_REFRESH: "off",
       AUTOMATION_SENDING: "enabled",
@@ -28,8 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await system[Symbol.asyncDispose]();
-  outside.closeAllConnections();
-  await new Promise((resolve) => outside.close(resolve));
+  await outside[Symbol.asyncDispose]();
 });
 
 describe("the cost of a post:", () => {
@@ -41,11 +40,11 @@ describe("metrics:", () => {
 });
 
 describe("workspaces:", () => {
-  testTenantIsolation(() => ({ system, outside: addressOf(outside) }));
+  testTenantIsolation(() => ({ system, outside: outside.address }));
 });
 
 describe("the API description:", () => {
-  testConformance(() => ({ system, outside }));
+  testConformance(() => ({ system, outsideUrl: outside.url }));
 });
 
 describe("while the operator allows the sending of private replies:", () => {

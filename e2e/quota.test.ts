@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   create,
   detailsOf,
@@ -9,13 +9,9 @@ import {
   type PostDetail,
 } from "./support/requests/posts.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
-let system: SharedSystem;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
 
 interface Quota {
   readonly monthly: Readonly<Record<"limit" | "used" | "reserved" | "remaining", number>>;

@@ -1,11 +1,11 @@
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startReceiver, type Receiver } from "./support/observers/receiver.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { startReceiver } from "./support/observers/receiver.ts";
 import { createApi, type Answer, type Api } from "./support/requests/api.ts";
 import { createRule, JOBS, RULES, RUNS } from "./support/requests/automations.ts";
-import { actionsOn, commentsOn, publishOn, type Media } from "./support/requests/engagement.ts";
+import { actionsOn, commentsOn, publishOn } from "./support/requests/engagement.ts";
 import { upload } from "./support/requests/media.ts";
 import {
   create,
@@ -15,8 +15,8 @@ import {
   whenPost,
   whenTargets,
 } from "./support/requests/posts.ts";
-import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem } from "./support/system/system.ts";
+import { createKey, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests that a client which reads right after the answer to a change finds the change, although
@@ -52,31 +52,17 @@ const FUTURE = () => {
 };
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 
-let system: Awaited<ReturnType<typeof joinSharedSystem>>;
-let tenant: Tenant;
-let receiver: Receiver;
-let gateways: readonly Api[];
-let bluesky: string;
-let x: string;
-let telegram: string;
-let published: Media;
-
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  receiver = await startReceiver(system.receiverPort);
-  tenant = await openTenant(system);
-  gateways = system.local().services.gateway.map(({ url }) => createApi(url, tenant.key));
-  [bluesky, x, telegram] = await Promise.all([
-    tenant.connect("bluesky"),
-    tenant.connect("x"),
-    tenant.connect("telegram"),
-  ]);
-  published = await publishOn(tenant, "instagram");
-});
-afterAll(async () => {
-  await receiver[Symbol.asyncDispose]();
-  await system[Symbol.asyncDispose]();
-});
+const system = await useSharedSystem();
+const receiver = await startReceiver(system.receiverPort);
+const tenant = await openTenant(system);
+const gateways = system.local().services.gateway.map(({ url }) => createApi(url, tenant.key));
+const [bluesky, x, telegram] = await Promise.all([
+  tenant.connect("bluesky"),
+  tenant.connect("x"),
+  tenant.connect("telegram"),
+]);
+const published = await publishOn(tenant, "instagram");
+afterAll(() => receiver[Symbol.asyncDispose]());
 
 /** Sends a request that must succeed, and returns the body of the answer. */
 async function send<T = Fields>(

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openTenant } from "./support/requests/tenant.ts";
 import { printFigures } from "./support/system/figures.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */
@@ -20,11 +20,7 @@ const SPELL_MS = 3_000;
 /** Maximum fraction of the requests allowed by the rate limit that may stay unused. */
 const MAX_UNUSED_SHARE = 0.05;
 
-let system: SharedSystem;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
 
 /**
  * Sends requests to both gateways as fast as they answer until one is refused, then more slowly,

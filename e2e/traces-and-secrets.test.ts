@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -71,28 +71,24 @@ let tenant: Tenant;
 /** Trace collector that receives the spans of all services. */
 let collector: Collector;
 /** A server outside of the system, which serves a video only to requests that carry its secrets. */
-let fileServer: Server;
-let fileServerPort: number;
+let fileServer: Listening;
 
 beforeAll(async () => {
   const signature = plant("signature in an imported address");
-  fileServer = createServer((request, response) => {
+  const server = createServer((request, response) => {
     const { searchParams, pathname } = new URL(request.url ?? "/", "http://outside.test");
     if (searchParams.get("signature") !== signature) response.writeHead(403).end();
     else if (pathname === "/moved.mp4") {
       const to = plant("password in a redirect");
-      response.writeHead(302, { location: `http://u:${to}@127.0.0.1:${fileServerPort}/` }).end();
+      response.writeHead(302, { location: `http://u:${to}@${fileServer.address}/` }).end();
     } else if (pathname === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => {
-    fileServer.listen(0, "127.0.0.1", resolve);
-  });
-  fileServerPort = (fileServer.address() as AddressInfo).port;
+  fileServer = await listen(server);
   collector = await startCollector();
   const env = {
     ...ENV,
-    OUTBOUND_ALLOW: `127.0.0.1:${fileServerPort}`,
+    OUTBOUND_ALLOW: fileServer.address,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("header of the span exporter")}`,
   };
@@ -103,7 +99,7 @@ beforeAll(async () => {
   plant("api key of the demo", system.local().apiKey);
 });
 afterAll(async () => {
-  fileServer.close();
+  await fileServer[Symbol.asyncDispose]();
   await system[Symbol.asyncDispose]();
 });
 
@@ -268,7 +264,7 @@ async function useUploads(): Promise<void> {
 async function importVideos(): Promise<void> {
   const headers = { authorization: `Bearer ${await newKey("importer")}`, ...JSON_TYPE };
   const signed = `signature=${secrets.get("signature in an imported address")}`;
-  const host = `127.0.0.1:${fileServerPort}`;
+  const host = fileServer.address;
   const fromUrl = (url: string) =>
     send("/api/v1/media/from-url", { method: "POST", headers, body: JSON.stringify({ url }) });
   expect(await fromUrl(`http://${host}/video.mp4?${signed}`)).toBe(201);

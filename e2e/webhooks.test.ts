@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startReceiver, type Receiver } from "./support/observers/receiver.ts";
+import { afterAll, expect, test } from "vitest";
+import { startReceiver } from "./support/observers/receiver.ts";
 import { activeRule, comment, runsOf } from "./support/requests/automations.ts";
 import { actionsOn, publishOn } from "./support/requests/engagement.ts";
 import { create, whenPost } from "./support/requests/posts.ts";
-import { openTenant, type Tenant } from "./support/requests/tenant.ts";
-import { joinSharedSystem } from "./support/system/system.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests how an event becomes a request to a customer's endpoint. The tests of the delivery service
@@ -18,21 +18,11 @@ import { joinSharedSystem } from "./support/system/system.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
 
-let system: Awaited<ReturnType<typeof joinSharedSystem>>;
-let receiver: Receiver;
-let tenant: Tenant;
-let bluesky: string;
-
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  receiver = await startReceiver(system.webhookPorts.receiver);
-  tenant = await openTenant(system);
-  bluesky = await tenant.connect("bluesky");
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  await receiver[Symbol.asyncDispose]();
-});
+const system = await useSharedSystem();
+const receiver = await startReceiver(system.webhookPorts.receiver);
+const tenant = await openTenant(system);
+const bluesky = await tenant.connect("bluesky");
+afterAll(() => receiver[Symbol.asyncDispose]());
 
 interface Subscription {
   readonly id: string;

@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import { expect, test } from "vitest";
 import { describeFindings, runConformance } from "../support/conformance/run.ts";
 import type { System } from "../support/system/system.ts";
@@ -9,7 +8,7 @@ import type { System } from "../support/system/system.ts";
  * @param given Returns the system, and a server that the system may call.
  */
 export function testConformance(
-  given: () => { readonly system: System; readonly outside: Server },
+  given: () => { readonly system: System; readonly outsideUrl: string },
 ): void {
   test("every operation succeeds, refuses broken bodies and keys without its scope, answers as the API description says, and leaves its deed in the audit log", async () => {
     expect(describeFindings(await runConformance(given())).join("\n")).toBe("");

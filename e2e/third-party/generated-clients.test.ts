@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
-import { openTenant, type Tenant } from "../support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "../support/system/system.ts";
+import { beforeEach, afterEach, expect, test } from "vitest";
+import { openTenant } from "../support/requests/tenant.ts";
+import { useSharedSystem } from "../support/system/system.ts";
 
 /** Runs the commands and programs of the guide about generated clients unchanged. */
 
@@ -36,15 +36,10 @@ const sections = new Map<string, Section>(
   ),
 );
 
-let system: SharedSystem;
-let tenant: Tenant;
 let folder: string;
-beforeAll(async () => {
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-  for (const platform of PLATFORMS) await tenant.connect(platform);
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
+for (const platform of PLATFORMS) await tenant.connect(platform);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "postrider-generated-client-"));
   symlinkSync(PACKAGES, join(folder, "node_modules"));

@@ -3,25 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTenant, type Tenant } from "../support/requests/tenant.ts";
-import { joinSharedSystem, type SharedSystem } from "../support/system/system.ts";
+import { afterAll, expect, test } from "vitest";
+import { openTenant } from "../support/requests/tenant.ts";
+import { useSharedSystem } from "../support/system/system.ts";
 
 const PACKAGE = join(import.meta.dirname, "node_modules/@modelcontextprotocol/inspector");
 const INSPECTOR = join(PACKAGE, "clients/launcher/build/index.js");
 const run = promisify(execFile);
 
-let system: SharedSystem;
-let tenant: Tenant;
-let home: string;
-beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), "postrider-inspector-"));
-  system = await joinSharedSystem();
-  tenant = await openTenant(system);
-});
+const home = mkdtempSync(join(tmpdir(), "postrider-inspector-"));
+const system = await useSharedSystem();
+const tenant = await openTenant(system);
 afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
-  await system[Symbol.asyncDispose]();
 });
 
 /** Runs the command-line program of the MCP Inspector against `/mcp`. */

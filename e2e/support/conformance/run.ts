@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import { createKey } from "../requests/tenant.ts";
 import type { System } from "../system/system.ts";
 import { LIMITED_SCOPE, sendBrokenBodies, sendWithoutRights } from "./broken-bodies.ts";
@@ -9,7 +8,7 @@ import { JOURNEYS } from "./journeys.ts";
 import { createSchemaJudge } from "./schema-judge.ts";
 import { createReport, openSession, type Report, type Session } from "./session.ts";
 import { openTransport } from "./transport.ts";
-import { addressOf, inhabit } from "./world.ts";
+import { inhabit } from "./world.ts";
 
 /** Number of conformance requests that are in progress at the same time. */
 const PARALLEL = 8;
@@ -20,17 +19,17 @@ const PARALLEL = 8;
  */
 export async function runConformance({
   system,
-  outside,
+  outsideUrl,
 }: {
   readonly system: System;
-  readonly outside: Server;
+  readonly outsideUrl: string;
 }): Promise<Report> {
   const { baseUrl } = system.local();
   const answer = await fetch(`${baseUrl}/api/v1/openapi.json`);
   const document = (await answer.json()) as ApiDocument;
   const operations = listOperations(document);
   using transport = openTransport(baseUrl, PARALLEL);
-  const world = await inhabit(system, `http://${addressOf(outside)}`);
+  const world = await inhabit(system, outsideUrl);
   const { tenant } = world;
   const limited = await createKey(system, tenant.id, LIMITED_SCOPE);
   const session = openSession({

@@ -1,6 +1,6 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 import { publishOn } from "../requests/engagement.ts";
 import { openTenant, type Tenant } from "../requests/tenant.ts";
 import type { System } from "../system/system.ts";
@@ -13,7 +13,7 @@ const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
 const COMMENTS = 60;
 
 /** A server outside of Postrider that receives webhooks and serves files to import. */
-export async function openOutside(): Promise<Server> {
+export async function openOutside(): Promise<Listening> {
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === "POST") {
@@ -25,14 +25,7 @@ export async function openOutside(): Promise<Server> {
     if (request.url === "/a.jpg") response.end(sampleJpeg());
     else response.writeHead(request.url === "/text" ? 200 : 404).end("text");
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  return server;
-}
-
-export function addressOf(server: Server): string {
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return await listen(server);
 }
 
 /** A workspace with connected accounts, and with a published post that readers commented on. */

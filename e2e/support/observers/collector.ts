@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { listen } from "@postrider/shared/testing/listen";
 
 /** A trace span as the service exported it, with its attributes by name. */
 export interface CollectedSpan {
@@ -81,20 +81,12 @@ export async function startCollector(): Promise<Collector> {
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server);
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: listening.url,
     spans: () => spans,
     received: () => bodies.join("\n"),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

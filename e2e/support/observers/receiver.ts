@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 
 /** One HTTP request that the test receiver of webhooks got. */
@@ -20,10 +20,7 @@ export interface ReceivedEvent {
 }
 
 /** A local HTTP server that receives webhook deliveries. */
-export interface Receiver extends AsyncDisposable {
-  readonly url: string;
-  /** Address of the test receiver as `127.0.0.1:<port>`, for the setting `OUTBOUND_ALLOW`. */
-  readonly address: string;
+export interface Receiver extends Listening {
   readonly requests: readonly ReceivedRequest[];
   /**
    * Sets the HTTP status with which the receiver answers requests to this path; before, and for
@@ -59,17 +56,13 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
       else setTimeout(answer, delayMs);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(listenOn, "127.0.0.1", resolve);
-  });
-  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listen(server, listenOn);
   const eventsAt = (path: string) =>
     requests
       .filter((request) => request.path === path)
       .map(({ body }) => JSON.parse(body) as ReceivedEvent);
   return {
-    url: `http://${address}`,
-    address,
+    ...listening,
     requests,
     answer: (path, status) => void statuses.set(path, status),
     delay: (path, ms) => void delays.set(path, ms),
@@ -80,9 +73,5 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
         if (event === undefined) throw new Error(`${type} has not arrived at ${path}`);
         return Promise.resolve(event);
       }),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 
 /**
  * A deliberately faulty handler of REST requests. It returns undefined for requests that the real
@@ -11,15 +11,11 @@ export type BrokenHandler = (
   real: () => Promise<Response>,
 ) => Promise<{ readonly status: number; readonly body: unknown } | undefined>;
 
-export interface PlantedGateway extends AsyncDisposable {
-  readonly url: string;
-}
-
 /**
  * Starts a proxy that forwards requests to the real gateway, except those that a deliberately
  * faulty handler answers.
  */
-export async function plantGateway(real: string, broken: BrokenHandler): Promise<PlantedGateway> {
+export async function plantGateway(real: string, broken: BrokenHandler): Promise<Listening> {
   const server = createServer((request, response) => {
     const { method = "GET", url = "/" } = request;
     const { authorization = "", "content-type": type = "" } = request.headers;
@@ -46,16 +42,5 @@ export async function plantGateway(real: string, broken: BrokenHandler): Promise
     };
     answer().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => {
-        server.close(closed);
-      });
-    },
-  };
+  return await listen(server);
 }

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { findStablePort } from "@postrider/local/processes/free-port";
 import { startStack, type Stack } from "@postrider/local/stack/stack";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
+import { listen } from "@postrider/shared/testing/listen";
 import type { TestProject } from "vitest/node";
 import { createSimulatorControl } from "../requests/simulator.ts";
 import { stackEnvironment } from "./stack-environment.ts";
@@ -103,13 +103,10 @@ export async function setup({
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  const { promise: listening, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await listening;
-  provide("sharedStackUrl", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const listening = await listen(server);
+  provide("sharedStackUrl", listening.url);
   return async () => {
-    server.close();
-    server.closeAllConnections();
+    await listening[Symbol.asyncDispose]();
     if (started !== undefined) await stop(await started);
   };
 }

@@ -13,7 +13,7 @@ import type { ServiceName } from "@postrider/local/stack/services";
 import { startStack, type StackOptions } from "@postrider/local/stack/stack";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import postgres from "postgres";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { createApi, type Api } from "../requests/api.ts";
 import { createSimulatorControl, type SimulatorControl } from "../requests/simulator.ts";
 import type { SharedStack } from "./shared-stack.ts";
@@ -195,4 +195,11 @@ export async function joinSharedSystem(): Promise<SharedSystem & Omit<SharedStac
     return stack;
   };
   return { ...observe({ layout, describe }), ...ports };
+}
+
+/** Connects all tests of the calling file to the running system that test files share. */
+export async function useSharedSystem(): ReturnType<typeof joinSharedSystem> {
+  const system = await joinSharedSystem();
+  afterAll(() => system[Symbol.asyncDispose]());
+  return system;
 }

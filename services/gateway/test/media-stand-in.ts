@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { ServiceError } from "@postrider/shared/errors";
 import { mapServerError } from "@postrider/shared/errors/connect";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { listen, type Listening } from "@postrider/shared/testing/listen";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server that replaces the upload and download routes of the media service. */
-export interface MediaStandIn extends AsyncDisposable {
-  readonly url: string;
+export interface MediaStandIn extends Listening {
   /** Sets the handler of the next requests to the simulated media service. */
   handle(handler: Handler): void;
   /** Every request to the simulated media service since the last call of `handle`. */
@@ -23,23 +22,13 @@ export async function startMediaStandIn(): Promise<MediaStandIn> {
     seen.push(request);
     handler(request, response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...(await listen(server)),
     handle: (next) => {
       handler = next;
       seen.length = 0;
     },
     seen,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
   };
 }
 

@@ -1,13 +1,13 @@
-import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllowedAddress } from "@postrider/shared/http/addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { listen } from "@postrider/shared/testing/listen";
 import { MIGRATIONS } from "#src/config.ts";
 import { insertDeployment } from "#src/db/deployment.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
@@ -121,19 +121,8 @@ export async function startHost(listener: RequestListener) {
     requests.push(request.url ?? "");
     listener(request, response);
   });
-  server.listen(0, PUBLIC);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    requests,
-    port,
-    url: `http://files.example.com:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const listening = await listen(server, 0, PUBLIC);
+  return { ...listening, requests, url: `http://files.example.com:${listening.port}` };
 }
 
 /** Starts a TCP server with a public host name, for responses that an HTTP server cannot send. */
@@ -143,16 +132,13 @@ export async function startRawHost(talk: (socket: Socket) => void) {
     sockets.add(socket);
     socket.on("error", () => undefined).once("data", () => talk(socket));
   });
-  server.listen(0, PUBLIC);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server, 0, PUBLIC);
   return {
-    port,
-    url: `http://files.example.com:${port}`,
+    ...listening,
+    url: `http://files.example.com:${listening.port}`,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type ServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
 import { newId } from "@postrider/shared/ids";
 import { selfSignedCertificate } from "@postrider/shared/testing/certificate";
+import { listen } from "@postrider/shared/testing/listen";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startHost, startImporter, type Importer } from "./import-fixture.ts";
 
@@ -15,16 +14,8 @@ afterAll(() => importer[Symbol.asyncDispose]());
 /** Starts a TLS server at the address of files.example.com. */
 async function startTlsHost(options: ServerOptions) {
   const server = createServer(options, (_request, response) => response.end("never read"));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `https://files.example.com:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const listening = await listen(server);
+  return { ...listening, url: `https://files.example.com:${listening.port}` };
 }
 
 /** Returns why an import from the URL failed, as the caller reads it. */

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { samplePng } from "@postrider/local/demo/sample-media";
 import { ascii, box, sampleMp4 } from "@postrider/local/demo/sample-mp4";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -44,17 +44,7 @@ async function inspect(bytes: Uint8Array, inspectorUrl?: string): Promise<Inspec
 
 /** Starts an inspector that a hostile file has taken over. */
 async function startHostileInspector(listener: RequestListener) {
-  const server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  return await listen(createServer(listener));
 }
 
 const rotated = async () =>

@@ -1,16 +1,18 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { bundle } from "@postrider/local/processes/bundle";
 import { NODE_FLAGS } from "@postrider/local/processes/node-process";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { MIGRATIONS } from "#src/config.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
@@ -20,17 +22,12 @@ import { StoreGuard } from "#src/operations/store-guard.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { identities } from "./media-fixture.ts";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const MAIN = await bundle(fileURLToPath(new URL("..", import.meta.url)));
 const logger = createLogger({ service: "test", level: "silent" });
 
 async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  await using listening = await listen(createServer());
+  return listening.port;
 }
 
 /**

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "@postrider/shared/testing/listen";
 import { expect, test } from "vitest";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { createS3Store } from "#src/storage/s3.ts";
@@ -17,12 +16,10 @@ async function startS3(listener: RequestListener, openTimeoutMs?: number) {
     request.resume();
     request.once("end", () => listener(request, response));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server);
   const store = createS3Store(
     {
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint: listening.url,
       publicEndpoint: undefined,
       region: "us-east-1",
       bucket: "media",
@@ -35,9 +32,7 @@ async function startS3(listener: RequestListener, openTimeoutMs?: number) {
     store,
     [Symbol.asyncDispose]: async () => {
       await store[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,7 +1,7 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { firstIdAt, newId } from "@postrider/shared/ids";
 import { beforeEach, expect, test } from "vitest";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -14,7 +14,11 @@ const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
 
 /** Moves a post to another time: its id, the time of its creation and its last change. */
-async function age(post: Post, createdDays: number, changedDays = createdDays): Promise<string> {
+async function age(
+  post: ShownPost,
+  createdDays: number,
+  changedDays = createdDays,
+): Promise<string> {
   const id = `${firstIdAt(daysAgo(createdDays)).slice(0, 14)}${newId().slice(14)}`;
   await posts.migrationSql.begin(async (tx) => {
     await tx`alter table targets drop constraint targets_post_id_fkey`;
@@ -29,7 +33,7 @@ async function age(post: Post, createdDays: number, changedDays = createdDays): 
   return id;
 }
 
-async function published(): Promise<Post> {
+async function published(): Promise<ShownPost> {
   const post = await workspaceOf(posts).create();
   const change = { attempt: attempt(1, "published") };
   await posts.report([deliveryOf(post)(0, "published", change)]);

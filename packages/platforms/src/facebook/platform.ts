@@ -1,7 +1,8 @@
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { header, text } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
+import { toRequest } from "#src/publishing/caller.ts";
 import { authorization } from "./authorization.ts";
 import { createFacebookCommentsConnector } from "./comments/connector.ts";
 import { environment } from "./environment.ts";
@@ -24,9 +25,9 @@ function createFacebookAccountChecks(api: GraphApi): AccountChecks {
       name: "token at Facebook",
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
-        const path = encodeURIComponent(account.externalId);
-        const call = { method: "GET", path, query: { fields: "id,name" } } as const;
-        const answer = await readAccount("Facebook", toGraphRequest(api, account, call), signal);
+        const call = { path: encodeURIComponent(account.externalId), query: { fields: "id,name" } };
+        const request = toRequest(toGraphSite(api, account), call);
+        const answer = await readAccount("Facebook", request, signal);
         const found = `Facebook accepts the token of the Page ${text(answer.json, "name") ?? ""}; ${usageOf(answer)}`;
         return { status: "ok", found };
       },

@@ -26,7 +26,7 @@ beforeAll(async () => {
           if (content === "held") await new Promise<void>((resolve) => held.push(resolve));
           const { requestId, caller, origin } = findContext() ?? {};
           const seen = [content.slice(0, 10), requestId, caller, origin?.keyId].join(" ");
-          return { post: { content: seen } };
+          return { post: { json: seen } };
         },
       }),
   });
@@ -52,7 +52,7 @@ function connect(callers = identities, connections = agent) {
   );
   const create = async (content: string, timeoutMs = 10_000): Promise<string> => {
     const { post } = await client.createPost({ content }, { timeoutMs });
-    return post?.content ?? "";
+    return post?.json ?? "";
   };
   return { paths, create };
 }

@@ -80,8 +80,8 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startEndBlockedReplies(deps),
     ...startCountBacklogs(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
-    startRemovingOldRows(deps),
     startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
+    startRemovingOldRows(deps),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);
