@@ -1,3 +1,6 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { holdPart } from "@postrider/local/processes/hold";
 import { layoutOf } from "@postrider/local/stack/layout";
 import type { LocalStack } from "@postrider/local/stack/local-file";
 import { connectSimulated, operate } from "@postrider/local/stack/operator";
@@ -21,6 +24,11 @@ export interface BenchSystem extends AsyncDisposable {
    * Returns the current description of the stack. Processes that were started again have new ids.
    */
   describe(): LocalStack;
+  /**
+   * Keeps a part of the stack, such as `postgres`, from being started again until the returned
+   * function is called.
+   */
+  hold(part: string): () => void;
   /**
    * Returns the headers with which the process `caller` proves its identity to the service
    * `service`.
@@ -83,6 +91,10 @@ export async function startBenchSystem(
   return {
     local,
     describe: () => stack.describe(),
+    hold: (part) => {
+      holdPart(layoutOf(dataDir).hold, part, process.pid);
+      return () => rmSync(join(layoutOf(dataDir).hold, part), { force: true });
+    },
     headersOf: async (caller, service) => {
       const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);
       const identity = toIdentity(caller, identityKeys[caller].split(","));

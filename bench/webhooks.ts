@@ -107,8 +107,8 @@ async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Pr
 }
 
 /**
- * Sends many events at once, each to `endpoints` endpoints. Returns a table row with the rate and
- * the CPU time per delivery.
+ * Sends many events at once, each to `endpoints` endpoints. Returns a table row with the rate, and
+ * with the CPU time, transactions and rows per delivery.
  */
 async function measureThroughput(type: string, endpoints: number): Promise<string> {
   const before = await readCounters(system.local, sql);
@@ -128,7 +128,10 @@ async function measureThroughput(type: string, endpoints: number): Promise<strin
     return Math.round(ms / (arrived / 1000));
   });
   const rate = Math.round(arrived / seconds);
-  return `| ${arrived} deliveries, ${endpoints} per event | ${rate} | ${cpu.join(" / ")} |`;
+  const [transactions, rows] = ["transactions", "rows"].map((name) =>
+    ((get(after, name) - get(before, name)) / arrived).toFixed(2),
+  );
+  return `| ${arrived} deliveries, ${endpoints} per event | ${rate} | ${cpu.join(" / ")} | ${transactions} / ${rows} |`;
 }
 
 const show = (name: string, { refused, lost, samples }: Latency) =>
@@ -176,9 +179,9 @@ const [counted] = await sql`
 await sql.end();
 sink.stop();
 process.stdout.write(`
-| | deliveries/s | CPU ms per 1,000: posts / delivery / Postgres |
-|---|---|---|
-| bare loop that signs and sends | ${Math.round(bare)} | |
+| | deliveries/s | CPU ms per 1,000: posts / delivery / Postgres | transactions / rows of each |
+|---|---|---|---|
+| bare loop that signs and sends | ${Math.round(bare)} | | |
 ${throughput.join("\n")}
 
 In all ${counted?.["succeeded"]} deliveries succeeded, with ${counted?.["attempts"]} attempts in the history.

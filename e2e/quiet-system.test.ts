@@ -2,6 +2,7 @@ import type { Listening } from "@postrider/shared/testing/listen";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAutomationSending } from "./quiet-system/automation-sending.ts";
 import { testConformance } from "./quiet-system/conformance.ts";
+import { testCost } from "./quiet-system/cost.ts";
 import { testMetrics } from "./quiet-system/metrics.ts";
 import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
 import { openOutside } from "./support/conformance/world.ts";
@@ -28,6 +29,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await system[Symbol.asyncDispose]();
   await outside[Symbol.asyncDispose]();
+});
+
+describe("the cost of a post:", () => {
+  testCost(() => system);
 });
 
 describe("metrics:", () => {

@@ -81,7 +81,8 @@ CREATE INDEX audit_log_action ON accounts.audit_log USING btree (action, at, id)
 CREATE INDEX audit_log_actor ON accounts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON accounts.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON accounts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
-CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON accounts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON accounts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_keeps BEFORE DELETE ON accounts.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
 
 create table accounts.audit_log_deeds (
   id uuid not null,

@@ -39,7 +39,8 @@ CREATE INDEX audit_log_action ON delivery.audit_log USING btree (action, at, id)
 CREATE INDEX audit_log_actor ON delivery.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
-CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+CREATE TRIGGER audit_log_keeps BEFORE DELETE ON delivery.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
 
 create table delivery.audit_log_deeds (
   id uuid not null,
@@ -248,6 +249,7 @@ create table delivery.comment_actions (
   constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
 );
 CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_by_workspace ON delivery.comment_actions USING btree (workspace_id, id);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
 CREATE INDEX comment_actions_further_ids ON delivery.comment_actions USING btree (comment_id) WHERE (further_ids <> '{}'::text[]);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
@@ -332,24 +334,12 @@ CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (crea
 
 create table delivery.live_checks (
   id uuid not null,
-  workspace_id uuid not null,
-  account_id uuid not null,
-  platform text not null,
-  text text not null,
-  media_id uuid,
-  steps jsonb not null default '[]'::jsonb,
-  fence integer not null,
-  lease_until timestamp with time zone not null,
+  content jsonb not null,
+  read_before jsonb,
+  read_after jsonb,
   started_at timestamp with time zone not null default now(),
-  called_at timestamp with time zone,
-  call_until timestamp with time zone,
-  external_id text,
-  permalink text,
-  ended_at timestamp with time zone,
   constraint live_checks_pkey PRIMARY KEY (id)
 );
-CREATE INDEX live_checks_ended ON delivery.live_checks USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX live_checks_open ON delivery.live_checks USING btree (lease_until) WHERE (ended_at IS NULL);
 
 create table delivery.metrics_accounts (
   account_id uuid not null,
@@ -568,19 +558,6 @@ create table delivery.task_handles (
   constraint task_handles_pkey PRIMARY KEY (target_id, generation)
 );
 
-create table delivery.webhook_arrivals (
-  event_id uuid not null,
-  workspace_id uuid not null,
-  type text not null,
-  occurred_at timestamp with time zone not null,
-  sequence bigint not null,
-  source jsonb not null,
-  cause jsonb not null,
-  subscription_ids uuid[] not null,
-  constraint webhook_arrivals_pkey PRIMARY KEY (event_id)
-);
-CREATE INDEX webhook_arrivals_by_workspace ON delivery.webhook_arrivals USING btree (workspace_id, event_id);
-
 create table delivery.webhook_attempts (
   delivery_id uuid not null,
   number integer not null,
@@ -603,6 +580,7 @@ create table delivery.webhook_compositions (
   sequence bigint not null,
   source jsonb not null,
   cause jsonb not null,
+  subscription_ids uuid[] not null,
   tries integer not null default 0,
   lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_compositions_pkey PRIMARY KEY (event_id)

@@ -88,7 +88,7 @@ const BUS_KILLS: readonly Kill[] = [
  */
 const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.after-webhook-sent" },
-  { at: "delivery.in-webhook-composition" },
+  { at: "delivery.webhook-payloads-written" },
   { service: "delivery", replica: 1 },
   { at: "delivery.after-webhook-claim" },
   { at: "delivery.webhook-payloads-rendered" },
@@ -221,13 +221,12 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
   const [found] = await sql`
     select
       (select count(*)::int from posts.outbox) as outbox,
-      (select count(*)::int from delivery.webhook_arrivals) as arrivals,
       (select count(*)::int from delivery.webhook_compositions) as compositions,
       (select count(*)::int from delivery.webhook_queue) as queue,
       (select count(*)::int from delivery.parked_events) as parked,
       (select count(*)::int from delivery.webhook_deliveries
         where workspace_id = ${id} and event_type = 'post.scheduled' and status = 'succeeded') as succeeded`;
-  const ended = { outbox: 0, arrivals: 0, compositions: 0, queue: 0, parked: 0 };
+  const ended = { outbox: 0, compositions: 0, queue: 0, parked: 0 };
   expect(found).toEqual({ ...ended, succeeded: deliveries });
 }
 

@@ -11,6 +11,7 @@ import { mediaCommands } from "#src/commands/media.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { postLimitCommands } from "#src/commands/post-limits.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
+import { retentionCommands } from "#src/commands/retention.ts";
 import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   ...postLimitCommands,
   ...recoveryCommands,
   ...identityCommands,
+  ...retentionCommands,
   ...setupCommands,
   ...storageCommands,
   ...targetCommands,

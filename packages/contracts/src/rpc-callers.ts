@@ -3,12 +3,12 @@
 /** Who calls each RPC, by `<service>/<method>`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AccountService/BatchGetAccounts": [
-    "posts",
     "delivery",
     "delivery-webhooks",
     "delivery-engagement",
     "operator",
   ],
+  "postrider.accounts.v1.AccountService/BatchGetPostingAccounts": ["posts"],
   "postrider.accounts.v1.AccountService/ConnectAccount": ["operator"],
   "postrider.accounts.v1.AccountService/ConnectSimulatedAccounts": ["operator"],
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],
@@ -101,7 +101,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],
   "postrider.posts.v1.PostLimitService/GetPostLimits": ["operator"],
   "postrider.posts.v1.PostLimitService/SetPostLimits": ["operator"],
-  "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway"],
+  "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway", "delivery"],
   "postrider.posts.v1.PostService/BatchGetPosts": ["gateway", "delivery", "delivery-webhooks"],
   "postrider.posts.v1.PostService/CreatePost": ["gateway"],
   "postrider.posts.v1.PostService/DeletePost": ["gateway"],
@@ -119,5 +119,6 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.QuotaService/GetQuota": ["gateway"],
   "postrider.posts.v1.RecoveryService/AdoptData": ["operator"],
   "postrider.posts.v1.RecoveryService/GetRecovery": ["operator"],
+  "postrider.posts.v1.RetentionService/GetRetention": ["operator"],
   "postrider.posts.v1.TargetService/BatchGetTargetContents": ["delivery"],
 };

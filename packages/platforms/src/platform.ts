@@ -1,7 +1,7 @@
 import type { PlatformAuthorization } from "#src/authorization/configure.ts";
 import type { CommentsConnector } from "#src/comments/connector.ts";
 import type { AccountChecks } from "#src/diagnosis/account-checks.ts";
-import type { LeastVisible } from "#src/diagnosis/live/least-visible.ts";
+import type { LeastVisible } from "#src/diagnosis/least-visible.ts";
 import type { PlatformEnvironment } from "#src/environment.ts";
 import type { MetricsConnector } from "#src/metrics/connector.ts";
 import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
@@ -28,8 +28,6 @@ export interface Platform extends PlatformFacts {
   readonly privateReplies: ((settings: never) => PrivateRepliesConnector) | undefined;
   readonly metrics: ((settings: never) => MetricsConnector) | undefined;
   readonly diagnosis: (settings: never) => AccountChecks;
-  /** Makes the post that `liveCheck` describes. */
-  readonly livePublishing: (settings: never) => PublishingConnector;
   readonly available: ((settings: never) => AvailableReader) | undefined;
   /** Undefined for a platform whose links to posts contain another id than its API uses. */
   readonly links: LinkForm | undefined;

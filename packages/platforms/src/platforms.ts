@@ -23,7 +23,6 @@ export const PLATFORMS = {
 
 type Creating =
   | "publishing"
-  | "livePublishing"
   | "comments"
   | "privateReplies"
   | "metrics"

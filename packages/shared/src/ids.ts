@@ -11,6 +11,12 @@ export function newId(): string {
   return v7();
 }
 
+/** The ids of `newId` before it were made before the time, and those after it at or after it. */
+export function firstIdAt(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${NIL_ID.slice(13)}`;
+}
+
 /** The same text always has the same id. */
 export function deriveId(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape, toJsonString } from "@
 import { topicOf } from "#src/bus/topics.ts";
 import { unavailable } from "#src/errors.ts";
 import { newId } from "#src/ids.ts";
-import { outboxFloorOf } from "#src/outbox/floor.ts";
+import { lastOutboxId, outboxFloorOf } from "#src/outbox/floor.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { type Cause, currentCause } from "#src/telemetry/cause.ts";
 
@@ -97,17 +97,33 @@ export interface OutboxBacklog {
   readonly rows: number;
   /** Age of the oldest row; 0 if the outbox is empty. */
   readonly oldestMs: number;
+  /** See `lastOutboxId`. */
+  readonly lastId: number;
 }
 
 /** In constant time. `floor`: no event has an id below it, see `OutboxFloor`. */
 export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
-  const [row] = await sql<{ rows: number; oldestMs: number }[]>`
-    select
-      newest.id - oldest.id + 1 as rows,
-      extract(epoch from clock_timestamp() - oldest.created_at)::float8 * 1000 as oldest_ms
-    from (select id, created_at from outbox where id >= ${floor} order by id limit 1) as oldest,
-      (select id from outbox where id >= ${floor} order by id desc limit 1) as newest`;
-  return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
+  const [row] = await sql<[OutboxBacklog]>`
+    with oldest as (
+      select id, created_at
+      from outbox
+      where id >= ${floor}
+      order by id
+      limit 1
+    )
+    select ${lastOutboxId(sql)} as last_id,
+      coalesce((
+        select newest.id - oldest.id + 1
+        from outbox as newest, oldest
+        where newest.id >= ${floor}
+        order by newest.id desc
+        limit 1
+      ), 0) as rows,
+      coalesce((
+        select greatest(0, extract(epoch from clock_timestamp() - created_at)::float8 * 1000)
+        from oldest
+      ), 0) as oldest_ms`;
+  return row;
 }
 
 /** Number of rows from which requests are refused: the bus has been unavailable for too long. */

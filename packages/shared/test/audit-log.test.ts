@@ -1,11 +1,14 @@
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
+import { startCleaningAudit } from "#src/audit/retention.ts";
 import { createAuditService } from "#src/audit/service.ts";
 import { newId } from "#src/ids.ts";
+import { createLogger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { asClient, asOperator, BY_CLIENT, BY_OPERATOR, readAuditLog } from "#src/testing/audit.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createAuditedDatabase, readAuditMigration } from "./audited-database.ts";
 
@@ -175,4 +178,30 @@ test("the runtime role cannot choose the time of an audit entry, for example a f
   ).rejects.toMatchObject({ code: "42501" });
   await append(entryOf(workspaceId));
   expect(await list({ workspaceId, newestFirst: true })).toHaveLength(1);
+});
+
+/** Adds entries that are as many days old, and returns the ages of those that are left of them. */
+async function addOld(ages: readonly number[]) {
+  const workspaceId = newId();
+  await database.ownerSql`
+    insert into sample.audit_log (id, at, workspace_id, actor_kind, actor_id, action, subject_type, subject_id, details)
+    select gen_random_uuid(), now() - days * interval '1 day', ${workspaceId}, 'key', 'k', 'key.create', 'key', days::text, '{}'
+    from unnest(${[...ages]}::int[]) as days`;
+  return async () => (await list({ workspaceId })).map(({ subjectId }) => Number(subjectId));
+}
+
+test("the job that cleans the audit log deletes page by page the entries that are older than the setting, and no others", async () => {
+  const left = await addOld([...Array.from({ length: 2_500 }, () => 401), 399, 1]);
+  const logger = createLogger({ service: "sample", level: "silent" });
+  await using _job = startCleaningAudit({ sql: database.sql, logger, auditDays: 400 });
+  await eventually(async () => expect(await left()).toEqual([399, 1]));
+});
+
+test("a process cannot delete entries of the audit log of the last 90 days, whatever it asks for, and neither can the owner of the table", async () => {
+  const left = await addOld([91, 89]);
+  await database.sql`select delete_old_audit_entries(1000, 0)`;
+  expect(await left()).toEqual([89]);
+  await expect(
+    database.ownerSql`delete from sample.audit_log where subject_id = '89'`,
+  ).rejects.toThrow("the audit log is append-only");
 });

@@ -100,7 +100,7 @@ test("a process of a service can neither change nor delete deeds nor choose thei
     insert into audit_log_deeds (id, at, actor_kind, actor_id, action, subject_type, subject_id, details)
     select gen_random_uuid(), now() - days * interval '1 day', 'key', ${key}, 'post.create', 'post', days::text, '{}'
     from unnest(${[91, 89, 100]}::int[]) as days`;
-  const [row] = await sql`select delete_old_deeds(1000) as deleted`;
+  const [row] = await sql`select delete_old_audit_entries(1000, 400) as deleted`;
   expect(row?.deleted).toBe(2);
   const left = await list({ actorId: key });
   expect(left.map(({ subjectId }) => subjectId)).toContain("89");

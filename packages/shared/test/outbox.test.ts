@@ -70,7 +70,7 @@ test("an event appended to the outbox reaches the handler of a consumer with its
   });
   expect(record?.headers.ce_id).toMatch(/^[0-9a-f-]{36}$/);
   await eventually(async () =>
-    expect(await readOutboxBacklog(sql)).toEqual({ rows: 0, oldestMs: 0 }),
+    expect(await readOutboxBacklog(sql)).toMatchObject({ rows: 0, oldestMs: 0 }),
   );
 });
 

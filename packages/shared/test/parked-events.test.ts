@@ -230,7 +230,9 @@ test.each([
     const records = ["a1", "damaged", "a2"].map((id) =>
       toRecord(eventOf(id), "/postrider/test", new Date()),
     );
-    await database.sql.begin((tx) => handle(tx, records));
+    const tryBatch = () => database.sql.begin((tx) => handle(tx, records));
+    await expect(tryBatch()).rejects.toThrow("a batch failed and will be halved");
+    await tryBatch();
     expect((await readEffects()).map(({ key }) => String(key))).toEqual(["a1", "a2"]);
     const { events } = await openClient().listParkedEvents({ limit: 10 });
     expect(events.map(({ key }) => key)).toEqual(["damaged"]);

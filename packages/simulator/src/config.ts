@@ -38,7 +38,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const port = Number(env["PORT"] || "0");
   if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
     throw new Error(`PORT must be a whole number from 0 to ${HIGHEST_PORT}`);
-
   const dataDir = env["SIMULATOR_DATA_DIR"];
   return {
     host: env["HOST"] || "127.0.0.1",

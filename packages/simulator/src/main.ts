@@ -8,7 +8,6 @@ let stopping = false;
 
 async function stop(): Promise<void> {
   if (stopping) return;
-
   stopping = true;
   await simulator[Symbol.asyncDispose]();
   process.exit(0);

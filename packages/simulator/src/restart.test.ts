@@ -58,7 +58,6 @@ test(
     const send = (url: string, text: string) =>
       json(`${url}/telegram/bot${botToken}/sendMessage`, { chat_id: chatId, text });
     for (const text of ["one", "two", "three"]) await send(first.url, text);
-
     first.child.kill("SIGKILL");
     await once(first.child, "exit");
 

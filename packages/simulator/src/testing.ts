@@ -17,7 +17,6 @@ export function itemsOf(part: Body | undefined): Body[] {
 
 export function textOf(part: unknown): string {
   if (typeof part !== "string") throw new TypeError(`not a string: ${JSON.stringify(part)}`);
-
   return part;
 }
 
@@ -79,7 +78,6 @@ export class TestSimulator implements AsyncDisposable {
       throw new Error(
         `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
       );
-
     return answer.body;
   }
 
@@ -87,7 +85,6 @@ export class TestSimulator implements AsyncDisposable {
     const body = await this.control("/accounts", { platform, username });
     const [account] = itemsOf(body["accounts"]) as unknown as TestAccount[];
     if (account === undefined) throw new Error("POST /_control/accounts returned no account");
-
     return account;
   }
 

@@ -4,6 +4,7 @@ import {
   createAvailableReaders,
 } from "@postrider/platforms/authorizations";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
+import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
@@ -44,10 +45,9 @@ export async function startApp(config: Config): Promise<App> {
   limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
-  const { nudge } = lateRelay;
   const guard = createTokenGuard({ sql, logger, deploymentId });
   health.notes.set("deployment", () => describeHold(guard));
-  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
+  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: lateRelay.nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(config.platforms);
@@ -71,14 +71,17 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [startCountAccounts(sql, logger), startWatchDeployment(guard, deps), apiKeyUse];
-  const resealing = startResealCredentials(deps);
-  const idleRefresh = startRefreshIdleCredentials(deps);
+  const jobs = [
+    startCountAccounts(sql, logger),
+    startWatchDeployment(guard, deps),
+    startCleaningAudit({ ...config, sql, logger }),
+    apiKeyUse,
+  ];
+  const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      const edges = together([server, idleRefresh, resealing]);
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };

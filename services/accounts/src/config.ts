@@ -4,6 +4,7 @@ import {
   type PlatformFeature,
 } from "@postrider/platforms/authorization/permissions";
 import { readAuthorizationSettings } from "@postrider/platforms/authorizations";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
@@ -76,6 +77,7 @@ export function readSettings(read: EnvReader) {
       "CREDENTIAL_KEYS",
     ),
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: {

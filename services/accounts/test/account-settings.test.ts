@@ -103,7 +103,7 @@ test("an account keeps its settings when it is disconnected and connected again"
   expect((await get(ref)).settings).toEqual({ languages: ["de"] });
 });
 
-test("ListAccounts and BatchGetAccounts return the settings that the workspace chose, and none for the defaults", async () => {
+test("ListAccounts, BatchGetAccounts and BatchGetPostingAccounts return the settings that the workspace chose, and none for the defaults", async () => {
   const chosen = await fixture.connect("instagram");
   const other = await fixture.connect("instagram");
   await update(chosen, { imageFit: "crop" });
@@ -116,6 +116,12 @@ test("ListAccounts and BatchGetAccounts return the settings that the workspace c
     expect(JSON.parse(byId.get(chosen.accountId) ?? "")).toEqual({ imageFit: "crop" });
     expect(byId.get(other.accountId)).toBe("");
   }
+  expect(await fixture.listPostingAccounts(refs)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ id: chosen.accountId, settings: { imageFit: "crop" } }),
+      expect.objectContaining({ id: other.accountId, settings: null }),
+    ]),
+  );
 });
 
 test("a change of account settings leaves one audit entry with the changed settings, and a repeated change leaves none", async () => {
@@ -194,16 +200,19 @@ test("a change of a TikTok account's settings to values that TikTok does not off
   });
 });
 
-test("BatchGetAccounts returns what TikTok last offered an account, without asking TikTok, until it is a day old or the account is connected again", async () => {
+test("BatchGetAccounts and BatchGetPostingAccounts return what TikTok last offered an account, without asking TikTok, until it is a day old or the account is connected again", async () => {
   const ref = await fixture.connect("tiktok", "remembered");
   const known = async () => {
     const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [ref] });
-    return accounts[0]?.available;
+    const [posting] = await fixture.listPostingAccounts([ref]);
+    const text = accounts[0]?.available ?? "";
+    expect(posting?.available).toEqual(text === "" ? null : JSON.parse(text));
+    return text;
   };
   expect(await known()).toBe("");
   const { available } = await get(ref);
   const calls = await fixture.control.countCalls("tiktok", "account");
-  expect(JSON.parse((await known()) ?? "")).toEqual(available);
+  expect(JSON.parse(await known())).toEqual(available);
   expect(await fixture.control.countCalls("tiktok", "account")).toBe(calls);
   await fixture.sql`
     update accounts

@@ -125,6 +125,16 @@ class AccountsFixture {
     return { workspaceId, accountId: account.id };
   }
 
+  /** The accounts as posts are checked against them. */
+  async listPostingAccounts(refs: readonly AccountRef[]) {
+    const workspaces = refs.map(({ workspaceId, accountId }) => ({
+      workspaceId,
+      accountIds: [accountId],
+    }));
+    const { accounts } = await this.app.accounts.batchGetPostingAccounts({ workspaces });
+    return JSON.parse(accounts) as Readonly<Record<string, unknown>>[];
+  }
+
   async credentialsOf(refs: readonly AccountRef[], from: AccountsApp = this.app) {
     const { credentials } = await from.credentials.batchGetCredentials({ refs: [...refs] });
     return credentials;

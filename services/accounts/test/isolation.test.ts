@@ -51,6 +51,7 @@ test("RPCs of the accounts service return the same answer for an account of anot
   const refs = [foreign, unknown, malformed];
 
   expect((await fixture.app.accounts.batchGetAccounts({ refs })).accounts).toEqual([]);
+  expect(await fixture.listPostingAccounts(refs)).toEqual([]);
   const { credentials } = await fixture.app.credentials.batchGetCredentials({ refs });
   expect(credentials).toHaveLength(3);
   credentials.forEach((credential, index) => {
@@ -76,6 +77,20 @@ test("RPCs of the accounts service return the same answer for an account of anot
   const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [own, own, foreign] });
   expect(accounts).toHaveLength(1);
   expect(accounts[0]).toMatchObject({ id: own.accountId, status: "active" });
+  expect(await fixture.listPostingAccounts([own, own, foreign])).toEqual([
+    {
+      workspaceId: theirs,
+      id: own.accountId,
+      platform: "x",
+      username: account?.username,
+      status: "active",
+      traits: account?.traits,
+      settings: null,
+      available: null,
+    },
+  ]);
+  await fixture.app.accounts.disconnectAccount({ ref: own });
+  expect(await fixture.listPostingAccounts([own])).toEqual([]);
 });
 
 test("ConnectSimulatedAccounts rejects an unknown workspace, an unknown platform, a real platform and invalid values", async () => {

@@ -312,36 +312,17 @@ create table deletion_tasks (
 create index deletion_tasks_wake on deletion_tasks (wake_at)
   where status in ('queued', 'working');
 
--- Live checks of accounts: one post each, which is published, read back and deleted for `postrider doctor account
--- --live`. A live check belongs to the process that makes it until `lease_until`. Afterwards another process deletes
--- the post and ends the check.
+-- What a check with `postrider doctor account --live` publishes, and what it read on the platform. Its target, in
+-- `publish_tasks` and `deletion_tasks`, has the same id, and no post.
 create table live_checks (
   id uuid primary key,
-  workspace_id uuid not null,
-  account_id uuid not null,
-  platform text not null,
-  -- The text of the post, by which it can be found on the platform.
-  text text not null,
-  -- The media of the post, by which a lost post is searched for.
-  media_id uuid,
-  -- The ended steps, in their order.
-  steps jsonb not null default '[]',
-  -- Raised by each process that takes the check, so that writes of an earlier one fail.
-  fence integer not null,
-  lease_until timestamptz not null,
-  started_at timestamptz not null default now(),
-  -- When the publishing call began. It is set at most once, so a live check publishes at most one post.
-  called_at timestamptz,
-  -- Until when the publishing call can arrive at the platform; no other publishing call of the account begins before.
-  call_until timestamptz,
-  -- The post that the platform has; null before it was published and after it was deleted.
-  external_id text,
-  permalink text,
-  ended_at timestamptz
+  -- TargetContent as JSON: what the posts service returns for other targets.
+  content jsonb not null,
+  -- The steps that read the post before its deletion and after it; null until they have ended.
+  read_before jsonb,
+  read_after jsonb,
+  started_at timestamptz not null default now()
 );
-
-create index live_checks_open on live_checks (lease_until) where ended_at is null;
-create index live_checks_ended on live_checks (ended_at) where ended_at is not null;
 
 -- Actions on comments
 
@@ -442,6 +423,8 @@ create index comment_actions_waiting_visibility on comment_actions (account_id, 
 -- can have any number of actions that have ended.
 create index comment_actions_visibility on comment_actions (platform, comment_id, call_until)
   where type in ('hide', 'unhide');
+-- Finds the oldest actions of a workspace, which are removed.
+create index comment_actions_by_workspace on comment_actions (workspace_id, id);
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
 -- Finds the comments on media that are hidden.
@@ -815,24 +798,8 @@ create index webhook_leases_due on webhook_leases (pace, wake_at) where wake_at 
 -- Finds the webhook subscriptions of a workspace that may have waiting deliveries, also revoked ones.
 create index webhook_leases_by_workspace on webhook_leases (workspace_id);
 
--- Webhook events with many deliveries, which would delay the events of other workspaces if they were inserted at once.
--- The job assign-events inserts the deliveries, and the workspaces take turns.
-create table webhook_arrivals (
-  event_id uuid primary key,
-  workspace_id uuid not null,
-  type text not null,
-  occurred_at timestamptz not null,
-  sequence bigint not null,
-  source jsonb not null,
-  cause jsonb not null,
-  -- The webhook subscriptions that receive the event.
-  subscription_ids uuid[] not null
-);
-
-create index webhook_arrivals_by_workspace on webhook_arrivals (workspace_id, event_id);
-
--- Webhook events whose payload is not written yet. The job compose-payloads asks the owning service for the object and
--- writes `webhook_events`.
+-- Webhook events whose payload is not written yet. The job compose-payloads asks the owning service for the object, and
+-- writes the event and its deliveries; the workspaces take turns, so that many deliveries of one delay no other.
 create table webhook_compositions (
   event_id uuid primary key,
   workspace_id uuid not null,
@@ -842,6 +809,8 @@ create table webhook_compositions (
   -- What the webhook event is about and what it says happened; see `EventSource` in the code.
   source jsonb not null,
   cause jsonb not null,
+  -- The webhook subscriptions that receive the event.
+  subscription_ids uuid[] not null,
   tries int not null default 0,
   lease_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
@@ -1077,8 +1046,8 @@ create table parked_events (
 );
 
 -- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
--- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
--- deleted.
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, are never changed, and
+-- stay for at least 90 days.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -1112,12 +1081,14 @@ begin
 end
 $$;
 
-create trigger audit_log_append_only before update or delete or truncate on audit_log
+create trigger audit_log_append_only before update or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
+create trigger audit_log_keeps before delete on audit_log
+  for each row when (old.at > now() - interval '90 days') execute function refuse_audit_log_change();
 
 -- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
--- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
--- read them.
+-- are deleted after 90 days, earlier than those of `audit_log`. The processes can only add rows with the current time
+-- and read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -1138,18 +1109,20 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
--- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
--- last in the search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and up to `most` entries of `audit_log` that are over `days` and
+-- over 90 days old; returns the larger number. It has the rights of the owner of the tables, and a stolen connection of
+-- a service cannot delete what it did in the last 90 days. Temporary tables come last in the search path, so that no
+-- caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$
-    create function delete_old_deeds(most int) returns int
+    create function delete_old_audit_entries(most int, days int) returns int
     language plpgsql security definer
     set search_path = %I, pg_temp
     as $$
     declare
-      deleted int;
+      deeds int;
+      entries int;
     begin
       delete from audit_log_deeds
       where (at, id) in (
@@ -1160,8 +1133,18 @@ begin
         limit least(most, 10000)
         for update skip locked
       );
-      get diagnostics deleted = row_count;
-      return deleted;
+      get diagnostics deeds = row_count;
+      delete from audit_log
+      where id in (
+        select id
+        from audit_log
+        where at < now() - greatest(days, 90) * interval '1 day'
+        order by at, id
+        limit least(most, 10000)
+        for update skip locked
+      );
+      get diagnostics entries = row_count;
+      return greatest(deeds, entries);
     end;
     $$
   $sql$, current_schema());

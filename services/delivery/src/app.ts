@@ -33,18 +33,13 @@ import {
 } from "#src/engagement/app.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
-import {
-  createDoctor,
-  startPublishing,
-  type Doctor,
-  type Publishing,
-} from "#src/publishing/app.ts";
+import { createDoctor, startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
-import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
@@ -87,7 +82,7 @@ export async function startApp(config: Config): Promise<App> {
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
   const backlogs = new Backlogs({ limits: config.webhooks.waiting, logger });
-  const doctor = createDoctor({ config, sql, logger, peers, guard });
+  const doctor = createDoctor({ config, sql, peers, guard });
   const all = createAllRoutes(config, base, parts, { rpc, doctor, backlogs });
   const routes = withDiagnostics(all, createDiagnostics(config, { sql, guard }, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
@@ -99,9 +94,6 @@ export async function startApp(config: Config): Promise<App> {
   const common = { config, logger, bus, peers, guard, backlogs };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
-  // The doctor reads tokens and files of accounts, which only the identity of processes that
-  // publish may do.
-  if (worksFor("publishing")) doctor.start();
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, onEvents });
   if (worksFor("webhooks"))
@@ -116,7 +108,7 @@ export async function startApp(config: Config): Promise<App> {
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([edges, doctor, rpc, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([edges, rpc, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
@@ -143,13 +135,17 @@ function createAllRoutes(
     rpc: engagement,
     doctor,
     backlogs,
-  }: { readonly rpc: EngagementRpc; readonly doctor: Doctor; readonly backlogs: Backlogs },
+  }: {
+    readonly rpc: EngagementRpc;
+    readonly doctor: ReturnType<typeof createDoctor>;
+    readonly backlogs: Backlogs;
+  },
 ) {
   const publishing = createRoutes({
     sql,
     deploymentId: config.deploymentId,
     nudgeClaims: () => parts.publishing?.nudge(),
-    handlers: listHandlers(engagement, backlogs),
+    handlers: listHandlers(engagement),
   });
   const webhooks = createWebhookRoutes({
     sql,
@@ -165,7 +161,7 @@ function createAllRoutes(
     publishing(router);
     webhooks(router);
     engagement.routes(router);
-    doctor.routes(router);
+    doctor(router);
   };
 }
 
@@ -196,8 +192,8 @@ function readCursorKeys({ identity }: Config): CursorKeys {
  * The handlers of all consumers, each once. They process parked events again when an operator
  * redrives these events.
  */
-function listHandlers(engagement: EngagementRpc, backlogs: Backlogs): readonly EventHandler[] {
-  const webhooks = Object.values(createWebhookHandlers(backlogs)).flat();
+function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
+  const webhooks = Object.values(WEBHOOK_HANDLERS).flat();
   return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];
 }
 

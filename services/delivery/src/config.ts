@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
 import { readPublishingSettings } from "@postrider/platforms/platforms";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
@@ -182,6 +183,11 @@ function readEngagement(read: EnvReader) {
           "Whether Postrider refreshes the metrics of published posts on its own: every hour at first, then less often, until a post is 7 days old.",
         )
         .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
+    historyDays: read
+      .about(
+        "Number of days after which ended replies, hidings and private replies and the runs of automation rules are removed. Beyond 1,000,000 of a workspace, the oldest are removed after 40 days. What keeps a comment hidden stays. 36500 keeps all below that number.",
+      )
+      .integer("ENGAGEMENT_HISTORY_DAYS", { default: 400, min: 40, max: 36_500 }),
     metricsDeferMs: read
       .about(
         "Minimum time between two refreshes of a target's metrics by API requests. A request before that does not ask the platform, and counts the target as `deferred`.",
@@ -219,6 +225,7 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     role,
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     handleKeys: readSealingKeys(
       read.secret(
         "Keys that encrypt two kinds of stored data: webhook signing secrets, and handles (ids and addresses that a platform returns while a post is prepared). Format: `id:key`, separated by commas, newest first; each key is 32 random bytes in base64. The newest key encrypts; all keys decrypt.",

@@ -1,10 +1,10 @@
-import { createServer } from "node:http";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
-import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { createServiceServer } from "@postrider/shared/connect/server";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
-import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallPermits } from "#src/clients/call-permits.ts";
@@ -15,22 +15,29 @@ import { createCallPermits } from "#src/clients/call-permits.ts";
  */
 async function startService() {
   const held: string[] = [];
-  const server = createServer((request, response) => {
-    const workspaceId = String(request.headers["x-workspace-id"]);
-    request.resume();
-    if (workspaceId.startsWith("quick"))
-      response.writeHead(200, { "content-type": "application/proto" }).end();
-    else held.push(workspaceId);
+  const identities = createTestIdentities();
+  const hold = async () => {
+    const { workspaceId = "" } = findContext() ?? {};
+    if (workspaceId.startsWith("quick")) return {};
+    held.push(workspaceId);
+    return await new Promise<never>(() => {});
+  };
+  const server = await createServiceServer({
+    access: identities.accessOf("media"),
+    logger: createLogger({ service: "test", level: "silent" }),
+    routes: (router) => {
+      router.service(MediaService, { deleteMedia: hold, completeUpload: hold });
+      router.service(WebhookService, { listWebhooks: hold });
+    },
   });
-  const listening = await listen(server);
-  onTestFinished(() => listening[Symbol.asyncDispose]());
-  const peer = connectPeer({
-    service: "media",
-    baseUrl: listening.url,
-    identity: createTestIdentities().of("gateway"),
-    permits: createCallPermits(),
+  const baseUrl = await server.listen({ host: "127.0.0.1", port: 0 });
+  const identity = identities.of("gateway");
+  const peer = connectPeer({ service: "media", baseUrl, identity, permits: createCallPermits() });
+  onTestFinished(async () => {
+    await peer.abortCalls();
+    server.server.closeAllConnections();
+    await server.close();
   });
-  onTestFinished(() => peer.abortCalls());
   return { peer, held };
 }
 

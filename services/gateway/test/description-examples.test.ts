@@ -3,7 +3,7 @@ import * as Schema from "typebox/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SCOPES } from "#src/routes/dependencies.ts";
 import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
-import { admitted, createTestServer, POST, type Peers } from "./fixture.ts";
+import { admitted, createTestServer, type Peers, POST } from "./fixture.ts";
 import { COMMENT } from "./recording-server.ts";
 
 interface Example {

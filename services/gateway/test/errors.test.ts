@@ -7,7 +7,15 @@ import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { summary, type ErrorBody } from "./error-body.ts";
-import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
+import {
+  ACCOUNT_ID,
+  admitted,
+  createTestServer,
+  POST,
+  POST_ID,
+  type Peers,
+  pageOf,
+} from "./fixture.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEBIBYTE = 1024 * 1024;
@@ -486,7 +494,7 @@ test("GET /posts passes the query parameter limit to the posts service as a numb
   const limits: number[] = [];
   const listPosts = ({ limit }: { limit: number }) => {
     limits.push(limit);
-    return { posts: [] };
+    return pageOf();
   };
   for (const query of ["?limit=1", "?limit=100", ""])
     expect((await ask({ url: `/api/v1/posts${query}` }, { listPosts })).statusCode).toBe(200);

@@ -12,6 +12,8 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { createMediaLinks } from "@postrider/rest/media/links";
+import { toPostSummary } from "@postrider/rest/posts/mapping";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { createHealth } from "@postrider/shared/process/health";
 import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -202,45 +204,7 @@ export async function createSharedServer(logger?: Logger): Promise<SharedServer>
   };
 }
 
-/** A post with one published target, as the posts service returns it. */
-export const POST = {
-  id: POST_ID,
-  workspaceId: WORKSPACE_ID,
-  status: "published",
-  content: "Hello",
-  createdVia: "rest",
-  createdAt: { seconds: 1_795_000_000n, nanos: 5_000_000 },
-  updatedAt: { seconds: 1_795_000_001n, nanos: 0 },
-  publishedAt: { seconds: 1_795_000_001n, nanos: 0 },
-  startedAt: { seconds: 1_795_000_000n, nanos: 5_000_000 },
-  version: 3n,
-  options: { x: { content: "Hello x", tags: { values: [] } } },
-  targets: [
-    {
-      id: "01936a5e-7d2b-7000-8000-000000000003",
-      accountId: ACCOUNT_ID,
-      platform: "x",
-      username: "ann",
-      status: "published",
-      externalId: "1859",
-      permalink: "https://x.com/ann/status/1859",
-      publishedAt: { seconds: 1_795_000_001n, nanos: 0 },
-      attemptCount: 1,
-    },
-  ],
-  attempts: [
-    {
-      accountId: ACCOUNT_ID,
-      number: 1,
-      startedAt: { seconds: 1_795_000_000n, nanos: 0 },
-      outcome: "published",
-      code: "",
-      message: "",
-    },
-  ],
-};
-
-/** The constant `POST` in the form in which the REST API returns it. */
+/** A post with one published target, as the REST API returns it. */
 export const POST_RECORD = {
   id: POST_ID,
   status: "published",
@@ -283,3 +247,22 @@ export const POST_RECORD = {
     },
   ],
 };
+
+type PostChange = Partial<Record<keyof typeof POST_RECORD, unknown>> & {
+  readonly workspaceId?: string;
+  readonly version?: bigint;
+};
+
+/** `POST_RECORD` with the given changes, as the posts service returns it. */
+export function postOf({ workspaceId = WORKSPACE_ID, version = 3n, ...change }: PostChange = {}) {
+  const json = JSON.stringify({ ...POST_RECORD, ...change });
+  return { id: POST_ID, workspaceId, version, json };
+}
+
+export const POST = postOf();
+
+/** A page with `POST_RECORD`, with the given changes, as the posts service returns it. */
+export function pageOf(change: PostChange = {}, nextCursor: string | null = null) {
+  const post = toPostSummary({ ...POST_RECORD, ...change } as PostDetailJson);
+  return { json: JSON.stringify({ posts: [post], nextCursor }) };
+}

@@ -8,6 +8,7 @@ import {
   POST_ID,
   type Peers,
   type SharedServer,
+  postOf,
 } from "./fixture.ts";
 
 const KEY = "pr_live_canary-key-that-must-not-be-logged";
@@ -49,7 +50,7 @@ test.each<[string, InjectOptions]>([
   ["a bad query", { url: `/api/v1/posts?cursor=${TEXT}&${TEXT}=1`, headers }],
   ["an idempotency key", { ...create(good), headers: { ...headers, "idempotency-key": TEXT } }],
 ])("the log does not contain the contents of %s", async (_, request) => {
-  const createPost = () => ({ post: { ...POST, content: TEXT } });
+  const createPost = () => ({ post: postOf({ content: TEXT }) });
   const lines = await logsOf([request], { createPost });
   expect(lines).toHaveLength(1);
   expect(lines.join("")).not.toMatch(/canary/);

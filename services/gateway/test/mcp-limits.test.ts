@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID } from "./fixture.ts";
+import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, pageOf } from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
@@ -27,10 +27,10 @@ beforeAll(async () => {
   app = await createTestServer(
     {
       posts: {
-        listPosts: async ({ workspaceId }) => {
+        listPosts: async () => {
           calls += 1;
           await mayList;
-          return { posts: [{ ...POST, workspaceId }] };
+          return pageOf();
         },
         batchGetPosts: () => {
           reads += 1;

@@ -3,7 +3,15 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
-import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
+import {
+  ACCOUNT_ID,
+  admitted,
+  createTestServer,
+  POST,
+  POST_ID,
+  type Peers,
+  postOf,
+} from "./fixture.ts";
 
 const NAMES = [
   "list_accounts",
@@ -230,7 +238,7 @@ test("create_post creates a draft unless the agent says when to publish, and rec
     createPost: (request) => {
       seen.push(request);
       return {
-        post: { ...POST, status: "draft", scheduledAt: { seconds: 1_798_135_200n, nanos: 0 } },
+        post: postOf({ status: "draft", scheduledAt: "2026-12-24T18:00:00.000Z" }),
       };
     },
   };
@@ -364,7 +372,7 @@ test.each([
   "an API key that is limited to drafts cannot use %s with %j, and no service is called to change anything",
   async (name, input) => {
     admission = DRAFTS_ONLY;
-    posts = { batchGetPosts: () => ({ posts: [{ ...POST, status: "scheduled" }] }) };
+    posts = { batchGetPosts: () => ({ posts: [postOf({ status: "scheduled" })] }) };
     const client = await connect("modern");
     const result = await call(client, name, input);
     expect(result.isError).toBe(true);
@@ -377,11 +385,11 @@ test("an API key that is limited to drafts creates drafts, and changes them only
   admission = DRAFTS_ONLY;
   const versions: unknown[] = [];
   posts = {
-    createPost: () => ({ post: { ...POST, status: "draft" } }),
-    batchGetPosts: () => ({ posts: [{ ...POST, status: "draft" }] }),
+    createPost: () => ({ post: postOf({ status: "draft" }) }),
+    batchGetPosts: () => ({ posts: [postOf({ status: "draft" })] }),
     updatePost: ({ ifVersion }) => {
       versions.push(ifVersion);
-      return { post: { ...POST, status: "draft" } };
+      return { post: postOf({ status: "draft" }) };
     },
   };
   const client = await connect("modern");

@@ -1,7 +1,7 @@
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { faults, summary } from "./error-body.ts";
-import { POST, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
+import { POST_ID, POST_RECORD, WORKSPACE_ID, postOf } from "./fixture.ts";
 import {
   AT,
   createRecordingServer,
@@ -11,8 +11,19 @@ import {
 } from "./recording-server.ts";
 
 const URL = `/api/v1/posts/${POST_ID}/metrics/refresh`;
-const [TARGET] = POST.targets as [(typeof POST.targets)[0]];
+const [TARGET] = POST_RECORD.targets as [(typeof POST_RECORD.targets)[0]];
 const FAILED = { ...TARGET, id: "01936a5e-7d2b-7000-8000-000000000004", status: "failed" };
+/** The metrics of `TARGET` after the refresh. */
+const METRICS = {
+  views: 12,
+  impressions: null,
+  reach: null,
+  likes: 0,
+  comments: null,
+  shares: null,
+  saves: null,
+  refreshedAt: INSTANT,
+};
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
 
 let server: RecordingServer;
@@ -26,12 +37,14 @@ beforeAll(async () => {
   server = await createRecordingServer((answer) => ({
     requestTimeoutMs: 15_000,
     posts: {
-      batchGetPosts: () => ({ posts: [{ ...POST, targets }] }) as never,
+      batchGetPosts: () => ({ posts: [postOf({ targets })] }),
       recordTargetMetrics: (request) => {
         recorded = request;
-        const metrics = new Map(request.targets.map((each) => [each.targetId, each.metrics]));
-        const shown = targets.map((target) => ({ ...target, metrics: metrics.get(target.id) }));
-        return { post: { ...POST, targets: shown } };
+        const read = new Set(request.targets.map(({ targetId }) => targetId));
+        const shown = targets.map((target) =>
+          read.has(target.id) ? { ...target, metrics: METRICS } : target,
+        );
+        return { post: postOf({ targets: shown }) };
       },
     },
     metrics: {
@@ -58,24 +71,10 @@ test("a refresh of metrics asks only for published targets, and returns the post
   const answer = await refresh();
 
   expect(answer.statusCode).toBe(200);
-  const metrics = {
-    views: 12,
-    impressions: null,
-    reach: null,
-    likes: 0,
-    comments: null,
-    shares: null,
-    saves: null,
-    refreshedAt: INSTANT,
-  };
-  const [record] = POST_RECORD.targets;
   expect(answer.json()).toEqual({
     post: {
       ...POST_RECORD,
-      targets: [
-        { ...record, metrics },
-        { ...record, id: FAILED.id, status: "failed", metrics: null },
-      ],
+      targets: [{ ...TARGET, metrics: METRICS }, FAILED],
     },
     refresh: { eligible: 3, ready: 1, notFound: 0, error: 0, deferred: 2, stale: 0, failed: 0 },
   });

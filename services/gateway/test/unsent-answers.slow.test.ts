@@ -2,7 +2,15 @@ import { connect, type Socket } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
+import {
+  admitted,
+  createTestServer,
+  POST_ID,
+  WORKSPACE_ID,
+  type Peers,
+  postOf,
+  pageOf,
+} from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /**
@@ -36,15 +44,15 @@ const sockets: Socket[] = [];
 async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
   const post = (workspaceId: string) => {
     gateway.calls += 1;
-    return { ...POST, workspaceId, content: gateway.content };
+    return postOf({ workspaceId, content: gateway.content });
   };
   const app = await createTestServer(
     {
       posts: {
         listPosts: async ({ workspaceId }) => {
-          const posts = [post(workspaceId)];
+          post(workspaceId);
           await gateway.mayList;
-          return { posts };
+          return pageOf({ content: gateway.content });
         },
         batchGetPosts: ({ refs }) => ({
           posts: refs.map(({ workspaceId }) => post(workspaceId)),

@@ -9,6 +9,8 @@ import {
   POST_RECORD,
   WORKSPACE_ID,
   type SharedServer,
+  postOf,
+  pageOf,
 } from "./fixture.ts";
 
 const PATH = `/api/v1/posts/${POST_ID}`;
@@ -32,7 +34,7 @@ test("a request with waitFor=final is answered with the post when its publishing
         questions += 1;
         return statusesOf(status);
       },
-      batchGetPosts: () => ({ posts: [{ ...POST, status }] }),
+      batchGetPosts: () => ({ posts: [postOf({ status })] }),
     },
   });
   const answer = shared.app.inject(`${PATH}?waitFor=final&timeoutSeconds=30`);
@@ -47,7 +49,7 @@ test("a request with waitFor=final is answered with the unfinished post when its
   shared.use({
     posts: {
       batchGetPostStatuses: () => statusesOf("publishing"),
-      batchGetPosts: () => ({ posts: [{ ...POST, status: "publishing" }] }),
+      batchGetPosts: () => ({ posts: [postOf({ status: "publishing" })] }),
     },
   });
   const startedAt = performance.now();
@@ -91,7 +93,7 @@ test("a server that stops answers the requests that wait for posts", async () =>
         questions += 1;
         return statusesOf("publishing");
       },
-      batchGetPosts: () => ({ posts: [{ ...POST, status: "publishing" }] }),
+      batchGetPosts: () => ({ posts: [postOf({ status: "publishing" })] }),
     },
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -112,13 +114,13 @@ test("a read of a post that the client already has is answered with 304 and no b
     expect(answer.body).toBe("");
   }
   expect((await read('"2"')).json()).toEqual(POST_RECORD);
-  post = { ...POST, version: 4n };
+  post = postOf({ version: 4n });
   expect((await read('"3"')).headers).toMatchObject({ etag: '"4"' });
 });
 
 test("two lists have the same weak ETag exactly if their content is the same", async () => {
   let content = "a";
-  shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
+  shared.use({ posts: { listPosts: () => pageOf({ content }) } });
   const read = (tag = "") =>
     shared.app.inject({ url: "/api/v1/posts", headers: { "if-none-match": tag } });
   const tag = String((await read()).headers.etag);
@@ -144,7 +146,7 @@ test("neither an error nor the answer to a write has a weak ETag or is answered 
 
 test("a large list is compressed for clients that accept it, and only for them", async () => {
   const content = "x".repeat(20_000);
-  shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
+  shared.use({ posts: { listPosts: () => pageOf({ content }) } });
   const read = (encoding: string) =>
     shared.app.inject({ url: "/api/v1/posts", headers: { "accept-encoding": encoding } });
   const packed = await read("gzip");
@@ -159,7 +161,7 @@ test("a large list is compressed for clients that accept it, and only for them",
 
 test("a compressed list arrives complete even if the list is large", async () => {
   const content = "ab".repeat(400_000);
-  shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
+  shared.use({ posts: { listPosts: () => pageOf({ content }) } });
   const packed = await shared.app.inject({
     url: "/api/v1/posts",
     headers: { "accept-encoding": "gzip" },

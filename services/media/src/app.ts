@@ -1,6 +1,6 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
+import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -205,7 +205,7 @@ function createAppRoutes(options: {
 }
 
 function startJobs(
-  { pendingMs, grantMs, orphanMs, leaseMs }: Config,
+  { pendingMs, grantMs, orphanMs, leaseMs, auditDays }: Config,
   deps: {
     readonly sql: Sql;
     readonly store: ObjectStore;
@@ -223,7 +223,7 @@ function startJobs(
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
-    startCleaningDeeds(deps.sql, deps.logger),
+    startCleaningAudit({ ...deps, auditDays }),
     startCleaningImportClaims(deps.sql, deps.logger),
   ];
 }

@@ -1,6 +1,7 @@
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { isProduction } from "@postrider/shared/config/production";
@@ -74,6 +75,7 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     storage: readStorageConfig(read),
     // The name contains the user id, because a process cannot write to a folder of another user.
     tempDir: read

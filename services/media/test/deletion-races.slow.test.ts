@@ -9,7 +9,6 @@ import {
   type ReleaseMediaRequest,
   type UseMediaRequest,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { conflict, ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
@@ -30,6 +29,7 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 // These tests run the real posts service beside the media service, each with its own database.
 import { startPosts, type Posts } from "../../posts/test/fixture.ts";
+import type { ShownPost } from "../../posts/test/shown-posts.ts";
 
 const ROUNDS = 200;
 /**
@@ -218,7 +218,11 @@ interface PostRequest {
   readonly mediaIds: string[];
 }
 
-function carryOut(step: Step, draft: Post | undefined, request: PostRequest): Promise<unknown> {
+function carryOut(
+  step: Step,
+  draft: ShownPost | undefined,
+  request: PostRequest,
+): Promise<unknown> {
   const { workspaceId } = request;
   const id = draft?.id ?? "";
   const mediaIds = { values: request.mediaIds };

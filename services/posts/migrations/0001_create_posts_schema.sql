@@ -469,8 +469,8 @@ create table parked_events (
 );
 
 -- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
--- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
--- deleted.
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, are never changed, and
+-- stay for at least 90 days.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -504,12 +504,14 @@ begin
 end
 $$;
 
-create trigger audit_log_append_only before update or delete or truncate on audit_log
+create trigger audit_log_append_only before update or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
+create trigger audit_log_keeps before delete on audit_log
+  for each row when (old.at > now() - interval '90 days') execute function refuse_audit_log_change();
 
 -- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
--- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
--- read them.
+-- are deleted after 90 days, earlier than those of `audit_log`. The processes can only add rows with the current time
+-- and read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -530,18 +532,20 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
--- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
--- last in the search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and up to `most` entries of `audit_log` that are over `days` and
+-- over 90 days old; returns the larger number. It has the rights of the owner of the tables, and a stolen connection of
+-- a service cannot delete what it did in the last 90 days. Temporary tables come last in the search path, so that no
+-- caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$
-    create function delete_old_deeds(most int) returns int
+    create function delete_old_audit_entries(most int, days int) returns int
     language plpgsql security definer
     set search_path = %I, pg_temp
     as $$
     declare
-      deleted int;
+      deeds int;
+      entries int;
     begin
       delete from audit_log_deeds
       where (at, id) in (
@@ -552,8 +556,18 @@ begin
         limit least(most, 10000)
         for update skip locked
       );
-      get diagnostics deleted = row_count;
-      return deleted;
+      get diagnostics deeds = row_count;
+      delete from audit_log
+      where id in (
+        select id
+        from audit_log
+        where at < now() - greatest(days, 90) * interval '1 day'
+        order by at, id
+        limit least(most, 10000)
+        for update skip locked
+      );
+      get diagnostics entries = row_count;
+      return greatest(deeds, entries);
     end;
     $$
   $sql$, current_schema());

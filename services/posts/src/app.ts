@@ -4,7 +4,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
+import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { type EventHandler, startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
@@ -38,6 +38,7 @@ import {
 import { type Config, MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
 import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
+import { startRemovingOldPosts } from "#src/jobs/remove-old-posts.ts";
 import { type Scheduler, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createPostInserts } from "#src/operations/post-inserts.ts";
@@ -91,15 +92,17 @@ function startJobs(options: {
   readonly nudgeRelay: () => void;
 }) {
   const { config, sql, guard, peers, logger, nudgeRelay } = options;
-  const { missedAfterMs, sweepMs, sweepAfterMs } = config;
+  const { missedAfterMs, sweepMs, sweepAfterMs, retentionDays, auditDays } = config;
   const tasks = peers.delivery.client(TaskService);
   const scheduler = startScheduler({ sql, logger, nudgeRelay, missedAfterMs });
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
   const keys = startCleaningIdempotencyKeys(sql, logger);
-  const deeds = startCleaningDeeds(sql, logger);
+  const audit = startCleaningAudit({ sql, logger, auditDays });
   const expired = startCleaningExpiredRows(sql, logger);
+  const media = peers.media.client(MediaService);
+  const removal = startRemovingOldPosts({ sql, media, logger, retentionDays });
   const watch = startDeploymentWatch(guard, logger);
-  return { scheduler, all: [scheduler, sweep, keys, deeds, ...expired, watch] };
+  return { scheduler, all: [scheduler, sweep, keys, audit, ...expired, removal, watch] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;
@@ -134,6 +137,7 @@ function createAppRoutes(options: {
     tasks: peers.delivery.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
+    retentionDays: config.retentionDays,
     deploymentId: config.deploymentId,
     cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
     parkedEvents: createParkedEventService({ sql, handlers: listHandlers() }),

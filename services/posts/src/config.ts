@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
@@ -19,6 +20,7 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     deploymentId: readDeploymentId(read),
+    auditDays: readAuditDays(read),
     accountsUrl: readPeerUrl(read, "accounts"),
     mediaServiceUrl: readPeerUrl(read, "media"),
     deliveryUrl: readPeerUrl(read, "delivery"),
@@ -43,6 +45,12 @@ export function readSettings(read: EnvReader) {
         "Maximum delay between the scheduled time of a post and the start of its publishing. A post that is not started by then fails with the error `missed`.",
       )
       .seconds("MISSED_AFTER_SECONDS", 86_400),
+    retentionDays: read
+      .about(
+        "Number of days after its last change at which an ended post is removed, with its targets and attempts. Drafts and scheduled posts stay. 36500 keeps all posts.",
+      )
+      // The quota counters of the post's month are no longer in use then.
+      .integer("POST_RETENTION_DAYS", { default: 400, min: 40, max: 36_500 }),
   };
 }
 

@@ -1,7 +1,8 @@
-import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
+import { msOf, toTimestamp } from "./shown-posts.ts";
 
 const posts = await startPostsForFile();
 
@@ -89,7 +90,7 @@ test("CreatePost appends the event that asks the delivery service to publish eve
       expect.objectContaining({
         workspaceId,
         version: 1n,
-        dueAt: post.createdAt,
+        dueAt: toTimestamp(post.createdAt),
         targets: post.targets.map(({ id, accountId, platform }) =>
           expect.objectContaining({ targetId: id, accountId, platform, generation: 1 }),
         ),
@@ -97,11 +98,8 @@ test("CreatePost appends the event that asks the delivery service to publish eve
     ],
   ]);
   const [[, event] = []] = events;
-  const { publishBefore } = event as unknown as { publishBefore: typeof post.createdAt };
-  const [from, until] = [post.createdAt, publishBefore].map((at) =>
-    at === undefined ? 0 : timestampMs(at),
-  );
-  expect((until ?? 0) - (from ?? 0)).toBe(86_400_000);
+  const { publishBefore } = event as unknown as { publishBefore: Timestamp };
+  expect(timestampMs(publishBefore) - msOf(post.createdAt)).toBe(86_400_000);
 });
 
 test("the refusal of CreatePost lists every violation, and nothing of the refused post is stored", async () => {
@@ -209,7 +207,7 @@ test("concurrent CreatePost requests look up their accounts in one call", async 
   );
 
   expect(posts.peers.accountCalls).toHaveLength(calls + 1);
-  expect(posts.peers.accountCalls.at(-1)?.refs).toHaveLength(3);
+  expect(posts.peers.accountCalls.at(-1)?.workspaces).toHaveLength(3);
 });
 
 test("a text of 25,000 characters is accepted for an account of X that the accounts service reports as verified, and refused for others", async () => {

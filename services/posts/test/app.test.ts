@@ -33,6 +33,8 @@ test("the posts service starts and relays its outbox while the other services ar
     sweepMs: 60_000,
     sweepAfterMs: 120_000,
     missedAfterMs: 86_400_000,
+    retentionDays: 400,
+    auditDays: 400,
   });
   await database.sql`
     insert into outbox (event_id, type, key, payload, headers)

@@ -1,11 +1,11 @@
 import { toJsonString } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { expect, test } from "vitest";
 import { attempt, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 
 const COUNT = 5;
 
@@ -22,7 +22,7 @@ async function inRequest<T>(number: number, work: () => Promise<T>): Promise<T> 
   return await runInContext({ requestId, traceparent }, work);
 }
 
-async function accept(change: { readonly scheduledInMs?: number } = {}): Promise<Post> {
+async function accept(change: { readonly scheduledInMs?: number } = {}): Promise<ShownPost> {
   const workspaceId = newWorkspace();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const { scheduledInMs } = change;
@@ -32,7 +32,7 @@ async function accept(change: { readonly scheduledInMs?: number } = {}): Promise
 }
 
 /** Lists the headers of all events of one type about a post. */
-async function listCauses(post: Post, type: string): Promise<readonly unknown[]> {
+async function listCauses(post: ShownPost, type: string): Promise<readonly unknown[]> {
   const rows = await posts.sql<{ headers: unknown }[]>`
     select headers
     from outbox

@@ -1,13 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { listWantedTargets } from "#src/db/wanted-targets.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 
 const posts = await startPostsForFile();
 
-const refOf = (post: Post, ordinal: number, generation = 1) => ({
+const refOf = (post: ShownPost, ordinal: number, generation = 1) => ({
   workspaceId: post.workspaceId,
   targetId: post.targets[ordinal]?.id ?? "",
   generation,

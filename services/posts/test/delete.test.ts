@@ -1,6 +1,6 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { beforeEach, expect, test } from "vitest";
 import { deletionOf, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import { toTimestamp, type ShownPost } from "./shown-posts.ts";
 import { DAILY_RULE, workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -14,7 +14,7 @@ beforeEach(async () => {
   posts.peers.deliveryIsUp = true;
 });
 
-const statusesOf = ({ targets }: Pick<Post, "targets">) => targets.map(({ status }) => status);
+const statusesOf = ({ targets }: Pick<ShownPost, "targets">) => targets.map(({ status }) => status);
 
 /** Creates a post with one target for each given outcome. */
 async function settled(outcomes: readonly (readonly ["published" | "failed", string?])[]) {
@@ -67,7 +67,7 @@ test("deleting a scheduled post frees its quota and its queue slot, and its cont
   });
   const placed = { accountIds: [account], queueSlot: true };
   const first = await workspace.create(placed);
-  expect(first.scheduledAt).toEqual(rule?.nextSlots[0]);
+  expect(toTimestamp(first.scheduledAt)).toEqual(rule?.nextSlots[0]);
 
   await posts.posts.deletePost(workspace.ref(first));
   const second = await workspace.create(placed);
@@ -87,7 +87,7 @@ test("deleting a post whose publishing has ended cancels the post and returns th
   const answer = await posts.posts.deletePost(workspace.ref(post));
 
   expect(answer.post).toMatchObject({ status: "cancelled", version: post.version + 2n });
-  expect(answer.post?.publishedAt).toBeDefined();
+  expect((await workspace.reread(post)).publishedAt).not.toBeNull();
   expect(answer.targets.map(({ status, error: why }) => [status, why?.code])).toEqual([
     ["deleting", undefined],
     ["not_published", undefined],
@@ -114,7 +114,8 @@ test("a target stays published when the API of its platform cannot delete posts"
   const answer = await posts.posts.deletePost(workspace.ref(post));
 
   expect(answer.targets).toMatchObject([{ status: "not_supported" }]);
-  expect(answer.post).toMatchObject({ status: "cancelled", targets: [{ status: "published" }] });
+  expect(answer.post).toMatchObject({ status: "cancelled" });
+  expect(statusesOf(await workspace.reread(post))).toEqual(["published"]);
 });
 
 test("a report of the delivery service ends the deletion of a target exactly once, and the quota stays used", async () => {
@@ -163,6 +164,31 @@ test("repeating the deletion of a post while the first deletion is still running
   expect(await workspace.events(post)).toHaveLength(4);
 });
 
+test("the answer to DeletePost explains in the client's language why a target was not deleted", async () => {
+  const { workspace, post } = await settled([["failed", "outcome_unknown"], ["published"]]);
+  posts.peers.accounts.delete(post.targets[1]?.accountId ?? "");
+  const answers = [];
+  for (const locale of ["en", "ko"])
+    answers.push(await posts.posts.deletePost({ ...workspace.ref(post), locale }));
+  const [english, korean] = answers.map(({ targets }) => targets.map(({ error }) => error));
+  expect(english).toMatchObject([
+    {
+      code: "outcome_unknown",
+      retryable: false,
+      action: expect.stringMatching(/delete it by hand/),
+    },
+    {
+      code: "account_disconnected",
+      message: "The account was disconnected.",
+      action: expect.stringMatching(/^Connect the account again/),
+    },
+  ]);
+  expect(korean?.[1]).toMatchObject({
+    message: "연결이 해제된 계정입니다.",
+    action: expect.stringMatching(/ 뒤 DELETE \/posts\/\{id\}를 다시 보내 주세요\.$/),
+  });
+});
+
 test("the sweep job sends the same deletion request again when the first deletion request was lost", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
@@ -185,7 +211,7 @@ test("a publishing post can be deleted before the delivery service calls the pla
 
   expect(answer.post?.status).toBe("cancelled");
   expect(answer.targets.map(({ status }) => status)).toEqual(["deleting", "not_published"]);
-  expect(answer.post?.targets.map(({ status }) => status)).toEqual(["deleting", "cancelled"]);
+  expect(statusesOf(await workspace.reread(post))).toEqual(["deleting", "cancelled"]);
   await workspace.assertQuotaIsTrue();
   expect(await workspace.quota()).toEqual([1, 0]);
 });

@@ -11,7 +11,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
 import {
   AccountService,
-  type BatchGetAccountsRequest,
+  type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -32,7 +32,6 @@ import { AuditService } from "@postrider/contracts/operations/v1/audit_service_p
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
   PostCancelledSchema,
@@ -46,11 +45,12 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { RetentionService } from "@postrider/contracts/posts/v1/retention_service_pb";
 import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { newId, NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
@@ -66,11 +66,13 @@ import {
 import type { MediaClient } from "#src/clients/media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
+import { removePage } from "#src/jobs/remove-old-posts.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { createPostInserts } from "#src/operations/post-inserts.ts";
 import { createRoutes, type RouteDeps } from "#src/rpc/routes.ts";
+import { showAnswers, type ShownPost } from "./shown-posts.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 
@@ -84,6 +86,17 @@ const EVENTS = [
   PostDeletedSchema,
   PostDeletionRequestedSchema,
 ];
+
+/** Describes an account as `BatchGetPostingAccounts` does. */
+function describeAccount({
+  traits = {},
+  settings = "",
+  available = "",
+  ...account
+}: MessageInitShape<typeof AccountSchema>): object {
+  const parse = (text: string): unknown => (text === "" ? null : JSON.parse(text));
+  return { ...account, traits, settings: parse(settings), available: parse(available) };
+}
 
 /**
  * The services that the posts service calls, in memory. They implement the RPC contract and return
@@ -108,7 +121,7 @@ class FakePeers {
   readonly unanswerable = new Set<string>();
   /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
-  readonly accountCalls: BatchGetAccountsRequest[] = [];
+  readonly accountCalls: BatchGetPostingAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
@@ -167,14 +180,15 @@ class FakePeers {
           .filter((account) => account.workspaceId === workspaceId)
           .toReversed(),
       }),
-      batchGetAccounts: (request) => {
+      batchGetPostingAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
-        const found = request.refs.flatMap(({ workspaceId, accountId }) => {
-          const account = this.accounts.get(accountId);
-          return account?.workspaceId === workspaceId ? [account] : [];
-        });
-        return { accounts: found };
+        const found = request.workspaces.flatMap(({ workspaceId, accountIds }) =>
+          accountIds
+            .flatMap((id) => this.accounts.get(id) ?? [])
+            .filter((each) => each.workspaceId === workspaceId && each.status !== "disconnected"),
+        );
+        return { accounts: JSON.stringify(found.map(describeAccount)) };
       },
     });
     router.service(PlatformService, {
@@ -278,13 +292,14 @@ export async function startPosts(
     tasks: peer.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
+    retentionDays: 400,
     cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
   };
   const startReplica = () =>
     createTestPeer(createRoutes({ ...deps, inserts: createPostInserts(sql) }));
   const service = startReplica();
-  const posts = service.client(PostService);
+  const posts = showAnswers(service.client(PostService));
   const tasks = peer.client(TaskService);
   const consumerOf = (topic: keyof typeof eventHandlers) =>
     createBatchHandler({ topic, handlers: eventHandlers[topic], logger });
@@ -302,11 +317,18 @@ export async function startPosts(
     nudges,
     posts,
     /** Returns a client of another replica, which inserts posts with statements of its own. */
-    addReplica: () => startReplica().client(PostService),
+    addReplica: () => showAnswers(startReplica().client(PostService)),
     targets: service.client(TargetService),
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),
     limits: service.client(PostLimitService),
+    retention: service.client(RetentionService),
+    /** Removes all ended posts that are older than 400 days, like one run of the job. */
+    removeOld: async () => {
+      const removal = { sql, media: deps.media, logger, retentionDays: deps.retentionDays };
+      let after: string | undefined = NIL_ID;
+      while (after !== undefined) after = await removePage(removal, after);
+    },
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */
@@ -327,12 +349,12 @@ export async function startPosts(
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay, logger }),
     /** Returns the events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
-    createPost: async (change: PostChange): Promise<Post> => {
+    createPost: async (change: PostChange): Promise<ShownPost> => {
       const { post } = await posts.createPost({ content: "hello", createdVia: "rest", ...change });
       if (post === undefined) throw new Error("an accepted post is missing in its answer");
       return post;
     },
-    getPost: async (workspaceId: string, id: string): Promise<Post> => {
+    getPost: async (workspaceId: string, id: string): Promise<ShownPost> => {
       const { post } = await posts.getPost({ workspaceId, id });
       if (post === undefined) throw new Error("a post is missing in its answer");
       return post;
@@ -375,7 +397,7 @@ interface UpdateChange {
  * Builds the reports of the delivery service about the targets of one post. Each report of a
  * publish request has a higher version than the report before.
  */
-export function deliveryOf(post: Post) {
+export function deliveryOf(post: ShownPost) {
   const versions = new Map<string, number>();
   return (
     ordinal: number,
@@ -414,7 +436,7 @@ export function deliveryOf(post: Post) {
 
 /** Builds a report of the delivery service about the deletion of a target on its platform. */
 export function deletionOf(
-  post: Post,
+  post: ShownPost,
   ordinal: number,
   change: { deletion?: number; version?: bigint; status: string; errorCode?: string },
 ): DeletionUpdated {

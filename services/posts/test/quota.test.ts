@@ -1,10 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failMissedBatch, startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 import { findQuotaDrift } from "./quota-drift.ts";
+import type { ShownPost } from "./shown-posts.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -161,7 +161,7 @@ test("every quota counter matches the number of targets that count towards it af
       const accounts = ["x", "bluesky", "telegram"].map((platform) =>
         posts.peers.connectAccount(workspaceId, platform),
       );
-      const made: { post: Post; update: ReturnType<typeof deliveryOf> }[] = [];
+      const made: { post: ShownPost; update: ReturnType<typeof deliveryOf> }[] = [];
       const scheduler = { sql: posts.sql, missedAfterMs: 86_400_000, nudgeRelay: () => {} };
       const run = async (each: (typeof steps)[number]): Promise<void> => {
         if (each.kind === "create") {

@@ -3,21 +3,21 @@ import {
   TargetUpdatedSchema,
   type TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { publishPost } from "./workspace.ts";
 
 const posts = await startPostsForFile();
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
-const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
+const reread = (post: ShownPost) => posts.getPost(post.workspaceId, post.id);
 
 /** Returns what the API shows of a post, without ids, the version and the times of changes. */
-async function readState(post: Post) {
+async function readState(post: ShownPost) {
   const { status, publishedAt, targets, attempts } = await reread(post);
   return {
     status,
@@ -27,7 +27,7 @@ async function readState(post: Post) {
   };
 }
 
-const eventsOf = async (post: Post) =>
+const eventsOf = async (post: ShownPost) =>
   (await posts.events()).filter(([, event]) => event.postId === post.id).map(([name]) => name);
 
 type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
@@ -36,7 +36,7 @@ type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
  * Returns all updates that the delivery service reports about the targets of a post, by the outcome
  * of each target.
  */
-function reportsOf(post: Post, outcomes: Outcomes): TargetUpdated[] {
+function reportsOf(post: ShownPost, outcomes: Outcomes): TargetUpdated[] {
   const update = deliveryOf(post);
   return outcomes.flatMap((kind, ordinal) => {
     const taken = update(ordinal, "publishing", { attemptCount: 0 });

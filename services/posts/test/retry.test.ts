@@ -1,6 +1,6 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { expect, test } from "vitest";
 import { attempt, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -25,7 +25,7 @@ async function partial() {
   return { workspace, post, update };
 }
 
-const statuses = ({ targets }: Post) => targets.map(({ status }) => status);
+const statuses = ({ targets }: ShownPost) => targets.map(({ status }) => status);
 
 test("a retry publishes a post again only on accounts on which publishing has certainly failed", async () => {
   const { workspace, post } = await partial();

@@ -1,8 +1,9 @@
-import { timestampDate, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { beforeEach, expect, test, vi } from "vitest";
 import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import { msOf, toTimestamp } from "./shown-posts.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -42,11 +43,12 @@ test("a post with a future time is scheduled, and GetPost returns the same post"
   const post = await posts.createPost({ ...request(), ...inMs(3_600_000) });
 
   expect(post).toMatchObject({ status: "scheduled", targets: [{ status: "pending" }] });
-  expect(post.startedAt).toBeUndefined();
+  expect(post.startedAt).toBeNull();
   expect(await posts.getPost(post.workspaceId, post.id)).toEqual(post);
   const [[name, event] = []] = await posts.events();
   expect(name).toBe("PostScheduled");
-  expect(event).toMatchObject({ postId: post.id, version: 1n, scheduledAt: post.scheduledAt });
+  const scheduledAt = toTimestamp(post.scheduledAt);
+  expect(event).toMatchObject({ postId: post.id, version: 1n, scheduledAt });
 });
 
 test("a post with a scheduled time within the last minute is published at once", async () => {
@@ -154,13 +156,13 @@ test("a started post is publishing, and the publish request to the delivery serv
   const post = await posts.getPost(workspaceId, id);
   expect(post).toMatchObject({ status: "publishing", version: 2n });
   expect(post.targets[0]?.status).toBe("publishing");
-  const startedMs = post.startedAt === undefined ? 0 : timestampMs(post.startedAt);
+  const startedMs = msOf(post.startedAt);
   expect(Math.abs(startedMs - Date.now())).toBeLessThan(10_000);
   const [[, event] = []] = await posts.events();
   expect(event).toMatchObject({
     postId: id,
     version: 2n,
-    dueAt: post.scheduledAt,
+    dueAt: toTimestamp(post.scheduledAt),
     targets: [{ targetId: targets[0]?.id, generation: 1 }],
   });
   const wanted = await posts.targets.batchGetTargetContents({
@@ -199,7 +201,7 @@ test("a post that is more than a day late fails as missed and frees its quota", 
     status: "failed",
     targets: [{ status: "failed", error: { code: "missed", retryable: true } }],
   });
-  expect(post.startedAt).toBeUndefined();
+  expect(post.startedAt).toBeNull();
   expect(await eventNames()).toEqual(["PostFailed"]);
   expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
 });
@@ -209,7 +211,7 @@ test("the scheduler starts posts at their scheduled time, and wakes up for a new
   await using job = startScheduler({ ...scheduler(), logger });
   const later = await posts.createPost({ ...request(), ...inMs(1_500) });
   const soon = await posts.createPost({ ...request(), ...inMs(200) });
-  job.nudge(timestampDate(soon.scheduledAt ?? timestampFromDate(new Date())));
+  job.nudge(new Date(msOf(soon.scheduledAt)));
 
   for (const { workspaceId, id } of [soon, later]) {
     await vi.waitUntil(async () => (await posts.getPost(workspaceId, id)).status === "publishing", {
@@ -217,10 +219,8 @@ test("the scheduler starts posts at their scheduled time, and wakes up for a new
       interval: 20,
     });
     const post = await posts.getPost(workspaceId, id);
-    const [due, started] = [post.scheduledAt, post.startedAt].map((at) =>
-      at === undefined ? 0 : timestampMs(at),
-    );
-    expect(started).toBeGreaterThanOrEqual(due ?? 0);
-    expect((started ?? 0) - (due ?? 0)).toBeLessThan(1000);
+    const [due, started] = [msOf(post.scheduledAt), msOf(post.startedAt)];
+    expect(started).toBeGreaterThanOrEqual(due);
+    expect(started - due).toBeLessThan(1000);
   }
 });

@@ -1,12 +1,12 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { expect, test } from "vitest";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
 
 /** Returns the settings with which the delivery service is to publish the targets of a post. */
-async function settingsOf({ workspaceId, targets }: Post, generation = 1) {
+async function settingsOf({ workspaceId, targets }: ShownPost, generation = 1) {
   const refs = targets.map(({ id }) => ({ workspaceId, targetId: id, generation }));
   const { contents } = await posts.targets.batchGetTargetContents({ refs });
   return contents.map(({ settings }) =>

@@ -1,9 +1,9 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
+import { msOf } from "./shown-posts.ts";
 import { timeOfDayIn } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -60,9 +60,7 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
 
-  const slots = made
-    .map(({ scheduledAt }) => (scheduledAt === undefined ? 0 : timestampMs(scheduledAt)))
-    .toSorted((a, b) => a - b);
+  const slots = made.map(({ scheduledAt }) => msOf(scheduledAt)).toSorted((a, b) => a - b);
   const gaps = slots.slice(1).map((at, index) => at - (slots[index] ?? 0));
   expect(gaps).toEqual(Array(19).fill(12 * 3_600_000));
   expect(slots[0]).toBeGreaterThan(Date.now());

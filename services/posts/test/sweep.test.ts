@@ -1,6 +1,6 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { beforeEach, expect, test } from "vitest";
 import { deliveryOf, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { publishPost } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
-const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
+const reread = (post: ShownPost) => posts.getPost(post.workspaceId, post.id);
 
 test("the sweep job repeats the publish request of targets that the delivery service does not know", async () => {
   const post = await publish(2);

@@ -1,6 +1,6 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startPosts, type Posts } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
@@ -19,7 +19,7 @@ interface Update {
 const values = (...ids: string[]) => ({ values: ids });
 
 /** Returns the fields of a post that an update can replace. */
-const fieldsOf = ({ content, targets, mediaIds, options }: Post) => ({
+const fieldsOf = ({ content, targets, mediaIds, options }: ShownPost) => ({
   content,
   accountIds: targets.map(({ accountId }) => accountId),
   mediaIds,
@@ -40,7 +40,7 @@ function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnTyp
  * Sends all updates of one post at once and checks that each update is applied to the version
  * before its own.
  */
-async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Post> {
+async function updateAtOnce(post: ShownPost, updates: readonly Update[]): Promise<ShownPost> {
   const { workspaceId, id } = post;
   const answers = await Promise.all(
     updates.map(async (update) => {

@@ -1,7 +1,7 @@
 import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { expect } from "vitest";
 import { newWorkspace, type Posts } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
 
 export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
@@ -32,9 +32,9 @@ export function workspaceOf(posts: Posts) {
     create,
     draft: (change = {}) => create({ isDraft: true, ...change }),
     scheduled: (change = {}) => create({ scheduledAt: inHours(48), ...change }),
-    reread: (post: Post) => posts.getPost(workspaceId, post.id),
-    ref: (post: Post) => ({ workspaceId, id: post.id }),
-    events: async (post: Post) =>
+    reread: (post: ShownPost) => posts.getPost(workspaceId, post.id),
+    ref: (post: ShownPost) => ({ workspaceId, id: post.id }),
+    events: async (post: ShownPost) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
     /** Over all months, so that a month may end during a test. */
     quota: async () => {
@@ -68,7 +68,7 @@ export function workspaceOf(posts: Posts) {
 }
 
 /** Creates a post on the given number of X accounts, in a workspace of its own. */
-export async function publishPost(posts: Posts, targetCount: number): Promise<Post> {
+export async function publishPost(posts: Posts, targetCount: number): Promise<ShownPost> {
   const { connect, create } = workspaceOf(posts);
   return await create({ accountIds: Array.from({ length: targetCount }, () => connect()) });
 }

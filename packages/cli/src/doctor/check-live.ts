@@ -4,7 +4,6 @@ import {
   DoctorService,
   type GetLiveCheckResponse,
 } from "@postrider/contracts/delivery/v1/doctor_service_pb";
-import { DELETE_STEP } from "@postrider/platforms/diagnosis/live/delete-steps";
 import { isUnanswered, ServiceError } from "@postrider/shared/errors";
 import { type Arguments, findText, type Result, type Terminal } from "#src/command.ts";
 import { countOf } from "#src/doctor/findings.ts";
@@ -18,34 +17,21 @@ interface KnownCheck {
   readonly state?: GetLiveCheckResponse;
 }
 
-/**
- * Whether the live check ended with a publishing call that failed, so that no post was published.
- */
-function wasRefused({ steps, endedAt }: GetLiveCheckResponse): boolean {
-  const last = steps.at(-1);
-  return endedAt !== undefined && last?.name === "publish" && last.status === "failed";
-}
-
 /** Says which post the live check left, or may have left, on the platform; undefined = none. */
 function describeRest({ platform, state, id }: KnownCheck): string | undefined {
   if (state === undefined)
     return `it is not known whether a post is on ${platform}: look for “Postrider check ${id.slice(-8)}”`;
-  const { externalId, permalink, calledAt, endedAt, steps, text } = state;
+  const { externalId, permalink, mayBeLeft, text } = state;
   if (externalId !== undefined)
     return `the post ${externalId}${permalink === undefined ? "" : ` (${permalink})`} is left on ${platform}: delete it by hand`;
-  const deletions = steps.filter(({ name }) => name === DELETE_STEP);
-  if (deletions.some(({ status }) => status === "ok")) return undefined;
-  const wasSent = calledAt !== undefined && !wasRefused(state);
-  if (endedAt !== undefined && !wasSent && deletions.length === 0) return undefined;
-  return `a post may be left on ${platform}: look for “${text}” and delete it by hand`;
+  return mayBeLeft
+    ? `a post may be left on ${platform}: look for “${text}” and delete it by hand`
+    : undefined;
 }
 
 interface Patience {
   readonly pollMs: number;
-  /**
-   * Without a new step. Longer than a restart of delivery, which then ends the check within about a
-   * minute.
-   */
+  /** Without a new step. Longer than a restart of delivery, and than the search for a lost post. */
   readonly silenceMs: number;
 }
 
@@ -75,7 +61,7 @@ function toStepText({ name, status, found }: Step): string {
 
 const WAITING = {
   json: { name: "wait", status: "warning", found: "delivery does not answer", tookMs: 0 },
-  text: "         delivery does not answer; when it does, it ends the check within about a minute and deletes its post",
+  text: "         delivery does not answer; when it does, it continues the check and deletes its post",
 };
 
 async function findState(services: Services, known: KnownCheck): Promise<KnownCheck["state"]> {

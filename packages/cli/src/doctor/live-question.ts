@@ -1,5 +1,5 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
-import type { LeastVisible } from "@postrider/platforms/diagnosis/live/least-visible";
+import type { LeastVisible } from "@postrider/platforms/diagnosis/least-visible";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { findText, type Arguments, type Terminal } from "#src/command.ts";
@@ -17,7 +17,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   // not exist.
   not_found:
     "the account's workspace has no media with this id that is ready; an upload is ready when the API shows its status `ready`",
-  media_rejected: "the platform does not take this picture: give --media with another one",
   publishing_paused:
     "publishing is paused for the platform, the account or the workspace; see `postrider pauses`",
   publishing_held:

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { askPlatform, getFromTokenEndpoint, postToTokenEndpoint } from "#src/authorization/call.ts";
 import { bearer } from "#src/http/platform-request.ts";
+import { askPlatform, getFromTokenEndpoint, postToTokenEndpoint } from "./call.ts";
 
 const signal = AbortSignal.timeout(10_000);
 const GRANT = {

@@ -1,7 +1,7 @@
-import type { Refused, Unavailable } from "#src/authorization/connector.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
+import type { Refused, Unavailable } from "./connector.ts";
 
 export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
 

@@ -1,6 +1,6 @@
-import type { AuthorizationConnector } from "#src/authorization/connector.ts";
-import type { PermissionsByFeature, PlatformFeature } from "#src/authorization/permissions.ts";
-import type { RevocationScope } from "#src/authorization/revocation.ts";
+import type { AuthorizationConnector } from "./connector.ts";
+import type { PermissionsByFeature, PlatformFeature } from "./permissions.ts";
+import type { RevocationScope } from "./revocation.ts";
 
 export type Unconfigured<App> = {
   readonly [Name in keyof App]: Name extends "clientId" | "clientKey" | "clientSecret"

@@ -1,10 +1,12 @@
-import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { INCOMPLETE, unavailable } from "./call.ts";
-import { toExchangeResult } from "./connection.ts";
+import { type JsonObject, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { askPlatform, INCOMPLETE, unavailable } from "./call.ts";
+import { type Profile, toConnectResult, toExchangeResult } from "./connection.ts";
 import type {
   AuthorizationConnector,
   AuthorizeRequest,
   CodeGrant,
+  Connection,
   ConnectResult,
   EnteredCredentials,
   ExchangeResult,
@@ -43,7 +45,7 @@ export interface OAuthPlatform {
   /** Lifetime of a refresh token that the account's owner entered; absent if not known. */
   readonly refreshLifetimeMs?: number;
   readonly usesPkce: boolean;
-  readonly authorizeUrl: (request: AuthorizeRequest) => string;
+  readonly authorizeUrl: (request: AuthorizeRequest, permissions: readonly string[]) => string;
   readonly askForTokens: (
     grant: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -55,9 +57,47 @@ export interface OAuthPlatform {
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
   readonly permissions: PermissionsByFeature;
   readonly features: readonly PlatformFeature[];
-  /** A success also shows that the tokens are valid. */
-  readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
+  readonly profile: ProfileCall;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
+}
+
+/** The call that tells whose the tokens are. A success also shows that they are valid. */
+export interface ProfileCall {
+  readonly platform: string;
+  readonly url: string;
+  /** Whether the tokens are refused. */
+  readonly isRefusal: (answer: PlatformAnswer) => boolean;
+  readonly toProfile: (json: JsonObject) => Profile & Pick<Connection, "traits">;
+  /** Why an answer without an account refuses the tokens; absent where it is not readable. */
+  readonly noAccount?: string;
+}
+
+async function identify(
+  { platform, url, isRefusal, toProfile, noAccount }: ProfileCall,
+  tokens: Tokens,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const headers = bearer(tokens.accessToken);
+  const answer = await askPlatform({ method: "GET", url, headers }, signal);
+  if (answer.kind !== "answer") return answer;
+  const message = `${platform} answered ${answer.status}`;
+  if (isRefusal(answer)) return { kind: "refused", message };
+  if (answer.status !== 200 || answer.json === undefined) return unavailable(message);
+  const { traits, ...profile } = toProfile(answer.json);
+  const otherwise: Refused | Unavailable =
+    noAccount === undefined ? unavailable(message) : { kind: "refused", message: noAccount };
+  return toConnectResult(profile, { tokens, traits }, otherwise);
+}
+
+export function toRevoked(
+  answer: PlatformAnswer | Unavailable,
+  isRevoked: (answer: PlatformAnswer) => boolean = ({ status }) => status === 200,
+): RevokeResult {
+  if (answer.kind !== "answer") return answer;
+  const error = text(answer.json, "error") ?? "";
+  return isRevoked(answer)
+    ? { kind: "confirmed" }
+    : unavailable(`the revocation endpoint answered ${answer.status} ${error}`.trim());
 }
 
 export function toAuthorizeUrl(page: string, query: Readonly<Record<string, string>>): string {
@@ -135,19 +175,22 @@ async function exchange(
   const { scopes = listPermissions(platform.permissions, platform.features) } = fetched.tokens;
   const missing = listMissingEssentials(platform.permissions, scopes);
   if (missing.length > 0) return { kind: "permission_missing", missing };
-  return toExchangeResult(await platform.identify({ ...fetched.tokens, scopes }, signal));
+  const tokens = { ...fetched.tokens, scopes };
+  return toExchangeResult(await identify(platform.profile, tokens, signal));
 }
 
 /** Makes a connector for OAuth 2.0 with refresh tokens and one account per person. */
 export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
+  const permissions = listPermissions(platform.permissions, platform.features);
   return {
+    permissions,
     connect: async (credentials, signal) => {
       const tokens = readCredentials(platform, credentials);
-      return tokens === undefined ? INCOMPLETE : await platform.identify(tokens, signal);
+      return tokens === undefined ? INCOMPLETE : await identify(platform.profile, tokens, signal);
     },
     refresh: ({ refreshToken }, signal) => refresh(platform, refreshToken, signal),
     codeFlow: {
-      authorizeUrl: platform.authorizeUrl,
+      authorizeUrl: (request) => platform.authorizeUrl(request, permissions),
       exchange: (grant, signal) => exchange(platform, grant, signal),
     },
     revoke: platform.revoke,

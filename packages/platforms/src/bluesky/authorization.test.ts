@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createBlueskyAuthorizationConnector } from "#src/bluesky/authorization.ts";
+import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 
 test("the Bluesky connector contacts no private address from an account's DID document to refresh or end a session", async () => {
   let requests = 0;

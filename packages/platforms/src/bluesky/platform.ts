@@ -43,7 +43,6 @@ export const bluesky = {
   privateReplies: undefined,
   metrics: createBlueskyMetricsConnector,
   diagnosis: createBlueskyAccountChecks,
-  livePublishing: createBlueskyPublishingConnector,
   available: undefined,
   links: { hosts: ["bsky.app"], pattern: /^\/profile\/[^/]+\/post\/([\w.~:-]+)/ },
 } satisfies Platform;

@@ -52,6 +52,6 @@ const RULES: PlatformRules = {
 export const facebook = {
   rules: RULES,
   settings: SETTINGS,
-  liveCheck: { visibility: "unpublished" },
+  liveCheck: { visibility: "unpublished", privacy: "unpublished" },
   offer: undefined,
 } satisfies PlatformFacts;

@@ -1,17 +1,15 @@
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { header, text } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
+import { toRequest } from "#src/publishing/caller.ts";
 import { authorization } from "./authorization.ts";
 import { createFacebookCommentsConnector } from "./comments/connector.ts";
 import { environment } from "./environment.ts";
 import { facebook as facts } from "./facts.ts";
 import { createFacebookMetricsConnector } from "./metrics/connector.ts";
 import { createFacebookPrivateRepliesConnector } from "./private-replies/connector.ts";
-import {
-  createFacebookPublishingConnector,
-  type FacebookSettings,
-} from "./publishing/connector.ts";
+import { createFacebookPublishingConnector } from "./publishing/connector.ts";
 
 function usageOf(answer: Parameters<typeof header>[0]): string {
   const usage = header(answer, "x-business-use-case-usage") ?? header(answer, "x-app-usage");
@@ -27,9 +25,9 @@ function createFacebookAccountChecks(api: GraphApi): AccountChecks {
       name: "token at Facebook",
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
-        const path = encodeURIComponent(account.externalId);
-        const call = { method: "GET", path, query: { fields: "id,name" } } as const;
-        const answer = await readAccount("Facebook", toGraphRequest(api, account, call), signal);
+        const call = { path: encodeURIComponent(account.externalId), query: { fields: "id,name" } };
+        const request = toRequest(toGraphSite(api, account), call);
+        const answer = await readAccount("Facebook", request, signal);
         const found = `Facebook accepts the token of the Page ${text(answer.json, "name") ?? ""}; ${usageOf(answer)}`;
         return { status: "ok", found };
       },
@@ -46,10 +44,6 @@ export const facebook = {
   privateReplies: createFacebookPrivateRepliesConnector,
   metrics: createFacebookMetricsConnector,
   diagnosis: createFacebookAccountChecks,
-  // The post is always created unpublished first, also when `FACEBOOK_TWO_PHASE` is off and posts
-  // are published with one call, because no other post on Facebook is invisible to readers.
-  livePublishing: (settings: FacebookSettings) =>
-    createFacebookPublishingConnector({ ...settings, isTwoPhase: true }),
   available: undefined,
   links: {
     // Only these forms of links to Facebook posts contain the id that Facebook's API uses.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { isMissing, toStepFailure, toVisibleFailure } from "#src/graph-api/failures.ts";
 import { type PlatformAnswer, toAnswer } from "#src/http/platform-answer.ts";
+import { isMissing, toStepFailure, toVisibleFailure } from "./failures.ts";
 
 function answer(
   code: number,

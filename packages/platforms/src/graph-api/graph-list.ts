@@ -6,8 +6,8 @@ import {
   type PlatformAnswer,
   text,
 } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph, type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 export interface GraphList {
   readonly kind: "list";
@@ -23,22 +23,20 @@ export interface ListCall {
 }
 
 export async function readGraphList(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   { path, query, limit, after }: ListCall,
-  signal: AbortSignal,
 ): Promise<GraphList | PlatformAnswer | NoAnswer> {
-  const call = {
-    method: "GET",
+  const answer = await ask(graph, {
     path,
     query: { ...query, limit: String(limit), after },
     maxAnswerBytes: maxListBytes(limit, MAX_COMMENT_LENGTH),
-  } as const;
-  const answer = await callGraph(api, account, call, signal);
+  });
   if (answer.kind === "no_answer") return answer;
   if (answer.status !== 200 || !Array.isArray(answer.json?.data)) return answer;
-  const paging = object(answer.json, "paging");
-  const isLast = text(paging, "next") === undefined;
-  const next = isLast ? undefined : text(object(paging, "cursors"), "after");
-  return { kind: "list", entries: list(answer.json, "data"), next };
+  return { kind: "list", entries: list(answer.json, "data"), next: nextOf(answer) };
+}
+
+export function nextOf({ json }: PlatformAnswer): string | undefined {
+  const paging = object(json, "paging");
+  return text(paging, "next") === undefined ? undefined : text(object(paging, "cursors"), "after");
 }

@@ -1,13 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import {
-  bearer,
-  type PlatformRequest,
-  type Query,
-  type RequestBody,
-  toSearch,
-} from "#src/http/platform-request.ts";
+import type { Caller, Site } from "#src/publishing/caller.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export interface GraphApi {
@@ -17,38 +9,24 @@ export interface GraphApi {
   readonly uploadBaseUrl: string;
 }
 
-export interface GraphCall {
-  readonly method: PlatformRequest["method"];
-  readonly path: string;
-  readonly query?: Query;
-  readonly body?: RequestBody;
-  readonly maxAnswerBytes?: number;
+/** Calls the Graph API for an account. */
+export interface GraphCaller extends Caller {
+  readonly uploadBaseUrl: string;
 }
 
 /** Limit of Facebook; a comment on Instagram has at most 2,200 characters. */
 export const MAX_COMMENT_LENGTH = 8_000;
 
-export function toGraphRequest(
-  { baseUrl, version }: GraphApi,
-  { accessToken }: Pick<AccountAccess, "accessToken">,
-  { method, path, query = {}, body, ...limits }: GraphCall,
-): PlatformRequest {
-  const call = {
-    method,
-    url: `${baseUrl}/${version}/${path}${toSearch(query)}`,
-    headers: bearer(accessToken),
-    ...limits,
-  };
-  return body === undefined ? call : { ...call, body };
+export function toGraphSite({ baseUrl, version }: GraphApi, account: AccountAccess): Site {
+  return { baseUrl: `${baseUrl}/${version}`, account };
 }
 
-export function callGraph(
-  api: GraphApi,
-  account: AccountAccess,
-  call: GraphCall,
-  signal: AbortSignal,
-): Promise<PlatformAnswer | NoAnswer> {
-  return callPlatform(toGraphRequest(api, account, call), signal);
+export function openGraph(api: GraphApi, account: AccountAccess, signal: AbortSignal): GraphCaller {
+  return { ...toGraphSite(api, account), uploadBaseUrl: api.uploadBaseUrl, signal };
+}
+
+export function edgeOf({ externalId }: AccountAccess, edge: string): string {
+  return `${encodeURIComponent(externalId)}/${edge}`;
 }
 
 export function readGraphVersion(read: EnvReader) {

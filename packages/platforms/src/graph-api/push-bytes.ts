@@ -1,10 +1,11 @@
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { bytesBody } from "#src/http/platform-request.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PublicationMedia } from "#src/publishing/publication.ts";
+import type { GraphCaller } from "./graph-request.ts";
 
 export type UploadResult =
   | { readonly kind: "uploaded" }
@@ -16,7 +17,7 @@ export type UploadResult =
 
 const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
 
-export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
+export function isUploadUrl({ uploadBaseUrl }: GraphCaller, url: string): boolean {
   return url.startsWith(`${uploadBaseUrl}/`) && URL.parse(url) !== null;
 }
 
@@ -25,15 +26,11 @@ export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
  * the file cannot be read.
  */
 export async function pushBytes(
-  upload: {
-    readonly url: string;
-    readonly account: Pick<AccountAccess, "accessToken">;
-    readonly media: PublicationMedia;
-    readonly offset: number;
-  },
-  signal: AbortSignal,
+  { account, signal }: Caller,
+  url: string,
+  media: PublicationMedia,
+  offset: number,
 ): Promise<UploadResult> {
-  const { url, account, media, offset } = upload;
   const headers = {
     authorization: `OAuth ${account.accessToken}`,
     offset: String(offset),

@@ -4,14 +4,14 @@ import {
   type CallBudget,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
   type OnFurtherCall,
   type PostMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { GraphMeanings } from "./failures.ts";
-import type { GraphApi } from "./graph-request.ts";
 import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
 export const MAX_METRICS_POSTS = 25;
@@ -94,23 +94,15 @@ async function addCounters(
  * Without the permission for insights, and for posts without insights, only the counters are read.
  */
 export async function readMetrics(
-  api: GraphApi,
-  account: AccountAccess,
-  {
-    ids,
-    source,
-    onCall,
-  }: {
-    readonly ids: readonly string[];
-    readonly source: MetricsSource;
-    readonly onCall: () => void;
-  },
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  graph: Caller,
+  ids: readonly string[],
+  source: MetricsSource,
+  onCall: () => void,
+): Promise<MetricsReadings | MetricsFailure> {
   const { own } = source;
   const { all, counters } = toFields(source);
   const readFields = (posts: readonly string[], fields: string) =>
-    readNodes(api, account, { ids: posts, fields, own, onCall }, signal);
+    readNodes(graph, { ids: posts, fields, own, onCall });
   const readCounters = (posts: readonly string[]) => readFields(posts, counters);
   let read = await readFields(ids, all);
   if (read.kind === "refused" && read.code === "permission_missing") read = await readCounters(ids);

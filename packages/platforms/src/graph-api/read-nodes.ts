@@ -1,14 +1,11 @@
 import type { Missing } from "#src/comments/connector.ts";
-import { type GraphMeanings, isMissing, toStepFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { type Failure, platformUnavailable, type Refusal } from "#src/publishing/outcome.ts";
+import { type GraphMeanings, isMissing, toStepFailure } from "./failures.ts";
 
-type Refused = Extract<Failure, { kind: "refused" }>;
-
-export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refused;
+export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refusal;
 
 export interface NodesQuery {
   readonly ids: readonly string[];
@@ -29,13 +26,11 @@ export interface NodeReadings {
 const PARALLEL_CALLS = 5;
 
 async function readOne(
-  api: GraphApi,
-  account: AccountAccess,
-  { id, fields, own }: { id: string; fields: string; own: GraphMeanings },
-  signal: AbortSignal,
+  graph: Caller,
+  id: string,
+  { fields, own }: NodesQuery,
 ): Promise<NodeReading | Failure | NoAnswer> {
-  const call = { method: "GET", path: encodeURIComponent(id), query: { fields } } as const;
-  const answer = await callGraph(api, account, call, signal);
+  const answer = await ask(graph, { path: encodeURIComponent(id), query: { fields } });
   if (answer.kind === "no_answer") return answer;
   if (answer.status === 200 && answer.json !== undefined)
     return { kind: "node", node: answer.json };
@@ -56,34 +51,36 @@ function isOfNode(read: NodeReading | Failure | NoAnswer): read is NodeReading {
  * it.
  */
 export async function readNodes(
-  api: GraphApi,
-  account: AccountAccess,
-  { ids, fields, own, onCall }: NodesQuery,
-  signal: AbortSignal,
+  graph: Caller,
+  query: NodesQuery,
 ): Promise<NodeReadings | Failure | NoAnswer> {
+  const { ids, onCall } = query;
   const left = [...new Set(ids)];
   const nodes = new Map<string, NodeReading>();
   let failure: Failure | NoAnswer | undefined;
   const readNext = async (): Promise<void> => {
     for (let id = left.shift(); id !== undefined && failure === undefined; id = left.shift()) {
       onCall?.();
-      const read = await readOne(api, account, { id, fields, own }, signal);
+      const read = await readOne(graph, id, query);
       if (isOfNode(read)) nodes.set(id, read);
       else failure ??= read;
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_CALLS }, readNext));
-  return failure ?? { kind: "nodes", nodes: inOrder(ids, nodes) };
+  const inOrder = ids.flatMap((id) => {
+    const reading = nodes.get(id);
+    return reading === undefined ? [] : [[id, reading] as const];
+  });
+  return failure ?? { kind: "nodes", nodes: new Map(inOrder) };
 }
 
-function inOrder(
-  ids: readonly string[],
-  nodes: ReadonlyMap<string, NodeReading>,
-): ReadonlyMap<string, NodeReading> {
-  return new Map(
-    ids.flatMap((id) => {
-      const reading = nodes.get(id);
-      return reading === undefined ? [] : [[id, reading] as const];
-    }),
-  );
+/** Those that exist. */
+export async function readExisting(
+  graph: Caller,
+  query: NodesQuery,
+): Promise<readonly JsonObject[] | Failure> {
+  const read = await readNodes(graph, query);
+  if (read.kind === "no_answer") return platformUnavailable(read.message);
+  if (read.kind !== "nodes") return read;
+  return [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? [each.node] : []));
 }

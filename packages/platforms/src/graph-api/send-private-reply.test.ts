@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { type CommentState, sendPrivateReply } from "#src/graph-api/send-private-reply.ts";
+import { type CommentState, sendPrivateReply } from "./send-private-reply.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
 const guard = { mayStillSend: () => true, timeoutMs: 5000 };
@@ -25,7 +25,7 @@ async function sendRefused(
   await promise;
   try {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const api = { baseUrl, uploadBaseUrl: baseUrl, version: "v25.0" };
+
     let reads = 0;
     const readState = () => {
       reads += 1;
@@ -33,7 +33,7 @@ async function sendRefused(
     };
     const request = { mediaId: "2", commentId: "3", text: "10 €" };
     const sender = { path: "1/messages", own: {}, readState };
-    const outcome = await sendPrivateReply(api, account, { request, sender }, guard);
+    const outcome = await sendPrivateReply({ baseUrl, account }, { request, sender }, guard);
     return { outcome, reads };
   } finally {
     server.close();

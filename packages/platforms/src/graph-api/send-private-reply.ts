@@ -2,16 +2,10 @@ import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PrivateReplyRequest } from "#src/private-replies/connector.ts";
-import {
-  type Failure,
-  type Outcome,
-  type TargetErrorCode,
-  toUnanswered,
-} from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import { forComments } from "./comment-calls.ts";
+import { type Site, toRequest } from "#src/publishing/caller.ts";
+import { type Failure, type Outcome, refused, toUnanswered } from "#src/publishing/outcome.ts";
+import { forComments } from "./comments-connector.ts";
 import { type GraphMeanings, readGraphError, toVisibleFailure } from "./failures.ts";
-import { type GraphApi, toGraphRequest } from "./graph-request.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -57,10 +51,6 @@ export interface PrivateReplySender {
   readonly readState: (signal: AbortSignal) => Promise<CommentState | undefined>;
 }
 
-function refused(code: TargetErrorCode, message: string): Failure {
-  return { kind: "refused", code, message };
-}
-
 const TOO_OLD = refused(
   "missed",
   "the comment is older than 7 days, so it can no longer be answered privately",
@@ -94,8 +84,7 @@ async function toFailedOutcome(
 }
 
 export async function sendPrivateReply(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Site,
   { request, sender }: { request: PrivateReplyRequest; sender: PrivateReplySender },
   guard: SendGuard,
 ): Promise<Outcome> {
@@ -103,7 +92,7 @@ export async function sendPrivateReply(
   const { commentId, text: message } = request;
   const body = jsonBody({ recipient: { comment_id: commentId }, message: { text: message } });
   const call = { method: "POST", path: sender.path, body } as const;
-  const sent = await sendOnce(toGraphRequest(api, account, call), guard);
+  const sent = await sendOnce(toRequest(graph, call), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = sent.status === 200 ? text(sent.json, "message_id") : undefined;
   if (id !== undefined) return { kind: "published", externalId: id, permalink: null };

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { listComments as listFacebookComments } from "#src/facebook/comments/connector.ts";
 import { listMedia as listFacebookMedia } from "#src/facebook/private-replies/connector.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { listComments as listInstagramComments } from "#src/instagram/comments/connector.ts";
 import { listMedia as listInstagramMedia } from "#src/instagram/private-replies/connector.ts";
+import { type GraphApi, openGraph } from "./graph-request.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
 const query = { mediaId: "1_2", limit: 50, after: undefined };
@@ -37,7 +37,7 @@ describe.each([
   ["Instagram", listInstagramComments, listInstagramMedia],
 ])("lists of %s in which one entry has no time", (_platform, listComments, listMedia) => {
   test("a comment without a time is left out of the list, and the other comments are listed", async () => {
-    const page = await withEntries((api) => listComments(api, account, query, signal));
+    const page = await withEntries((api) => listComments(openGraph(api, account, signal), query));
     expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
     expect("comments" in page ? page.comments : []).toHaveLength(1);
   });

@@ -1,11 +1,11 @@
 import { isMissing, toStepFailure } from "#src/graph-api/failures.ts";
 import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { edgeOf } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, text } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export interface MediaPage {
   readonly kind: "page";
@@ -14,13 +14,11 @@ export interface MediaPage {
 }
 
 export async function readMediaPage(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   { fields, ...place }: Omit<ListCall, "path" | "query"> & { readonly fields: string },
-  signal: AbortSignal,
 ): Promise<MediaPage | Failure | NoAnswer> {
-  const path = `${encodeURIComponent(account.externalId)}/media`;
-  const read = await readGraphList(api, account, { path, query: { fields }, ...place }, signal);
+  const path = edgeOf(graph.account, "media");
+  const read = await readGraphList(graph, { path, query: { fields }, ...place });
   if (read.kind === "no_answer") return read;
   if (read.kind === "list")
     return { kind: "page", posts: read.entries as JsonObject[], after: read.next };
@@ -29,24 +27,17 @@ export async function readMediaPage(
     : toStepFailure(read, MEANINGS);
 }
 
-interface AnotherPost {
-  readonly page: MediaPage;
-  readonly ids: readonly string[];
-  readonly onCall?: () => void;
-}
-
 export async function readAnother(
-  api: GraphApi,
-  account: AccountAccess,
-  { page, ids, onCall }: AnotherPost,
-  signal: AbortSignal,
+  graph: Caller,
+  page: MediaPage,
+  ids: readonly string[],
+  onCall?: () => void,
 ): Promise<{ readonly kind: "shown" } | { readonly kind: "hidden" } | Failure | NoAnswer> {
   const listed = page.posts.flatMap((post) => text(post, "id") ?? []);
   const id = listed.find((each) => !ids.includes(each));
   if (id === undefined) return { kind: "hidden" };
   onCall?.();
-  const call = { method: "GET", path: encodeURIComponent(id), query: { fields: "id" } } as const;
-  const answer = await callGraph(api, account, call, signal);
+  const answer = await ask(graph, { path: encodeURIComponent(id), query: { fields: "id" } });
   if (answer.kind === "no_answer") return answer;
   if (answer.status === 200) return { kind: "shown" };
   return isMissing(answer) ? { kind: "hidden" } : toStepFailure(answer, MEANINGS);

@@ -1,7 +1,8 @@
 import { type AccountChecks, CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-checks.ts";
-import { toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { edgeOf, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { list, number, object } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
+import { toRequest } from "#src/publishing/caller.ts";
 import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
 import { authorization } from "./authorization.ts";
 import { createInstagramCommentsConnector } from "./comments/connector.ts";
@@ -17,9 +18,10 @@ function createInstagramAccountChecks(settings: InstagramSettings): AccountCheck
       name: "posts that Instagram takes",
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
-        const path = `${encodeURIComponent(account.externalId)}/content_publishing_limit`;
-        const call = { method: "GET", path, query: { fields: "quota_usage,config" } } as const;
-        const request = toGraphRequest(apiOfAccount(settings, account), account, call);
+        const path = edgeOf(account, "content_publishing_limit");
+        const call = { path, query: { fields: "quota_usage,config" } };
+        const site = toGraphSite(apiOfAccount(settings, account), account);
+        const request = toRequest(site, call);
         const { json } = await readAccount("Instagram", request, signal);
         const [entry] = list(json, "data");
         const used = number(entry, "quota_usage") ?? 0;
@@ -42,7 +44,6 @@ export const instagram = {
   privateReplies: createInstagramPrivateRepliesConnector,
   metrics: createInstagramMetricsConnector,
   diagnosis: createInstagramAccountChecks,
-  livePublishing: createInstagramPublishingConnector,
   available: undefined,
   links: undefined,
 } satisfies Platform;

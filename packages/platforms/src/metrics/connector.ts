@@ -27,6 +27,8 @@ export type MetricsReading =
   | { readonly kind: "missing" }
   | MetricsFailure;
 
+export type MetricsReadings = ReadonlyMap<string, MetricsReading>;
+
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
@@ -57,7 +59,7 @@ export interface MetricsConnector {
     externalIds: readonly string[],
     signal: AbortSignal,
     onFurtherCall?: OnFurtherCall,
-  ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure>;
+  ): Promise<MetricsReadings | MetricsFailure>;
 }
 
 export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {

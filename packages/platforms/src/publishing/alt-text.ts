@@ -1,5 +1,5 @@
 import { altTextLimit, type PlatformRules } from "#src/rules.ts";
-import type { Failure } from "./outcome.ts";
+import { type Failure, refused } from "./outcome.ts";
 import type { PublicationMedia } from "./publication.ts";
 
 /** The description may have been changed after the post was accepted; it is never shortened. */
@@ -9,6 +9,8 @@ export function refuseLongAltText(
 ): Failure | undefined {
   const [length, limit] = [altText?.length ?? 0, altTextLimit(rules, kind)];
   if (limit === undefined || length <= limit) return undefined;
-  const message = `the description of the ${kind} has ${length} characters; ${rules.displayName} allows ${limit}`;
-  return { kind: "refused", code: "content_rejected", message };
+  return refused(
+    "content_rejected",
+    `the description of the ${kind} has ${length} characters; ${rules.displayName} allows ${limit}`,
+  );
 }

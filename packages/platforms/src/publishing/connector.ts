@@ -1,11 +1,11 @@
 import type { SendGuard } from "#src/http/send-once.ts";
 import type { PlatformId } from "#src/platform-id.ts";
-import type { Details } from "#src/publishing/details.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
-import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
-import type { PrepareStep } from "#src/publishing/steps.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Details } from "./details.ts";
+import type { Handles } from "./handles.ts";
+import type { DeletionOutcome, Outcome } from "./outcome.ts";
+import type { AccountAccess, MediaPart, Publication } from "./publication.ts";
+import type { PrepareStep } from "./steps.ts";
+import type { UnknownCall, Verdict } from "./verdict.ts";
 
 export type FindPublication = (
   publication: Publication,

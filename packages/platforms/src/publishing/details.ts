@@ -1,4 +1,4 @@
-import type { Caveat } from "#src/publishing/outcome.ts";
+import type { Caveat } from "./outcome.ts";
 
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }

@@ -5,11 +5,16 @@
  */
 export type Handles = Readonly<Record<string, string>>;
 
-export function readJsonHandle(handles: Handles, name: string): unknown {
-  const stored = handles[name];
-  return stored === undefined ? undefined : JSON.parse(stored);
+/** A handle whose value is stored as JSON. */
+export interface JsonHandle<Value> {
+  readonly read: (handles: Handles) => Value | undefined;
+  readonly write: (value: Value) => Handles;
 }
 
-export function toJsonHandle(name: string, value: unknown): Handles {
-  return { [name]: JSON.stringify(value) };
+export function jsonHandle<Value>(name: string): JsonHandle<Value> {
+  return {
+    read: ({ [name]: stored }) =>
+      stored === undefined ? undefined : (JSON.parse(stored) as Value),
+    write: (value) => ({ [name]: JSON.stringify(value) }),
+  };
 }

@@ -1,7 +1,7 @@
-import type { Handles } from "#src/publishing/handles.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import { runAgain, type StepWait } from "#src/publishing/steps.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Handles } from "./handles.ts";
+import { type Failure, platformUnavailable } from "./outcome.ts";
+import { runAgain, type StepWait } from "./steps.ts";
+import type { UnknownCall, Verdict } from "./verdict.ts";
 
 /** After it the attempt fails; the next attempt checks the same upload again. */
 export const MAX_PROCESSING_MS = 30 * 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { judgeMatchingPosts, type MatchingPost } from "#src/publishing/matching-posts.ts";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { judgeMatchingPosts, type MatchingPost } from "./matching-posts.ts";
+import type { UnknownCall } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
 const UNTIL = new Date("2026-11-21T12:00:00Z");

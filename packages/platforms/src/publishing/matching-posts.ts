@@ -1,6 +1,6 @@
-import { LOOKS_AFTER_MS, nextLook } from "#src/publishing/look-schedule.ts";
-import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
+import type { Publication } from "./publication.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "./verdict.ts";
 
 /**
  * Between a platform's clock and ours (those of the database and of the processes). If our clock
@@ -20,10 +20,9 @@ export interface MatchingPost {
 }
 
 /** The post may also be another Postrider post with the same text. */
-export const SIMILAR_POST: Verdict = {
-  kind: "cannot_tell",
-  message: "another post of the account with the same text and other media has an unknown outcome",
-};
+export const SIMILAR_POST = cannotTell(
+  "another post of the account with the same text and other media has an unknown outcome",
+);
 
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
@@ -47,15 +46,11 @@ export async function judgeMatchingPosts(
   looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
 ): Promise<Verdict> {
   const proven = posts.find(({ isProven }) => isProven === true);
-  if (proven !== undefined) return toPresent(proven);
+  if (proven !== undefined) return present(proven.id, proven.permalink);
   const owned = await call.isOwned(posts.map(({ id }) => id));
   const [post, ...others] = posts.filter(({ id }) => !owned.has(id));
   if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
   if (others.length > 0 || text.trim() === "")
-    return { kind: "cannot_tell", message: "several posts match the publication" };
-  return (await call.hasSimilarPost()) ? SIMILAR_POST : toPresent(post);
-}
-
-function toPresent({ id, permalink }: MatchingPost): Verdict {
-  return { kind: "present", externalId: id, permalink };
+    return cannotTell("several posts match the publication");
+  return (await call.hasSimilarPost()) ? SIMILAR_POST : present(post.id, post.permalink);
 }

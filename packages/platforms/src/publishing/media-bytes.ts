@@ -1,5 +1,5 @@
 import type { ByteSource } from "#src/http/platform-request.ts";
-import type { PublicationMedia } from "#src/publishing/publication.ts";
+import type { PublicationMedia } from "./publication.ts";
 
 /**
  * Why the bytes of a post's file could not be read:

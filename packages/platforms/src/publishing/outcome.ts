@@ -122,6 +122,24 @@ type Deleted = { readonly kind: "deleted" };
 /** After `unknown` the deletion is repeated. */
 export type DeletionOutcome = Deleted | Failure | Unknown;
 
+export type Refusal = Extract<Failure, { kind: "refused" }>;
+
+export function refused(code: TargetErrorCode, message: string): Refusal {
+  return { kind: "refused", code, message };
+}
+
+/** The worker made the publishing call without the results of a step. */
+export function notPrepared(message: string): Failure {
+  return { kind: "retryable", code: "internal_error", message };
+}
+
+/** The outcome of a call that changes something and got the failure, which may be a lost answer. */
+export function orUnknown(failure: Failure): Failure | Unknown {
+  return failure.kind === "retryable" && failure.isLimit !== true
+    ? { kind: "unknown", message: failure.message }
+    : failure;
+}
+
 export function platformUnavailable(message: string): Extract<Failure, { kind: "retryable" }> {
   return { kind: "retryable", code: "platform_unavailable", message };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PLATFORMS } from "#src/platforms.ts";
-import { findExternalId } from "#src/publishing/permalinks.ts";
+import { findExternalId } from "./permalinks.ts";
 
 test.each([
   ["x", "https://x.com/some_account/status/1850000000000000001?s=20", "1850000000000000001"],

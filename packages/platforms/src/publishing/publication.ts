@@ -41,6 +41,13 @@ export interface PublicationMedia {
   read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** The file at the index, from which the steps of the post were made. */
+export function fileAt({ media }: Publication, index: number): PublicationMedia {
+  const file = media[index];
+  if (file === undefined) throw new Error(`the post has no file at index ${index}`);
+  return file;
+}
+
 export interface MediaPart {
   readonly media: PublicationMedia;
   readonly start: number;

@@ -1,6 +1,6 @@
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import type { Handles } from "./handles.ts";
+import type { Failure } from "./outcome.ts";
+import type { Publication } from "./publication.ts";
 
 /**
  * The result of a preparation step while the platform is still processing: the step runs again

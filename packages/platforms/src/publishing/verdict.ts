@@ -1,5 +1,5 @@
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Caveat, TargetErrorCode } from "#src/publishing/outcome.ts";
+import type { Handles } from "./handles.ts";
+import type { Caveat, TargetErrorCode } from "./outcome.ts";
 
 export type Verdict =
   | {
@@ -25,6 +25,14 @@ export type Verdict =
    */
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
+
+export function present(externalId: string | null, permalink: string | null): Verdict {
+  return { kind: "present", externalId, permalink };
+}
+
+export function cannotTell(message: string): Verdict {
+  return { kind: "cannot_tell", message };
+}
 
 export interface UnknownCall {
   readonly calledAt: Date;

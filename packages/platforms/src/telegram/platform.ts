@@ -47,7 +47,6 @@ export const telegram = {
   privateReplies: undefined,
   metrics: undefined,
   diagnosis: createTelegramAccountChecks,
-  livePublishing: createTelegramPublishingConnector,
   available: undefined,
   links: {
     hosts: ["t.me", "telegram.me"],

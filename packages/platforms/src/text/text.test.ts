@@ -133,10 +133,21 @@ describe("URLs of a text", () => {
     ["_example.com", []],
     ["example.com-x", []],
     [`https://${"ü".repeat(63)}.com`, []],
+    [`${"a".repeat(63)}.com ${"a".repeat(64)}.com`, [`${"a".repeat(63)}.com`]],
+    ["http://ﷺﷺﷺﷺﷺﷺﷺﷺ.com http://ᾀᾀᾀᾀᾀᾀᾀᾀ.com", ["http://ﷺﷺﷺﷺﷺﷺﷺﷺ.com", "http://ᾀᾀᾀᾀᾀᾀᾀᾀ.com"]],
     [`https://example.com/${"a".repeat(4096)}`, []],
   ])("the URLs in the text %j are %j", (text, urls) => {
     expect(urlsOf(text)).toEqual(urls);
   });
+});
+
+test("every emoji sequence of Unicode counts 2 on X, whatever its first character is", () => {
+  const points = Array.from({ length: 0x20000 }, (_, point) => String.fromCodePoint(point));
+  const emoji = points.filter((character) => /^\p{RGI_Emoji}$/v.test(`${character}\ufe0f`));
+  expect(emoji.length).toBeGreaterThan(150);
+  for (const character of emoji) expect(countText(`${character}\ufe0f`, "weighted")).toBe(2);
+  const keycaps = Array.from("#*0123456789", (character) => `${character}\ufe0f\u20e3`);
+  for (const keycap of keycaps) expect(countText(keycap, "weighted"), keycap).toBe(2);
 });
 
 describe("other units of text length", () => {

@@ -24,7 +24,7 @@ interface UrlTail {
 
 /** Each character is read a fixed number of times, so the run time is linear. */
 export function endOfTail(text: string, from: number): UrlTail {
-  const pathStart = endOfMatch(PORT, text, from);
+  const pathStart = text.charAt(from) === ":" ? endOfMatch(PORT, text, from) : from;
   const pathEnd = endOfPath(text, pathStart);
   return { pathStart, pathEnd, end: endOfQuery(text, pathEnd) };
 }
@@ -96,6 +96,12 @@ const LONGEST_PROTOCOL = "https://".length;
 export const MAX_URL_LENGTH = 4096;
 const MAX_LABEL_LENGTH = 63;
 const MAX_SHORT_LINK_SLUG = 40;
+const PLAIN_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i;
+/**
+ * A label of as many UTF-16 units has at most 52 characters in Punycode, "xn--" and 6 for each
+ * unit, if none of its characters is replaced by several.
+ */
+const MAX_SHORT_LABEL = 8;
 
 /**
  * Finds the URLs in a text as X defines them, in order and without overlaps: URLs with http(s), and
@@ -122,37 +128,44 @@ export function* urlsIn(text: string): Generator<TextRange> {
     for (const domain of domainsIn(text, run, consumed)) {
       const candidate = readCandidate(text, domain, consumed);
       consumed = candidate.end;
-      if (isPlausible(text, candidate)) yield* toUrls(text, candidate);
+      if (isPlausible(candidate)) yield* toUrls(text, candidate);
     }
   }
 }
 
 interface Candidate extends TextRange {
   readonly domain: TextRange;
+  readonly name: string;
+  /** Whether the name consists of ordinary letters, digits and hyphens, as most names do. */
+  readonly isPlain: boolean;
   readonly hasProtocol: boolean;
   readonly hasPath: boolean;
 }
 
 function readCandidate(text: string, domain: TextRange, consumed: number): Candidate {
   const { pathStart, pathEnd, end } = endOfTail(text, domain.end);
-  const protocol = PROTOCOL.exec(
-    text.slice(Math.max(consumed, domain.start - LONGEST_PROTOCOL), domain.start),
-  );
+  const name = text.slice(domain.start, domain.end);
+  const protocol =
+    text.charAt(domain.start - 1) === "/"
+      ? PROTOCOL.exec(text.slice(Math.max(consumed, domain.start - LONGEST_PROTOCOL), domain.start))
+      : null;
   const start = domain.start - (protocol?.[0].length ?? 0);
   const hasProtocol = protocol !== null && mayBegin(text, start, consumed);
   return {
     start: hasProtocol ? start : domain.start,
     end,
     domain,
+    name,
+    isPlain: PLAIN_NAME.test(name) && !name.startsWith("xn--"),
     hasProtocol,
     hasPath: pathEnd > pathStart,
   };
 }
 
-function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidate): boolean {
+function isPlausible({ start, end, domain, name, isPlain, hasProtocol }: Candidate): boolean {
   const length = end - start + (hasProtocol ? domain.start - start : LONGEST_PROTOCOL);
   if (length > MAX_URL_LENGTH) return false;
-  const name = text.slice(domain.start, domain.end);
+  if (isPlain && name.length <= MAX_LABEL_LENGTH) return true;
   // Punycode consists of ASCII letters, so a name in Punycode that contains no domain name in Latin
   // letters is not a domain.
   if (name.startsWith("xn--") && latinDomains(name).length === 0) return false;
@@ -160,13 +173,20 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
 }
 
 /**
- * Returns the length of a domain label in ASCII; a label with other letters is converted to
- * Punycode. A label of more than twice the maximum length in UTF-16 units is too long in any form.
- * It is not converted, because the conversion sorts combining marks in quadratic time.
+ * Returns the length of a domain label in ASCII, or one that is not too long either; a label with
+ * other letters is converted to Punycode, which takes microseconds unless it is short. A label of
+ * more than twice the maximum length in UTF-16 units is too long in any form. It is not converted,
+ * because the conversion sorts combining marks in quadratic time.
  */
 function asciiLength(label: string): number {
   if (label.length > 2 * MAX_LABEL_LENGTH) return label.length;
-  return /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
+  const isSafe = label.length <= MAX_SHORT_LABEL && isOwnMapping(label);
+  return isSafe || /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
+}
+
+/** Whether no character of a label is replaced before the conversion to Punycode. */
+function isOwnMapping(label: string): boolean {
+  return label.toUpperCase().toLowerCase().normalize("NFKC") === label;
 }
 
 function toUrls(text: string, candidate: Candidate): TextRange[] {
@@ -174,7 +194,7 @@ function toUrls(text: string, candidate: Candidate): TextRange[] {
   // A domain after a hyphen, an underscore, a dot or a slash is not a URL, because it is part of a
   // word, a path or a file name.
   if (/[-_./]/.test(text.charAt(candidate.start - 1))) return [];
-  return bareDomainRanges(text, candidate);
+  return bareDomainRanges(candidate);
 }
 
 /**
@@ -193,13 +213,14 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
  * Returns the URLs in a range without a protocol. Only the parts in Latin letters are domain names;
  * a path belongs to the last of these parts.
  */
-function bareDomainRanges(text: string, candidate: Candidate): TextRange[] {
-  const { start, end } = candidate.domain;
-  const names = latinDomains(text.slice(start, end)).map((name) => ({
-    start: start + name.start,
-    end: start + name.end,
+function bareDomainRanges({ domain, end, name, isPlain, hasPath }: Candidate): TextRange[] {
+  const { start } = domain;
+  if (isPlain) return [{ start, end: hasPath ? end : domain.end }];
+  const names = latinDomains(name).map((part) => ({
+    start: start + part.start,
+    end: start + part.end,
   }));
   const last = names.at(-1);
-  if (last !== undefined && candidate.hasPath) last.end = candidate.end;
+  if (last !== undefined && hasPath) last.end = end;
   return names;
 }

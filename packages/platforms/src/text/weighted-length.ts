@@ -61,13 +61,23 @@ function weigh(
   for (let at = start; at < end && weight <= enough;) {
     const codePoint = text.codePointAt(at) ?? 0;
     const next = at + (codePoint > 0xffff ? 2 : 1);
-    const sequenceEnd = mayBeSequence(text, codePoint, next)
-      ? endOfEmoji(text, at, end)
-      : undefined;
+    const sequenceEnd =
+      mayBeginEmoji(codePoint) && mayBeSequence(text, codePoint, next)
+        ? endOfEmoji(text, at, end)
+        : undefined;
     weight += sequenceEnd === undefined && isLight(codePoint) ? LIGHT : HEAVY;
     at = sequenceEnd ?? next;
   }
   return weight;
+}
+
+/** The characters before U+203C that are emoji. */
+const LATIN_EMOJI = new Set(Array.from("#*0123456789©®", (character) => character.charCodeAt(0)));
+
+/** True for every emoji, and for some other characters. */
+function mayBeginEmoji(codePoint: number): boolean {
+  if (codePoint < 0x203c) return codePoint < 0xaf && LATIN_EMOJI.has(codePoint);
+  return codePoint <= 0x3299 || codePoint >= 0x1f000;
 }
 
 /**

@@ -1,10 +1,7 @@
-import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
-import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
-  AuthorizeRequest,
-  ConnectResult,
   RevokedTokens,
   RevokeResult,
   Tokens,
@@ -13,12 +10,13 @@ import type {
 import {
   createOAuthConnector,
   isInvalidGrant,
+  type ProfileCall,
   readTokens,
   toAuthorizeUrl,
+  toRevoked,
 } from "#src/authorization/oauth.ts";
 import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 
 export interface TiktokApp {
   readonly baseUrl: string;
@@ -47,28 +45,16 @@ async function ask(
   return await askPlatform(postToTokenEndpoint(`${baseUrl}/v2/oauth/${path}/`, all), signal);
 }
 
-/**
- * TikTok's refresh tokens work once, so the answer must be stored before the new access token is
- * used.
- */
-function askForTokens(
-  app: TiktokApp,
-  grant: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<PlatformAnswer | Unavailable> {
-  return ask(app, "token", grant, signal);
-}
-
 async function revokeTokens(
   app: TiktokApp,
   { accessToken }: RevokedTokens,
   signal: AbortSignal,
 ): Promise<RevokeResult> {
   const answer = await ask(app, "revoke", { token: accessToken }, signal);
-  if (answer.kind !== "answer") return answer;
-  const error = text(answer.json, "error");
-  if (answer.status === 200 && error === undefined) return { kind: "confirmed" };
-  return unavailable(`the revocation endpoint answered ${answer.status} ${error ?? ""}`.trim());
+  return toRevoked(
+    answer,
+    ({ status, json }) => status === 200 && text(json, "error") === undefined,
+  );
 }
 
 export const PERMISSIONS: PermissionsByFeature = {
@@ -83,52 +69,44 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
   return status === 401 || code === "scope_not_authorized" || code === "scope_permission_missed";
 }
 
-async function identify(
-  app: TiktokApp,
-  tokens: Tokens,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const url = `${app.baseUrl}/v2/user/info/?fields=${FIELDS}`;
-  const headers = bearer(tokens.accessToken);
-  const answer = await askPlatform({ method: "GET", url, headers }, signal);
-  if (answer.kind !== "answer") return answer;
-  const user = object(object(answer.json, "data"), "user");
-  const profile = {
-    externalId: text(user, "open_id"),
-    username: text(user, "username"),
-    displayName: text(user, "display_name"),
-    avatarUrl: text(user, "avatar_url"),
+function createProfileCall({ baseUrl }: TiktokApp): ProfileCall {
+  return {
+    platform: "TikTok",
+    url: `${baseUrl}/v2/user/info/?fields=${FIELDS}`,
+    isRefusal,
+    toProfile: (json) => {
+      const user = object(object(json, "data"), "user");
+      return {
+        externalId: text(user, "open_id"),
+        username: text(user, "username"),
+        displayName: text(user, "display_name"),
+        avatarUrl: text(user, "avatar_url"),
+      };
+    },
   };
-  const message = `TikTok answered ${answer.status}`;
-  const otherwise = isRefusal(answer)
-    ? ({ kind: "refused", message } as const)
-    : unavailable(message);
-  return toConnectResult(profile, { tokens }, otherwise);
-}
-
-function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest): string {
-  return toAuthorizeUrl(app.authorizeUrl, {
-    client_key: app.clientKey,
-    scope: PERMISSIONS.publishing.join(","),
-    redirect_uri: redirectUri,
-    state,
-  });
 }
 
 export function createTiktokAuthorizationConnector(app: TiktokApp): AuthorizationConnector {
-  const connector = createOAuthConnector({
+  return createOAuthConnector({
     refreshLifetimeMs: REFRESH_TOKEN_MS,
     usesPkce: false,
-    authorizeUrl: (request) => authorizeUrl(app, request),
-    askForTokens: (grant, signal) => askForTokens(app, grant, signal),
+    authorizeUrl: ({ redirectUri, state }, permissions) =>
+      toAuthorizeUrl(app.authorizeUrl, {
+        client_key: app.clientKey,
+        scope: permissions.join(","),
+        redirect_uri: redirectUri,
+        state,
+      }),
+    // TikTok's refresh tokens work once, so the answer must be stored before the new access token
+    // is used.
+    askForTokens: (grant, signal) => ask(app, "token", grant, signal),
     toTokens,
     permissions: PERMISSIONS,
     features: [],
     isGrantRefused: isInvalidGrant,
-    identify: (tokens, signal) => identify(app, tokens, signal),
+    profile: createProfileCall(app),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
-  return { ...connector, permissions: PERMISSIONS.publishing };
 }
 
 export const authorization = {

@@ -1,12 +1,13 @@
 import { type AccountChecks, CONNECT_AGAIN } from "#src/diagnosis/account-checks.ts";
 import { describeStatus, list, number } from "#src/http/platform-answer.ts";
 import type { Platform } from "#src/platform.ts";
+import { askTiktok } from "#src/tiktok/publishing/calls.ts";
 import { authorization } from "./authorization.ts";
 import { createTiktokAvailableReader } from "./available.ts";
 import { environment } from "./environment.ts";
 import { tiktok as facts } from "./facts.ts";
 import { createTiktokMetricsConnector } from "./metrics/connector.ts";
-import { ask, codeOf, dataOf } from "./publishing/calls.ts";
+import { codeOf, dataOf } from "./publishing/calls.ts";
 import { createTiktokPublishingConnector } from "./publishing/connector.ts";
 
 function createTiktokAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {
@@ -16,7 +17,7 @@ function createTiktokAccountChecks({ baseUrl }: { readonly baseUrl: string }): A
       remedy: CONNECT_AGAIN,
       run: async (signal) => {
         const path = "post/publish/creator_info/query/";
-        const answer = await ask({ baseUrl, account }, path, {}, signal);
+        const answer = await askTiktok({ baseUrl, account, signal }, path, {});
         if (answer.kind === "no_answer")
           throw new Error(`TikTok does not answer: ${answer.message}`);
         const data = dataOf(answer);
@@ -52,7 +53,6 @@ export const tiktok = {
   privateReplies: undefined,
   metrics: createTiktokMetricsConnector,
   diagnosis: createTiktokAccountChecks,
-  livePublishing: createTiktokPublishingConnector,
   available: ({ baseUrl }: { readonly baseUrl: string }) => createTiktokAvailableReader(baseUrl),
   links: { hosts: ["tiktok.com"], pattern: /^\/@[^/]+\/(?:video|photo)\/(\d+)/ },
 } satisfies Platform;

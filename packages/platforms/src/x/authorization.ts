@@ -1,27 +1,21 @@
-import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
-import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
-  ConnectResult,
   RevokedTokens,
   RevokeResult,
-  Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
 import {
   createOAuthConnector,
+  type ProfileCall,
   readTokens,
   toAuthorizeUrl,
   toPkceQuery,
+  toRevoked,
 } from "#src/authorization/oauth.ts";
-import {
-  listPermissions,
-  type PermissionsByFeature,
-  type PlatformFeature,
-} from "#src/authorization/permissions.ts";
+import type { PermissionsByFeature, PlatformFeature } from "#src/authorization/permissions.ts";
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 
 export interface XApp {
   readonly baseUrl: string;
@@ -57,29 +51,13 @@ async function ask(
   return await askPlatform({ ...call, headers, secrets }, signal);
 }
 
-/**
- * X's refresh tokens work once, so the answer must be stored before the new access token is used.
- */
-function askForTokens(
-  app: XApp,
-  grant: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<PlatformAnswer | Unavailable> {
-  return ask(app, "token", grant, signal);
-}
-
 async function revokeTokens(
   app: XApp,
   { accessToken, refreshToken }: RevokedTokens,
   signal: AbortSignal,
 ): Promise<RevokeResult> {
-  const revoke = async (token: string, hint: string): Promise<RevokeResult> => {
-    const answer = await ask(app, "revoke", { token, token_type_hint: hint }, signal);
-    if (answer.kind !== "answer") return answer;
-    return answer.status === 200
-      ? { kind: "confirmed" }
-      : unavailable(`the revocation endpoint answered ${answer.status}`);
-  };
+  const revoke = async (token: string, hint: string): Promise<RevokeResult> =>
+    toRevoked(await ask(app, "revoke", { token, token_type_hint: hint }, signal));
   const first =
     refreshToken === undefined ? undefined : await revoke(refreshToken, "refresh_token");
   const second = await revoke(accessToken, "access_token");
@@ -95,47 +73,46 @@ export const PERMISSIONS: PermissionsByFeature = {
   comments: ["tweet.moderate.write"],
 };
 
-async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise<ConnectResult> {
-  const url = `${app.baseUrl}/2/users/me?user.fields=profile_image_url,verified_type`;
-  const headers = bearer(tokens.accessToken);
-  const answer = await askPlatform({ method: "GET", url, headers }, signal);
-  if (answer.kind !== "answer") return answer;
-  const user = object(answer.json, "data");
-  const profile = {
-    externalId: text(user, "id"),
-    username: text(user, "username"),
-    displayName: text(user, "name"),
-    avatarUrl: text(user, "profile_image_url"),
+function createProfileCall({ baseUrl }: XApp): ProfileCall {
+  return {
+    platform: "X",
+    url: `${baseUrl}/2/users/me?user.fields=profile_image_url,verified_type`,
+    isRefusal: ({ status }) => status === 401 || status === 403,
+    toProfile: (json) => {
+      const user = object(json, "data");
+      const verifiedType = text(user, "verified_type");
+      return {
+        externalId: text(user, "id"),
+        username: text(user, "username"),
+        displayName: text(user, "name"),
+        avatarUrl: text(user, "profile_image_url"),
+        traits: verifiedType === undefined ? {} : { verified_type: verifiedType },
+      };
+    },
   };
-  const message = `X answered ${answer.status}`;
-  const isRefused = answer.status === 401 || answer.status === 403;
-  const otherwise = isRefused ? ({ kind: "refused", message } as const) : unavailable(message);
-  const verifiedType = text(user, "verified_type");
-  const traits = verifiedType === undefined ? {} : { verified_type: verifiedType };
-  return toConnectResult(profile, { tokens, traits }, otherwise);
 }
 
 export function createXAuthorizationConnector(
   app: XApp,
   features: readonly PlatformFeature[] = [],
 ): AuthorizationConnector {
-  const permissions = listPermissions(PERMISSIONS, features);
-  const connector = createOAuthConnector({
+  return createOAuthConnector({
     usesPkce: true,
-    authorizeUrl: (request) =>
+    authorizeUrl: (request, permissions) =>
       toAuthorizeUrl(
         app.authorizeUrl,
         toPkceQuery(request, { clientId: app.clientId, permissions }),
       ),
-    askForTokens: (grant, signal) => askForTokens(app, grant, signal),
+    // X's refresh tokens work once, so the answer must be stored before the new access token is
+    // used.
+    askForTokens: (grant, signal) => ask(app, "token", grant, signal),
     toTokens: (json) => readTokens(json),
     permissions: PERMISSIONS,
     features,
     isGrantRefused,
-    identify: (tokens, signal) => identify(app, tokens, signal),
+    profile: createProfileCall(app),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
-  return { ...connector, permissions };
 }
 
 export const authorization = {

@@ -42,7 +42,6 @@ export const x = {
   privateReplies: undefined,
   metrics: createXMetricsConnector,
   diagnosis: createXAccountChecks,
-  livePublishing: createXPublishingConnector,
   available: undefined,
   links: {
     hosts: ["x.com", "twitter.com", "mobile.twitter.com"],

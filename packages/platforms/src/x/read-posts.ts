@@ -1,6 +1,7 @@
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
+import type { Query } from "#src/http/platform-request.ts";
+import { type ApiCall, ask, type Caller } from "#src/publishing/caller.ts";
 
 /**
  * Parameter with the requested fields of posts. X's OpenAPI document 2.167 (2026-08-07) calls it
@@ -19,14 +20,6 @@ const NOW_EXPANSIONS: ReadonlySet<string> = new Set(["author_id", "referenced_po
  * new names only.
  */
 const refusedOldNames = new Set<string>();
-
-export interface PostsQuery {
-  readonly baseUrl: string;
-  readonly accessToken: string;
-  readonly path: string;
-  readonly query: Query;
-  readonly maxAnswerBytes?: number;
-}
 
 function toNewNames(query: Query): Query {
   const { [OLD_PARAMETER]: fields = "", expansions = "", ...others } = query;
@@ -54,14 +47,11 @@ function isOldNameRefused({ status, json }: PlatformAnswer): boolean {
  * process then keeps using.
  */
 export async function readPosts(
-  { baseUrl, accessToken, path, query, ...limits }: PostsQuery,
-  signal: AbortSignal,
+  x: Caller,
+  { query = {}, ...call }: ApiCall,
 ): Promise<PlatformAnswer | NoAnswer> {
-  const read = async (given: Query) => {
-    const url = `${baseUrl}/2/${path}${toSearch(given)}`;
-    const headers = bearer(accessToken);
-    return await callPlatform({ method: "GET", url, headers, ...limits }, signal);
-  };
+  const { baseUrl } = x;
+  const read = (given: Query) => ask(x, { ...call, query: given });
   if (refusedOldNames.has(baseUrl)) return await read(toNewNames(query));
   const answer = await read(query);
   if (answer.kind === "no_answer" || !isOldNameRefused(answer)) return answer;

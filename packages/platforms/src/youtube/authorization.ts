@@ -1,9 +1,8 @@
-import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import { askPlatform, postToTokenEndpoint } from "#src/authorization/call.ts";
 import { configureApp, type PlatformAuthorization } from "#src/authorization/configure.ts";
-import { type Profile, toConnectResult } from "#src/authorization/connection.ts";
+import type { Profile } from "#src/authorization/connection.ts";
 import type {
   AuthorizationConnector,
-  ConnectResult,
   RevokedTokens,
   RevokeResult,
   Tokens,
@@ -12,13 +11,14 @@ import type {
 import {
   createOAuthConnector,
   isInvalidGrant,
+  type ProfileCall,
   readTokens,
   toAuthorizeUrl,
   toPkceQuery,
+  toRevoked,
 } from "#src/authorization/oauth.ts";
 import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 
 export interface YoutubeApp {
   readonly baseUrl: string;
@@ -54,11 +54,13 @@ async function revokeTokens(
 ): Promise<RevokeResult> {
   const fields = { token: refreshToken ?? accessToken };
   const answer = await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/revoke`, fields), signal);
-  if (answer.kind !== "answer") return answer;
-  if (answer.status === 200) return { kind: "confirmed" };
-  if (answer.status === 400 && text(answer.json, "error") === "invalid_token")
+  if (
+    answer.kind === "answer" &&
+    answer.status === 400 &&
+    text(answer.json, "error") === "invalid_token"
+  )
     return { kind: "refused", message: "the token was already invalid" };
-  return unavailable(`the revocation endpoint answered ${answer.status}`);
+  return toRevoked(answer);
 }
 
 const SCOPE = "https://www.googleapis.com/auth";
@@ -95,21 +97,14 @@ function toProfile(channel: unknown): Profile {
   };
 }
 
-async function identify(
-  app: YoutubeApp,
-  tokens: Tokens,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const url = `${app.baseUrl}/youtube/v3/channels?part=snippet&mine=true`;
-  const headers = bearer(tokens.accessToken);
-  const answer = await askPlatform({ method: "GET", url, headers }, signal);
-  if (answer.kind !== "answer") return answer;
-  const message = `YouTube answered ${answer.status}`;
-  if (isRefusal(answer)) return { kind: "refused", message };
-  if (answer.status !== 200 || answer.json === undefined) return unavailable(message);
-  const [channel] = list(answer.json, "items");
-  const noChannel = { kind: "refused", message: "the Google account has no channel" } as const;
-  return toConnectResult(toProfile(channel), { tokens }, noChannel);
+function createProfileCall({ baseUrl }: YoutubeApp): ProfileCall {
+  return {
+    platform: "YouTube",
+    url: `${baseUrl}/youtube/v3/channels?part=snippet&mine=true`,
+    isRefusal,
+    toProfile: (json) => toProfile(list(json, "items")[0]),
+    noAccount: "the Google account has no channel",
+  };
 }
 
 /**
@@ -120,21 +115,19 @@ function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>):
 }
 
 export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
-  const permissions = PERMISSIONS.publishing;
-  const connector = createOAuthConnector({
+  return createOAuthConnector({
     refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS,
     usesPkce: true,
-    authorizeUrl: (request) =>
+    authorizeUrl: (request, permissions) =>
       authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, permissions })),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
     permissions: PERMISSIONS,
     features: [],
     isGrantRefused: isInvalidGrant,
-    identify: (tokens, signal) => identify(app, tokens, signal),
+    profile: createProfileCall(app),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
-  return { ...connector, permissions };
 }
 
 export const authorization = {

@@ -45,7 +45,6 @@ export const youtube = {
   privateReplies: undefined,
   metrics: createYoutubeMetricsConnector,
   diagnosis: createYoutubeAccountChecks,
-  livePublishing: createYoutubePublishingConnector,
   available: undefined,
   links: {
     hosts: ["youtube.com", "m.youtube.com"],

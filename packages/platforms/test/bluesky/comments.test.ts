@@ -1,10 +1,13 @@
-import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
 import { createBlueskyCommentsConnector, identifyReply } from "#src/bluesky/comments/connector.ts";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
-import type { ReplyRequest } from "#src/comments/connector.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { addComment, readAllTexts, readPage } from "../comment-fixtures.ts";
+import {
+  createCommentDriver,
+  type Owned,
+  publishOwned,
+  testComments,
+} from "../comment-contract.ts";
+import { readAllTexts, readPage } from "../comment-fixtures.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
 import { createSession } from "./create-session.ts";
@@ -17,33 +20,42 @@ const publishing = createBlueskyPublishingConnector({
 const bluesky = createBlueskyCommentsConnector({ baseUrl: platform.url });
 const GATE = "app.bsky.feed.threadgate";
 
-interface Owned {
-  readonly account: Publication;
-  readonly mediaId: string;
-}
-
-/** Creates an account with one published post. */
 async function publishPost(text = "talk to me"): Promise<Owned> {
-  const account = await platform.createPublication([], text, (credentials) =>
+  const made = await platform.createPublication([], text, (credentials) =>
     createSession(platform.url, credentials),
   );
-  const outcome = await platform.publish(publishing, account);
-  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
-  return { account, mediaId: outcome.externalId };
+  return await publishOwned({ platform, publishing }, made);
 }
 
-const comment = ({ account, mediaId }: Owned, text: string, given = {}) =>
-  addComment(platform, account, { mediaId, text, ...given });
-const toReply = (mediaId: string, commentId: string, text = "thank you"): ReplyRequest => ({
-  mediaId,
-  commentId,
-  text,
-  requestId: newId(),
+const network = { name: "Bluesky", platform, comments: bluesky, publishing, publishPost };
+const { comment, toReply, hide, reconcile } = createCommentDriver(network);
+
+const unavailable = { kind: "retryable", code: "platform_unavailable" };
+const refusals = [
+  [{ status: 401 }, { kind: "token_refused" }],
+  [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
+  [{ status: 429 }, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 1000 }],
+] as const;
+testComments(network, {
+  listed: {
+    authorId: expect.stringMatching(/^did:plc:[a-z2-7]{24}$/) as string,
+    authorUsername: "eve.bsky.social",
+  },
+  unknownIds: ["3lbmissing2222", "../3lbmissing2222"],
+  listFaults: [
+    ...refusals.map(([answer, failure]) => ["status", answer, failure] as const),
+    ["status", { status: 502 }, unavailable],
+    ["drop_before", {}, unavailable],
+    ["garbage_body", {}, unavailable],
+  ],
+  replyAnswers: refusals,
+  hideFaults: [
+    ...["drop_after_commit", "status_after_commit", "garbage_body"].map(
+      (mode) => [mode, {}, { kind: "unknown" }] as const,
+    ),
+    ...refusals.map(([answer, failure]) => ["status", answer, failure] as const),
+  ],
 });
-const hide = ({ account, mediaId }: Owned, commentId: string, hidden = true) =>
-  bluesky.setHidden(account, { mediaId, commentId, hidden }, signal);
-const reconcile = (account: AccountAccess, request: ReplyRequest) =>
-  bluesky.reconcileReply(account, request, unknownCall(), signal);
 
 async function listTexts(text: string): Promise<readonly string[]> {
   return (await platform.visible()).map((post) => post.text).filter((each) => each === text);
@@ -78,34 +90,6 @@ async function readGate({ account, mediaId }: Owned) {
 }
 
 describe("reading Bluesky comments", () => {
-  test("the Bluesky connector lists the replies to a post with the record key as id, and the author's handle and DID", async () => {
-    const owned = await publishPost();
-    const createdAt = "2026-11-20T10:00:00.000Z";
-    const id = await comment(owned, "nice", { createdAt });
-    expect(await readPage(bluesky, owned.account, owned.mediaId)).toEqual({
-      kind: "page",
-      comments: [
-        {
-          id,
-          text: "nice",
-          authorId: expect.stringMatching(/^did:plc:[a-z2-7]{24}$/),
-          authorUsername: "eve.bsky.social",
-          createdAt: new Date(createdAt),
-          likeCount: 0,
-          replyCount: 0,
-          isOwn: false,
-          hidden: false,
-        },
-      ],
-      next: undefined,
-    });
-    const ref = { mediaId: owned.mediaId, commentId: id };
-    expect(await bluesky.readComment(owned.account, ref, signal)).toMatchObject({
-      kind: "comment",
-      comment: { id, text: "nice" },
-    });
-  });
-
   test("the Bluesky connector pages through comments from the newest to the oldest, and a comment written meanwhile does not shift later pages", async () => {
     const owned = await publishPost();
     for (const minute of [10, 11, 12, 13, 14])
@@ -136,39 +120,6 @@ describe("reading Bluesky comments", () => {
     const { next } = await readPage(bluesky, owned.account, owned.mediaId, { limit: 2 });
     expect(next).toBeUndefined();
   });
-
-  test("the Bluesky connector reports posts of another account, unknown posts and unknown comments as missing", async () => {
-    const owned = await publishPost();
-    const other = await publishPost("mine");
-    const id = await comment(owned, "nice");
-    const list = (mediaId: string) =>
-      bluesky.listComments(other.account, { mediaId, limit: 10, after: undefined }, signal);
-    expect(await list(owned.mediaId)).toEqual({ kind: "missing" });
-    expect(await list("3lbmissing2222")).toEqual({ kind: "missing" });
-    expect(await list(`../${owned.mediaId}`)).toEqual({ kind: "missing" });
-    const read = (mediaId: string, commentId: string) =>
-      bluesky.readComment(other.account, { mediaId, commentId }, signal);
-    expect(await read(other.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await read(owned.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await hide({ ...other, mediaId: owned.mediaId }, id)).toEqual({ kind: "missing" });
-  });
-
-  test.each([
-    ["status", { status: 401 }, { kind: "token_refused" }],
-    ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
-    ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", retryAfterMs: 1000 }],
-    ["status", { status: 502 }, { kind: "retryable", code: "platform_unavailable" }],
-    ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
-    ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
-  ])(
-    "the simulated fault %s %j in a call that reads Bluesky comments becomes the failure %j",
-    async (mode, extra, failure) => {
-      const owned = await publishPost();
-      await platform.addFault("comments", mode, extra);
-      const query = { mediaId: owned.mediaId, limit: 10, after: undefined };
-      expect(await bluesky.listComments(owned.account, query, signal)).toMatchObject(failure);
-    },
-  );
 });
 
 describe("replying on Bluesky", () => {
@@ -271,20 +222,6 @@ describe("replying on Bluesky", () => {
     expect(await bluesky.reply(owned.account, request, late)).toEqual({ kind: "not_sent" });
     expect(await listTexts(request.text)).toEqual([]);
   });
-
-  test.each([
-    [{ status: 401 }, { kind: "token_refused" }],
-    [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
-    [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])(
-    "a call that sends a Bluesky reply and gets the answer %j has the result %j",
-    async (answer, outcome) => {
-      const owned = await publishPost();
-      const request = toReply(owned.mediaId, await comment(owned, "nice"));
-      await platform.addFault("reply", "status", answer);
-      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
-    },
-  );
 });
 
 describe("hiding Bluesky comments", () => {
@@ -292,22 +229,6 @@ describe("hiding Bluesky comments", () => {
     (await readPage(bluesky, account, mediaId)).comments
       .filter(({ hidden }) => hidden)
       .map(({ id }) => id);
-
-  test("a hidden Bluesky comment stays in the list and can be shown again", async () => {
-    const owned = await publishPost();
-    const rude = await comment(owned, "rude");
-    await comment(owned, "nice");
-    expect(await hide(owned, rude)).toEqual({ kind: "done" });
-    expect(await hide(owned, rude)).toEqual({ kind: "done" });
-    expect(await listHidden(owned)).toEqual([rude]);
-    const ref = { mediaId: owned.mediaId, commentId: rude };
-    expect(await bluesky.readComment(owned.account, ref, signal)).toMatchObject({
-      comment: { hidden: true },
-    });
-    expect(await hide(owned, rude, false)).toEqual({ kind: "done" });
-    expect(await hide(owned, rude, false)).toEqual({ kind: "done" });
-    expect(await listHidden(owned)).toEqual([]);
-  });
 
   test("hiding a Bluesky comment keeps the rules of the threadgate and the other hidden replies", async () => {
     const owned = await publishPost();
@@ -372,42 +293,4 @@ describe("hiding Bluesky comments", () => {
     expect(await hide(owned, "3lbgone", false)).toEqual({ kind: "done" });
     expect(await readGate(owned)).toMatchObject({ hiddenReplies: [] });
   });
-
-  test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "the outcome of hiding a Bluesky comment is unknown when the simulated fault %s loses the answer, and a second call succeeds",
-    async (mode) => {
-      const owned = await publishPost();
-      const rude = await comment(owned, "rude");
-      await platform.addFault("hide", mode);
-      expect(await hide(owned, rude)).toMatchObject({ kind: "unknown" });
-      expect(await hide(owned, rude)).toEqual({ kind: "done" });
-      expect(await listHidden(owned)).toEqual([rude]);
-    },
-  );
-
-  test.each([
-    [{ status: 401 }, { kind: "token_refused" }],
-    [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
-    [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])(
-    "a call that hides a Bluesky comment and gets the answer %j has the result %j",
-    async (answer, result) => {
-      const owned = await publishPost();
-      const rude = await comment(owned, "rude");
-      await platform.addFault("hide", "status", answer);
-      expect(await hide(owned, rude)).toMatchObject(result);
-    },
-  );
-});
-
-test("the control API of the simulator shows the comments on a Bluesky post, its hidden comments and the account's replies", async () => {
-  const owned = await publishPost();
-  const commentId = await comment(owned, "nice");
-  await bluesky.reply(owned.account, toReply(owned.mediaId, commentId), guard);
-  await hide(owned, commentId);
-  const path = `comments?platform=bluesky&account=${owned.account.externalId}`;
-  expect(await platform.control("GET", path)).toMatchObject([
-    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
-    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
-  ]);
 });

@@ -89,6 +89,7 @@ async function settle(
 
 describe("publishing a video on TikTok", () => {
   test("the TikTok connector uploads the chunks of a video in order, publishes it with the last chunk and reads its id later", async () => {
+    platform.holdClock();
     const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);
@@ -328,7 +329,7 @@ describe("TikTok videos are published exactly once", () => {
 
   test("a TikTok video is published once when its last chunk arrives late, after the chunk was sent a second time", async () => {
     const publication = await createPublication([video(11 * MIB)]);
-    await platform.addFault("publish", "commit_late", { delayMs: 300 });
+    await platform.addFault("publish", "commit_late", { delayMs: 3000 });
     const { handles, outcome } = await call(publication);
     expect(outcome.kind).toBe("unknown");
     const verdict = await look(publication, handles);

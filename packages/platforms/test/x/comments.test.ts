@@ -1,11 +1,15 @@
-import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
-import type { ReplyRequest } from "#src/comments/connector.ts";
-import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { createXCommentsConnector } from "#src/x/comments/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
-import { addComment, readAllTexts, readPage } from "../comment-fixtures.ts";
+import {
+  type CommentNetwork,
+  createCommentDriver,
+  type Owned,
+  publishOwned,
+  testComments,
+  testSearchForReplies,
+} from "../comment-contract.ts";
+import { readAllTexts, readPage } from "../comment-fixtures.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
 
@@ -15,67 +19,82 @@ const publishing = createXPublishingConnector(settings);
 const x = createXCommentsConnector(settings);
 const DAY_MS = 86_400_000;
 
-interface Owned {
-  readonly account: Publication;
-  readonly mediaId: string;
-}
-
 async function publishPost(text = "talk to me"): Promise<Owned> {
-  const account = await platform.createPublication(
-    [],
-    text,
-    ({ accessToken }) => accessToken ?? "",
-  );
-  const outcome = await platform.publish(publishing, account);
-  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
-  return { account, mediaId: outcome.externalId };
+  const made = await platform.createPublication([], text, ({ accessToken }) => accessToken ?? "");
+  return await publishOwned({ platform, publishing }, made);
 }
 
-const comment = ({ account, mediaId }: Owned, text: string, given = {}) =>
-  addComment(platform, account, { mediaId, text, ...given });
-/** Adds a comment that mentions the account, so that X lets the account reply. */
-const summon = (owned: Owned) => comment(owned, `hey @${owned.account.username}`);
-const toReply = (mediaId: string, commentId: string, text = "thank you"): ReplyRequest => ({
-  mediaId,
-  commentId,
-  text,
-  requestId: newId(),
+const network: CommentNetwork = {
+  name: "X",
+  platform,
+  comments: x,
+  publishing,
+  publishPost,
+  // X lets the account reply to authors who mention it.
+  askText: ({ username }) => `hey @${username}`,
+};
+const { comment, ask: summon, toReply, hide, reconcile } = createCommentDriver(network);
+
+const unavailable = { kind: "retryable", code: "platform_unavailable" };
+const limited = { kind: "retryable", isLimit: true };
+testComments(network, {
+  listed: {
+    authorId: expect.stringMatching(/^\d+$/) as string,
+    authorUsername: "eve",
+    hidden: null,
+  },
+  unknownIds: ["12345", "x/../search"],
+  listFaults: [
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 402 }, { kind: "refused", code: "app_configuration" }],
+    ["status", { status: 429 }, { ...limited, code: "rate_limited" }],
+    ["status", { status: 503 }, unavailable],
+    ["drop_before", {}, unavailable],
+    ["garbage_body", {}, unavailable],
+  ],
+  replyAnswers: [
+    [{ status: 401 }, { kind: "token_refused" }],
+    [{ status: 402 }, { kind: "refused", code: "app_configuration" }],
+    [{ status: 429 }, { kind: "unknown", limitedForMs: expect.any(Number) as number }],
+  ],
+  hideFaults: [
+    ["drop_after_commit", {}, { kind: "unknown" }],
+    ["garbage_body", {}, { kind: "unknown" }],
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 404 }, { kind: "missing" }],
+    ["status", { status: 429 }, limited],
+  ],
+  longestComment: 12_500,
 });
-const hide = ({ account, mediaId }: Owned, commentId: string, hidden = true) =>
-  x.setHidden(account, { mediaId, commentId, hidden }, signal);
-const reconcile = (account: Publication, request: ReplyRequest, given: Partial<UnknownCall> = {}) =>
-  x.reconcileReply(account, request, unknownCall(given), signal);
+
+const incomplete = { kind: "look_again", isIncomplete: true };
+testSearchForReplies(network, {
+  listOperation: "status",
+  unreadable: [
+    ["drop_before", {}, incomplete],
+    ["garbage_body", {}, incomplete],
+    ["status", { status: 429 }, incomplete],
+    ["status", { status: 401 }, { kind: "cannot_tell" }],
+  ],
+  text: "thanks, see https://example.com",
+});
 
 async function countReplies(text: string): Promise<number> {
   return (await platform.visible()).filter((post) => post.text === text).length;
 }
 
-describe("reading X comments", () => {
-  test("the X connector lists the direct replies to a post with author, time and counters", async () => {
-    const owned = await publishPost();
-    const id = await comment(owned, "1 < 2 & see https://example.com/a");
-    const { comments, next } = await readPage(x, owned.account, owned.mediaId);
-    expect(next).toBeUndefined();
-    expect(comments).toEqual([
-      {
-        id,
-        text: "1 < 2 & see https://example.com/a",
-        authorId: expect.stringMatching(/^\d+$/),
-        authorUsername: "eve",
-        createdAt: expect.any(Date),
-        likeCount: 0,
-        replyCount: 0,
-        isOwn: false,
-        hidden: null,
-      },
-    ]);
-    const ref = { mediaId: owned.mediaId, commentId: id };
-    expect(await x.readComment(owned.account, ref, signal)).toEqual({
-      kind: "comment",
-      comment: comments[0],
-    });
+test("an X reply that was not found is not absent when posts must not be sent again", async () => {
+  const owned = await publishPost();
+  const request = toReply(owned.mediaId, await summon(owned));
+  const once = createXCommentsConnector({ ...settings, mayResend: false });
+  const past = new Date(Date.now() - 11 * 60_000);
+  const last = unknownCall({ calledAt: past, callUntil: past, timeScale: 1, looks: 3 });
+  expect(await once.reconcileReply(owned.account, request, last, signal)).toMatchObject({
+    kind: "cannot_tell",
   });
+});
 
+describe("reading X comments", () => {
   test("the X connector does not list replies to comments as comments on the post", async () => {
     const owned = await publishPost();
     const id = await summon(owned);
@@ -108,41 +127,6 @@ describe("reading X comments", () => {
       await x.readComment(account, { mediaId: owned.mediaId, commentId }, signal),
     ).toMatchObject({ kind: "comment", comment: { text: "early" } });
   });
-
-  test("the X connector reports posts of another account, deleted posts and unknown ids as missing", async () => {
-    const owned = await publishPost();
-    const other = await publishPost("mine");
-    const id = await comment(owned, "nice");
-    const list = (mediaId: string) =>
-      x.listComments(other.account, { mediaId, limit: 10, after: undefined }, signal);
-    const read = (mediaId: string, commentId: string) =>
-      x.readComment(other.account, { mediaId, commentId }, signal);
-    expect(await list(owned.mediaId)).toEqual({ kind: "missing" });
-    expect(await list("12345")).toEqual({ kind: "missing" });
-    expect(await list("x/../search")).toEqual({ kind: "missing" });
-    expect(await read(owned.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await read(other.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await read(other.mediaId, "12345")).toEqual({ kind: "missing" });
-    await publishing.delete(other.account, other.mediaId, signal);
-    expect(await list(other.mediaId)).toEqual({ kind: "missing" });
-  });
-
-  test.each([
-    ["status", { status: 401 }, { kind: "token_refused" }],
-    ["status", { status: 402 }, { kind: "refused", code: "app_configuration" }],
-    ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", isLimit: true }],
-    ["status", { status: 503 }, { kind: "retryable", code: "platform_unavailable" }],
-    ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
-    ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
-  ])(
-    "the simulated fault %s %j in a call that reads X comments becomes the failure %j",
-    async (mode, extra, failure) => {
-      const owned = await publishPost();
-      await platform.addFault("comments", mode, extra);
-      const query = { mediaId: owned.mediaId, limit: 10, after: undefined };
-      expect(await x.listComments(owned.account, query, signal)).toMatchObject(failure);
-    },
-  );
 });
 
 describe("replying on X", () => {
@@ -169,95 +153,6 @@ describe("replying on X", () => {
     expect(await countReplies(request.text)).toBe(0);
   });
 
-  test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "an X reply whose answer is lost by the simulated fault %s is found in the account's timeline",
-    async (mode) => {
-      const owned = await publishPost();
-      const request = toReply(
-        owned.mediaId,
-        await summon(owned),
-        "thanks, see https://example.com",
-      );
-      await platform.addFault("reply", mode);
-      expect(await x.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
-      const [, reply] = await platform.visible();
-      expect(await reconcile(owned.account, request)).toMatchObject({
-        kind: "present",
-        externalId: reply?.id,
-      });
-    },
-  );
-
-  test("an X reply that X lists late counts as absent only after three complete reads", async () => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await summon(owned));
-    const past = new Date(Date.now() - 11 * 60_000);
-    const call = { calledAt: past, callUntil: past, timeScale: 1 };
-    expect(await reconcile(owned.account, request, call)).toMatchObject({ kind: "look_again" });
-    expect(await reconcile(owned.account, request, { ...call, looks: 2 })).toMatchObject({
-      kind: "look_again",
-    });
-    expect(await reconcile(owned.account, request, { ...call, looks: 3 })).toEqual({
-      kind: "absent",
-    });
-    const resending = createXCommentsConnector({ ...settings, mayResend: false });
-    const last = unknownCall({ ...call, looks: 3 });
-    expect(await resending.reconcileReply(owned.account, request, last, signal)).toMatchObject({
-      kind: "cannot_tell",
-    });
-  });
-
-  test("an X reply that a stale timeline does not show yet is looked for again and found", async () => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await summon(owned));
-    await platform.addFault("reply", "drop_after_commit");
-    await x.reply(owned.account, request, guard);
-    const stale = { platform: "x", mode: "stale_reads", delayMs: 60_000 };
-    const { id } = await platform.control<{ id: string }>("POST", "faults", stale);
-    expect(await reconcile(owned.account, request)).toMatchObject({ kind: "look_again" });
-    await platform.control("DELETE", `faults/${id}`);
-    expect(await reconcile(owned.account, request, { looks: 1 })).toMatchObject({
-      kind: "present",
-    });
-  });
-
-  test.each([
-    ["drop_before", {}, { kind: "look_again", isIncomplete: true }],
-    ["garbage_body", {}, { kind: "look_again", isIncomplete: true }],
-    ["status", { status: 429 }, { kind: "look_again", isIncomplete: true }],
-    ["status", { status: 401 }, { kind: "cannot_tell" }],
-  ])(
-    "a timeline on X that the simulated fault %s %j makes unreadable never proves that a reply is absent",
-    async (mode, extra, verdict) => {
-      const owned = await publishPost();
-      const request = toReply(owned.mediaId, await summon(owned));
-      await platform.addFault("status", mode, extra);
-      const past = new Date(Date.now() - 11 * 60_000);
-      const call = { calledAt: past, callUntil: past, looks: 3 };
-      expect(await reconcile(owned.account, request, call)).toMatchObject(verdict);
-    },
-  );
-
-  test("the search for an X reply ignores replies that other requests sent, replies to other comments and replies with other texts", async () => {
-    const owned = await publishPost();
-    const commentId = await summon(owned);
-    const request = toReply(owned.mediaId, commentId);
-    const other = await x.reply(owned.account, request, guard);
-    const id = other.kind === "published" ? (other.externalId ?? "") : "";
-    const isOwned = () => Promise.resolve(new Set([id]));
-    expect(await reconcile(owned.account, request, { isOwned })).toMatchObject({
-      kind: "look_again",
-    });
-    const elsewhere = { ...request, commentId: await summon(owned) };
-    expect(await reconcile(owned.account, elsewhere)).toMatchObject({ kind: "look_again" });
-    const different = { ...request, text: "other" };
-    expect(await reconcile(owned.account, different)).toMatchObject({ kind: "look_again" });
-    const hasSimilarPost = () => Promise.resolve(true);
-    expect(await reconcile(owned.account, request, { hasSimilarPost })).toMatchObject({
-      kind: "cannot_tell",
-    });
-  });
-
   test("the search for a published X post ignores a reply with the same text", async () => {
     const owned = await publishPost();
     await x.reply(owned.account, toReply(owned.mediaId, await summon(owned), "thank you"), guard);
@@ -279,32 +174,9 @@ describe("replying on X", () => {
       kind: "present",
     });
   });
-
-  test.each([
-    [{ status: 401 }, { kind: "token_refused" }],
-    [{ status: 402 }, { kind: "refused", code: "app_configuration" }],
-    [{ status: 429 }, { kind: "unknown", limitedForMs: expect.any(Number) }],
-  ])(
-    "a call that sends an X reply and gets the answer %j has the result %j",
-    async (answer, outcome) => {
-      const owned = await publishPost();
-      const request = toReply(owned.mediaId, await summon(owned));
-      await platform.addFault("reply", "status", answer);
-      expect(await x.reply(owned.account, request, guard)).toMatchObject(outcome);
-    },
-  );
 });
 
 describe("hiding X comments", () => {
-  test("an X comment is hidden and shown again, repeatedly", async () => {
-    const owned = await publishPost();
-    const rude = await comment(owned, "rude");
-    for (const hidden of [true, true, false, false])
-      expect(await hide(owned, rude, hidden)).toEqual({ kind: "done" });
-
-    expect((await readPage(x, owned.account, owned.mediaId)).comments).toHaveLength(1);
-  });
-
   test("X refuses to hide a comment in the conversation of another account", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
@@ -314,41 +186,4 @@ describe("hiding X comments", () => {
     });
     expect(await hide(owned, "not-an-id")).toEqual({ kind: "missing" });
   });
-
-  test.each([
-    ["drop_after_commit", {}, { kind: "unknown" }],
-    ["garbage_body", {}, { kind: "unknown" }],
-    ["status", { status: 401 }, { kind: "token_refused" }],
-    ["status", { status: 404 }, { kind: "missing" }],
-    ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
-  ])(
-    "the simulated fault %s %j in a call that hides an X comment has the result %j, and a second call succeeds",
-    async (mode, extra, result) => {
-      const owned = await publishPost();
-      const rude = await comment(owned, "rude");
-      await platform.addFault("hide", mode, extra);
-      expect(await hide(owned, rude)).toMatchObject(result);
-      expect(await hide(owned, rude)).toEqual({ kind: "done" });
-    },
-  );
-});
-
-test("the control API of the simulator shows the comments on an X post, its hidden comments and the account's replies", async () => {
-  const owned = await publishPost();
-  const commentId = await summon(owned);
-  await x.reply(owned.account, toReply(owned.mediaId, commentId), guard);
-  await hide(owned, commentId);
-  const path = `comments?platform=x&account=${owned.account.externalId}`;
-  expect(await platform.control("GET", path)).toMatchObject([
-    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
-    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
-  ]);
-});
-
-test("the X connector reads a page of 50 comments that are as long as X allows", async () => {
-  const owned = await publishPost();
-  const text = "🎣".repeat(12_500);
-  for (let count = 0; count < 50; count++) await comment(owned, text);
-  const { comments } = await readPage(x, owned.account, owned.mediaId);
-  expect(comments.map((each) => each.text)).toEqual(Array<string>(50).fill(text));
 });

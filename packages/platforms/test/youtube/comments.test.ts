@@ -1,48 +1,88 @@
-import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
-import type { ReplyRequest } from "#src/comments/connector.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
-import { addComment, readAllTexts, readPage } from "../comment-fixtures.ts";
+import {
+  type CommentNetwork,
+  createCommentDriver,
+  type Owned,
+  publishOwned,
+  testComments,
+  testSearchForReplies,
+} from "../comment-contract.ts";
+import { readAllTexts, readPage } from "../comment-fixtures.ts";
 import { mp4Media } from "../test-media.ts";
-import { guard, signal, startTestPlatform } from "../test-platform.ts";
-import { unknownCall } from "../unknown-call.ts";
+import { guard, startTestPlatform } from "../test-platform.ts";
 
 const platform = await startTestPlatform("youtube");
 const publishing = createYoutubePublishingConnector({ baseUrl: platform.url });
 const youtube = createYoutubeCommentsConnector({ baseUrl: platform.url });
 
-interface Owned {
-  readonly account: Publication;
-  readonly mediaId: string;
-}
-
-async function publishVideo(): Promise<Owned> {
+async function publishVideo(text = "talk to me"): Promise<Owned> {
   const made = await platform.createPublication(
     [mp4Media(1000)],
-    "talk to me",
+    text,
     ({ accessToken }) => accessToken ?? "",
   );
-  const account = { ...made, title: "A video" };
-  const outcome = await platform.publish(publishing, account);
-  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
-  return { account, mediaId: outcome.externalId };
+  return await publishOwned({ platform, publishing }, { ...made, title: "A video" });
 }
 
-const comment = ({ account, mediaId }: Owned, text: string, given = {}) =>
-  addComment(platform, account, { mediaId, text, ...given });
-const toReply = (mediaId: string, commentId: string, text = "thank you"): ReplyRequest => ({
-  mediaId,
-  commentId,
-  text,
-  requestId: newId(),
+const network: CommentNetwork = {
+  name: "YouTube",
+  platform,
+  comments: youtube,
+  publishing,
+  publishPost: publishVideo,
+};
+const { comment, toReply, hide } = createCommentDriver(network);
+
+const unavailable = { kind: "retryable", code: "platform_unavailable" };
+const forbidden = { kind: "refused", code: "permission_missing" };
+testComments(network, {
+  listed: { authorId: expect.stringMatching(/^UC/) as string, authorUsername: "eve" },
+  readHidden: null,
+  unknownIds: ["unknown"],
+  listFaults: [
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 403 }, forbidden],
+    ["status", { status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 2000 }],
+    ["status", { status: 503 }, unavailable],
+    ["drop_before", {}, unavailable],
+    ["garbage_body", {}, unavailable],
+  ],
+  replyAnswers: [
+    [{ status: 401 }, { kind: "token_refused" }],
+    [{ status: 403 }, forbidden],
+    [{ status: 429 }, { kind: "unknown", limitedForMs: 2000 }],
+  ],
+  hideFaults: [
+    ["drop_after_commit", {}, { kind: "unknown" }],
+    ["garbage_body", {}, { kind: "unknown" }],
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 403 }, forbidden],
+    ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
+  ],
+  longestComment: 10_000,
 });
-const hide = ({ account, mediaId }: Owned, commentId: string, hidden = true) =>
-  youtube.setHidden(account, { mediaId, commentId, hidden }, signal);
-const reconcile = (account: Publication, request: ReplyRequest, given: Partial<UnknownCall> = {}) =>
-  youtube.reconcileReply(account, request, unknownCall(given), signal);
+
+const incomplete = { kind: "look_again", isIncomplete: true };
+testSearchForReplies(network, {
+  listOperation: "comments",
+  unreadable: [
+    ["drop_before", {}, incomplete],
+    ["garbage_body", {}, incomplete],
+    ["status", { status: 429 }, incomplete],
+    ["status", { status: 401 }, incomplete],
+    ["status", { status: 403 }, { kind: "cannot_tell" }],
+  ],
+  text: "a & b <3",
+  // More than YouTube lists on one page.
+  addOthers: async (account, request) => {
+    for (let index = 0; index < 101; index += 1)
+      await youtube.reply(account, { ...request, text: `other ${index}` }, guard);
+  },
+});
+
 const call = (account: Publication, method: string, path: string, body?: string) =>
   fetch(`${platform.url}${path}`, {
     method,
@@ -63,32 +103,6 @@ async function listReplies(account: Publication, parentId: string): Promise<read
 }
 
 describe("reading YouTube comments", () => {
-  test("the YouTube connector lists the comments on a video with author, time and counters", async () => {
-    const owned = await publishVideo();
-    const createdAt = "2026-11-20T10:00:00.000Z";
-    const id = await comment(owned, "nice", { createdAt });
-    const { comments, next } = await readPage(youtube, owned.account, owned.mediaId);
-    expect(next).toBeUndefined();
-    expect(comments).toEqual([
-      {
-        id,
-        text: "nice",
-        authorId: expect.stringMatching(/^UC/),
-        authorUsername: "eve",
-        createdAt: new Date(createdAt),
-        likeCount: 0,
-        replyCount: 0,
-        isOwn: false,
-        hidden: false,
-      },
-    ]);
-    const ref = { mediaId: owned.mediaId, commentId: id };
-    expect(await youtube.readComment(owned.account, ref, signal)).toEqual({
-      kind: "comment",
-      comment: { ...comments[0], hidden: null },
-    });
-  });
-
   test("the YouTube connector merges published and hidden comments by time, page by page, also when many were written in the same second", async () => {
     const owned = await publishVideo();
     const texts: string[] = [];
@@ -154,38 +168,6 @@ describe("reading YouTube comments", () => {
       next: undefined,
     });
   });
-
-  test("the YouTube connector reports videos of another channel, unknown videos and unknown comments as missing", async () => {
-    const owned = await publishVideo();
-    const other = await publishVideo();
-    const id = await comment(owned, "nice");
-    const list = (mediaId: string) =>
-      youtube.listComments(other.account, { mediaId, limit: 10, after: undefined }, signal);
-    const read = (account: Publication, mediaId: string, commentId: string) =>
-      youtube.readComment(account, { mediaId, commentId }, signal);
-    expect(await list(owned.mediaId)).toEqual({ kind: "missing" });
-    expect(await list("unknown")).toEqual({ kind: "missing" });
-    expect(await read(other.account, owned.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await read(owned.account, other.mediaId, id)).toEqual({ kind: "missing" });
-    expect(await read(owned.account, owned.mediaId, "unknown")).toEqual({ kind: "missing" });
-  });
-
-  test.each([
-    ["status", { status: 401 }, { kind: "token_refused" }],
-    ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
-    ["status", { status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 2000 }],
-    ["status", { status: 503 }, { kind: "retryable", code: "platform_unavailable" }],
-    ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
-    ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
-  ])(
-    "the simulated fault %s %j in a call that reads YouTube comments becomes the failure %j",
-    async (mode, extra, failure) => {
-      const owned = await publishVideo();
-      await platform.addFault("comments", mode, extra);
-      const query = { mediaId: owned.mediaId, limit: 10, after: undefined };
-      expect(await youtube.listComments(owned.account, query, signal)).toMatchObject(failure);
-    },
-  );
 });
 
 describe("replying on YouTube", () => {
@@ -203,84 +185,6 @@ describe("replying on YouTube", () => {
     expect(comments).toMatchObject([{ id, replyCount: 1 }]);
   });
 
-  test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "a YouTube reply whose answer is lost by the simulated fault %s is found among the replies to the comment",
-    async (mode) => {
-      const owned = await publishVideo();
-      const commentId = await comment(owned, "nice");
-      const request = toReply(owned.mediaId, commentId, "a & b <3");
-      for (let index = 0; index < 101; index += 1)
-        await youtube.reply(owned.account, { ...request, text: `other ${index}` }, guard);
-
-      await platform.addFault("reply", mode);
-      expect(await youtube.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
-      expect(await reconcile(owned.account, request)).toMatchObject({
-        kind: "present",
-        externalId: expect.stringMatching(`${commentId}\\.`),
-      });
-    },
-  );
-
-  test("a YouTube reply that is listed late is looked for again, and counts as absent only after three complete reads", async () => {
-    const owned = await publishVideo();
-    const request = toReply(owned.mediaId, await comment(owned, "nice"));
-    await platform.addFault("reply", "drop_after_commit");
-    await platform.control("POST", "clock", { advanceMs: 60_000 });
-    await youtube.reply(owned.account, request, guard);
-    const stale = { platform: "youtube", mode: "stale_reads", delayMs: 60_000 };
-    const { id } = await platform.control<{ id: string }>("POST", "faults", stale);
-    const past = new Date(Date.now() - 11 * 60_000);
-    const late = { calledAt: past, callUntil: past, timeScale: 1 };
-    for (const looks of [0, 1, 2])
-      expect(await reconcile(owned.account, request, { ...late, looks })).toMatchObject({
-        kind: "look_again",
-      });
-
-    expect(await reconcile(owned.account, request, { ...late, looks: 3 })).toEqual({
-      kind: "absent",
-    });
-    await platform.control("DELETE", `faults/${id}`);
-    expect(await reconcile(owned.account, request, { ...late, looks: 3 })).toMatchObject({
-      kind: "present",
-    });
-  });
-
-  test.each([
-    ["drop_before", {}, { kind: "look_again", isIncomplete: true }],
-    ["garbage_body", {}, { kind: "look_again", isIncomplete: true }],
-    ["status", { status: 429 }, { kind: "look_again", isIncomplete: true }],
-    ["status", { status: 401 }, { kind: "look_again", isIncomplete: true }],
-    ["status", { status: 403 }, { kind: "cannot_tell" }],
-  ])(
-    "replies on YouTube that the simulated fault %s %j makes unreadable never prove that a reply is absent",
-    async (mode, extra, verdict) => {
-      const owned = await publishVideo();
-      const request = toReply(owned.mediaId, await comment(owned, "nice"));
-      await platform.addFault("comments", mode, extra);
-      const past = new Date(Date.now() - 11 * 60_000);
-      const last = { calledAt: past, callUntil: past, looks: 3 };
-      expect(await reconcile(owned.account, request, last)).toMatchObject(verdict);
-    },
-  );
-
-  test("the search for a YouTube reply ignores replies that other requests sent and replies with other texts", async () => {
-    const owned = await publishVideo();
-    const request = toReply(owned.mediaId, await comment(owned, "nice"));
-    const other = await youtube.reply(owned.account, request, guard);
-    const id = other.kind === "published" ? (other.externalId ?? "") : "";
-    const isOwned = () => Promise.resolve(new Set([id]));
-    expect(await reconcile(owned.account, request, { isOwned })).toMatchObject({
-      kind: "look_again",
-    });
-    expect(await reconcile(owned.account, { ...request, text: "other" })).toMatchObject({
-      kind: "look_again",
-    });
-    const hasSimilarPost = () => Promise.resolve(true);
-    expect(await reconcile(owned.account, request, { hasSimilarPost })).toMatchObject({
-      kind: "cannot_tell",
-    });
-  });
-
   test("a YouTube reply to a comment that was deleted is refused", async () => {
     const owned = await publishVideo();
     const id = await comment(owned, "nice");
@@ -292,76 +196,10 @@ describe("replying on YouTube", () => {
       message: "the comment no longer exists",
     });
   });
-
-  test.each([
-    [{ status: 401 }, { kind: "token_refused" }],
-    [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
-    [{ status: 429 }, { kind: "unknown", limitedForMs: 2000 }],
-  ])(
-    "a call that sends a YouTube reply and gets the answer %j has the result %j",
-    async (answer, outcome) => {
-      const owned = await publishVideo();
-      const request = toReply(owned.mediaId, await comment(owned, "nice"));
-      await platform.addFault("reply", "status", answer);
-      expect(await youtube.reply(owned.account, request, guard)).toMatchObject(outcome);
-    },
-  );
 });
 
 describe("hiding YouTube comments", () => {
-  test("a hidden YouTube comment stays in the list, can be read by its id and can be shown again", async () => {
-    const owned = await publishVideo();
-    const rude = await comment(owned, "rude");
-    for (const hidden of [true, true, false, false]) {
-      expect(await hide(owned, rude, hidden)).toEqual({ kind: "done" });
-      const { comments } = await readPage(youtube, owned.account, owned.mediaId);
-      expect(comments).toMatchObject([{ id: rude, hidden }]);
-      const ref = { mediaId: owned.mediaId, commentId: rude };
-      expect(await youtube.readComment(owned.account, ref, signal)).toMatchObject({
-        kind: "comment",
-        comment: { text: "rude", hidden: null },
-      });
-    }
-  });
-
-  test.each([
-    ["drop_after_commit", {}, { kind: "unknown" }],
-    ["garbage_body", {}, { kind: "unknown" }],
-    ["status", { status: 401 }, { kind: "token_refused" }],
-    ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
-    ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
-  ])(
-    "the simulated fault %s %j in a call that hides a YouTube comment has the result %j, and a second call succeeds",
-    async (mode, extra, result) => {
-      const owned = await publishVideo();
-      const rude = await comment(owned, "rude");
-      await platform.addFault("hide", mode, extra);
-      expect(await hide(owned, rude)).toMatchObject(result);
-      expect(await hide(owned, rude)).toEqual({ kind: "done" });
-    },
-  );
-
   test("hiding a YouTube comment that does not exist reports it as missing", async () => {
     expect(await hide(await publishVideo(), "unknown")).toEqual({ kind: "missing" });
   });
-});
-
-test("the control API of the simulator shows the comments on a YouTube post, its hidden comments and the account's replies", async () => {
-  const owned = await publishVideo();
-  const commentId = await comment(owned, "nice");
-  await youtube.reply(owned.account, toReply(owned.mediaId, commentId), guard);
-  await hide(owned, commentId);
-  const path = `comments?platform=youtube&account=${owned.account.externalId}`;
-  expect(await platform.control("GET", path)).toMatchObject([
-    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
-    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
-  ]);
-});
-
-test("the YouTube connector reads a page of 50 comments that are as long as YouTube allows", async () => {
-  const owned = await publishVideo();
-  const text = "🎣".repeat(10_000);
-  for (let count = 0; count < 50; count++) await comment(owned, text);
-  const { comments } = await readPage(youtube, owned.account, owned.mediaId);
-  expect(comments.map((each) => each.text)).toEqual(Array<string>(50).fill(text));
 });

@@ -1,8 +1,6 @@
-import type { TargetMetrics } from "@postrider/contracts/engagement/v1/metrics_service_pb";
-import type { Post, Target, TargetError } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "#src/locale.ts";
+import type { PostDetailJson, PostSummaryJson } from "#src/posts/schemas.ts";
 import { actionFor, causeFor, type FailedRecord } from "#src/target-errors/action-for.ts";
-import { toOptionalInstant } from "#src/timestamps.ts";
 
 /**
  * The fields of a target, a deletion or an action on a comment on which the advice about its error
@@ -16,7 +14,9 @@ export type RecordWithError = Omit<FailedRecord, "code" | "retryable">;
  * our advice.
  */
 export function toTargetError(
-  error: Pick<TargetError, "code" | "message" | "retryable"> | undefined,
+  error:
+    | { readonly code: string; readonly message: string; readonly retryable: boolean }
+    | undefined,
   record: RecordWithError,
   locale: Locale,
 ) {
@@ -30,79 +30,26 @@ export function toTargetError(
   };
 }
 
-const DELETION_STATUSES: ReadonlySet<string> = new Set(["deleting", "deleted", "delete_failed"]);
-
-/**
- * Converts the error of a target: that of its deletion if one was requested, otherwise that of
- * publishing.
- */
-function toErrorOf(target: Target, nextAttemptAt: string | null, locale: Locale) {
-  const { status, platform } = target;
-  const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";
-  return toTargetError(target.error, { work, status, platform, nextAttemptAt }, locale);
-}
-
-export function toMetrics(metrics: TargetMetrics | undefined) {
-  const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
-  if (metrics === undefined || refreshedAt === null) return null;
-  return {
-    views: toCount(metrics.views),
-    impressions: toCount(metrics.impressions),
-    reach: toCount(metrics.reach),
-    likes: toCount(metrics.likes),
-    comments: toCount(metrics.comments),
-    shares: toCount(metrics.shares),
-    saves: toCount(metrics.saves),
-    refreshedAt,
-  };
-}
-
-export type Metrics = NonNullable<ReturnType<typeof toMetrics>>;
-
-function toCount(value: bigint | undefined): number | null {
-  return value === undefined ? null : Number(value);
-}
-
-export function toTarget(target: Target, locale: Locale) {
-  const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
-  return {
-    id: target.id,
-    accountId: target.accountId,
-    platform: target.platform,
-    username: target.username,
-    status: target.status,
-    externalId: target.externalId ?? null,
-    permalink: target.permalink ?? null,
-    publishedAt: toOptionalInstant(target.publishedAt),
-    error: toErrorOf(target, nextAttemptAt, locale),
-    attemptCount: target.attemptCount,
-    nextAttemptAt,
-    metrics: toMetrics(target.metrics),
-  };
-}
-
-export function toPostProperties(post: Post) {
+/** The short form of a post, of its whole form. */
+export function toPostSummary(post: PostDetailJson): PostSummaryJson {
+  const short = post.targets.map(({ accountId, platform, status, permalink, error }) => ({
+    accountId,
+    platform,
+    status,
+    permalink,
+    errorCode: error?.code ?? null,
+  }));
   return {
     id: post.id,
     status: post.status,
     content: post.content,
-    scheduledAt: toOptionalInstant(post.scheduledAt),
-    startedAt: toOptionalInstant(post.startedAt),
-    publishedAt: toOptionalInstant(post.publishedAt),
+    scheduledAt: post.scheduledAt,
+    startedAt: post.startedAt,
+    publishedAt: post.publishedAt,
     createdVia: post.createdVia,
-    createdAt: toOptionalInstant(post.createdAt),
-    updatedAt: toOptionalInstant(post.updatedAt),
+    createdAt: post.createdAt,
+    updatedAt: post.updatedAt,
     mediaIds: post.mediaIds,
+    targets: short,
   };
-}
-
-export function toPostSummary(post: Post) {
-  const targets = post.targets.map((target) => ({
-    accountId: target.accountId,
-    platform: target.platform,
-    status: target.status,
-    permalink: target.permalink ?? null,
-    errorCode: target.error?.code ?? null,
-  }));
-  return { ...toPostProperties(post), targets };
 }

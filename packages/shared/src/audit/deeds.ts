@@ -1,14 +1,9 @@
-import type { ISql, Sql } from "#src/postgres.ts";
-import { startLoop } from "#src/process/loop.ts";
-import type { Logger } from "#src/telemetry/logger.ts";
+import type { ISql } from "#src/postgres.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
 import { requestOf } from "./actor.ts";
 import { toAuditRecord, type AuditEntry } from "./append.ts";
 
 export type Deed = AuditEntry;
-
-const CLEAN_EVERY_MS = 10 * 60_000;
-const CLEAN_PAGE_DEEDS = 1000;
 
 /** With the actor, interface and address of the current request, as `deedInsert` reads it. */
 export function toDeedRecord(deed: Deed) {
@@ -34,20 +29,4 @@ export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
 
 export async function appendDeed(sql: ISql, deed: Deed): Promise<void> {
   await deedInsert(sql, sql`select ${sql.json(toDeedRecord(deed))}::jsonb as deed`);
-}
-
-export function startCleaningDeeds(sql: Sql, logger: Logger): AsyncDisposable {
-  return startLoop({
-    idleMs: CLEAN_EVERY_MS,
-    work: async () => {
-      const [row] = await sql<{ deleted: number }[]>`
-        select delete_old_deeds(${CLEAN_PAGE_DEEDS}) as deleted`;
-      return row?.deleted === CLEAN_PAGE_DEEDS;
-    },
-    onError: (error) =>
-      logger.warn(
-        { err: error, job: "clean-deeds" },
-        "old entries of the audit log could not be deleted; the next run of the job tries again",
-      ),
-  });
 }

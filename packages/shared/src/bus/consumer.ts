@@ -3,6 +3,7 @@ import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { type Failure, workHalving } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
+import { isTransientError } from "#src/bus/retries.ts";
 import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
@@ -91,6 +92,7 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
   const tries = new TryCounts();
+  const work = createWork();
   return async (tx, records) => {
     const unknownRecords = records.filter((record) => !known.has(eventTypeOf(record)));
     waitForNewerReplica(unknownRecords, options.unknownTypeWaitMs ?? UNKNOWN_TYPE_WAIT_MS);
@@ -98,7 +100,7 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
     for (const [type, group] of Map.groupBy(records, eventTypeOf)) {
       const handler = handlers.get(type);
       if (handler === undefined) continue;
-      const bad = await workHalving(tx, group, handler.handle);
+      const bad = await work.handle(tx, group, handler.handle);
       handledTotal.inc({ topic: options.topic, type }, group.length - bad.length);
       failures.push(...bad);
     }
@@ -109,6 +111,35 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
     }));
     for (const failure of [...exhausted, ...unknown]) await park(tx, options, tries, failure);
     failpoint("consumer.effect");
+    work.succeeded();
+  };
+}
+
+/**
+ * Savepoints for halving a batch cost two round trips, so only the batch after one that failed has
+ * them.
+ */
+function createWork() {
+  let isCareful = false;
+  return {
+    async handle(
+      tx: TransactionSql,
+      records: readonly BusRecord[],
+      handler: BatchHandler,
+    ): Promise<readonly Failure<BusRecord>[]> {
+      if (isCareful) return await workHalving(tx, records, handler);
+      try {
+        await handler(tx, records);
+        return [];
+      } catch (error) {
+        if (isTransientError(error)) throw error;
+        isCareful = true;
+        throw new RetryLaterError("a batch failed and will be halved", 0, error);
+      }
+    },
+    succeeded: (): void => {
+      isCareful = false;
+    },
   };
 }
 

@@ -46,53 +46,63 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** Only after "nothing new" is there no work that needs the lock. */
-export type Peek = "no position" | "nothing new" | "something to do";
-
-/** Most checks find nothing, and a lock would write to the table. */
-export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
-  const [row] = await sql<{ position: number | null; newest: number | null }[]>`
-    select
-      (select position from bus.positions where group_name = ${group} and topic = ${topic}),
-      (select max(id) from bus.records where topic = ${topic}) as newest`;
-  const { position = null, newest = null } = row ?? {};
-  if (position === null) return "no position";
-  return newest === null || newest === position ? "nothing new" : "something to do";
+/** A new group has no position yet. */
+export function hasNewRecords(sql: ISql, group: string, topic: string) {
+  const position = sql`from bus.positions where group_name = ${group} and topic = ${topic}`;
+  return sql`
+    coalesce(
+      (select position ${position}) <> (select max(id) from bus.records where topic = ${topic}),
+      not exists (select ${position})
+    )`;
 }
 
-export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
-  await sql`
+/** Returns false if the group has a position already. */
+export async function insertPosition(sql: ISql, group: string, topic: string): Promise<boolean> {
+  const inserted = await sql`
     insert into bus.positions (group_name, topic)
     values (${group}, ${topic})
     on conflict do nothing`;
+  return inserted.count > 0;
 }
 
-/** Undefined while another replica holds the lock; only its owner moves the position. */
-export async function lockPosition(
-  tx: TransactionSql,
-  group: string,
-  topic: string,
-): Promise<number | undefined> {
-  const [row] = await tx<{ position: number }[]>`
-    select position
-    from bus.positions
-    where group_name = ${group} and topic = ${topic}
-    for update skip locked`;
-  return row?.position;
+export interface LockedRecords {
+  readonly position: number;
+  /** Empty if the position is after the last record. */
+  readonly records: readonly LogRecord[];
 }
 
-export async function readRecords(
+/**
+ * Undefined if nothing is new, or while another replica holds the position; only its owner moves
+ * it. The records are those of a moment before the lock, and the position may be a later one. That
+ * skips none: the ids of a topic are assigned in commit order, so the records that a moment shows
+ * are the first ones.
+ */
+export async function lockAndRead(
   tx: TransactionSql,
-  topic: string,
-  position: number,
-  limit: number,
-): Promise<readonly LogRecord[]> {
-  return await tx<LogRecord[]>`
-    select id, key, headers, value, appended_at
-    from bus.records
-    where topic = ${topic} and id > ${position}
-    order by id
-    limit ${limit}`;
+  { group, topic, limit }: { readonly group: string; readonly topic: string; limit: number },
+): Promise<LockedRecords | undefined> {
+  const rows = await tx<(LogRecord & { position: number; id: number | null })[]>`
+    select locked.position, record.*
+    from (
+      select position
+      from bus.positions
+      where group_name = ${group}
+      and topic = ${topic}
+      and position <> (select max(id) from bus.records where topic = ${topic})
+      for update skip locked
+    ) as locked
+    left join lateral (
+      select id, key, headers, value, appended_at
+      from bus.records
+      where topic = ${topic}
+      and id > locked.position
+      order by id
+      limit ${limit}
+    ) as record on true
+    order by record.id`;
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  return { position: first.position, records: first.id === null ? [] : rows };
 }
 
 /** After the statement that locked the position, so that it sees every record of that moment. */

@@ -2,34 +2,37 @@ import type { Subscription } from "#src/bus.ts";
 import { BatchSize } from "#src/bus/batch-size.ts";
 import {
   findNewestId,
+  hasNewRecords,
   insertPosition,
-  lockPosition,
-  peek,
-  readRecords,
+  lockAndRead,
   updatePosition,
 } from "#src/bus/postgres-log.ts";
 import { retryDelayMs } from "#src/bus/retries.ts";
 import { reportLag } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
-import { startLoop, type Loop } from "#src/process/loop.ts";
+import { startDueLoop } from "#src/postgres/due-loop.ts";
+import type { Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly pollMs: number;
+  readonly pollMs?: number | undefined;
 }
 
-/** A longer pause would be shortened to this. All pauses in use are shorter. */
-const MAX_PAUSE_MS = 60_000;
+/** When neither a notification nor the question of `startDueLoop` finds records. */
+const IDLE_MS = 60_000;
 
 /** The replicas of a service process batches in turn. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
-  const { logger, topic, group } = options;
+  const { sql, logger, topic, group, pollMs = IDLE_MS } = options;
   const subscription = new PostgresSubscription(options);
-  return startLoop({
-    idleMs: MAX_PAUSE_MS,
-    work: () => subscription.turn(),
+  return startDueLoop({
+    sql,
+    isDue: (of) => hasNewRecords(of, group, topic),
+    idleMs: pollMs,
+    work: (isNudged) => subscription.turn(isNudged),
+    onIdle: () => reportLag({ topic, group, partition: 0 }, undefined),
     onError: (error) =>
       logger.error(
         { err: error, topic, group },
@@ -49,13 +52,13 @@ class PostgresSubscription {
   }
 
   /** True when there may be more, or a pause, which a notification does not shorten. */
-  async turn(): Promise<boolean | number> {
+  async turn(isNudged: boolean): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
     try {
-      const hasMore = await this.#look();
+      const hasMore = isNudged || (await this.#isBehind()) ? await this.#workOnNext() : false;
       this.#failures = 0;
-      return hasMore || this.#options.pollMs;
+      return hasMore;
     } catch (error) {
       this.#failures += 1;
       const delayMs = retryDelayMs(error, this.#failures);
@@ -69,27 +72,30 @@ class PostgresSubscription {
     }
   }
 
-  async #look(): Promise<boolean> {
+  async #isBehind(): Promise<boolean> {
     const { sql, group, topic } = this.#options;
-    const found = await peek(sql, group, topic);
-    if (found === "no position") await insertPosition(sql, group, topic);
-    if (found === "nothing new") {
-      reportLag({ topic, group, partition: 0 }, undefined);
-      return false;
-    }
+    const [row] = await sql<[{ isBehind: boolean }]>`
+      select ${hasNewRecords(sql, group, topic)} as is_behind`;
+    return row.isBehind;
+  }
+
+  async #workOnNext(): Promise<boolean> {
+    const { sql, group, topic } = this.#options;
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
     // While another replica holds the position, that replica reports the lag.
-    if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
+    if (hasMore !== true) reportLag({ topic, group, partition: 0 }, undefined);
+    if (hasMore === undefined) return await insertPosition(sql, group, topic);
     this.#options.onCommitted?.();
     return hasMore;
   }
 
-  async #workOnBatch(tx: TransactionSql): Promise<boolean> {
+  /** Undefined if there was nothing to do. */
+  async #workOnBatch(tx: TransactionSql): Promise<boolean | undefined> {
     const { group, topic, handle } = this.#options;
-    const position = await lockPosition(tx, group, topic);
-    if (position === undefined) return false;
-    const maxRecords = this.#size.records;
-    const records = await readRecords(tx, topic, position, maxRecords);
+    const limit = this.#size.records;
+    const locked = await lockAndRead(tx, { group, topic, limit });
+    if (locked === undefined) return undefined;
+    const { position, records } = locked;
     const last = records.at(-1);
     if (last === undefined) return await this.#startOver(tx, position);
     reportLag({ topic, group, partition: 0 }, records[0]?.appendedAt);
@@ -102,7 +108,7 @@ class PostgresSubscription {
     }
     await updatePosition(tx, group, topic, last.id);
     this.#size.succeeded(records.length, performance.now() - startedAt);
-    return records.length === maxRecords;
+    return records.length === limit;
   }
 
   /**

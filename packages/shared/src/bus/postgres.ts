@@ -14,7 +14,6 @@ export interface PostgresBusOptions {
   readonly pollMs?: number;
 }
 
-const POLL_MS = 1_000;
 const RETENTION_MS = 7 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 const LISTEN_RETRY_MS = 1_000;
@@ -41,7 +40,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       await sql`select 1 from bus.records limit 1`;
     },
     subscribe: (subscription: Subscription) => {
-      const pollMs = options.pollMs ?? POLL_MS;
+      const { pollMs } = options;
       const loop = startPostgresSubscription({ ...subscription, sql, logger, pollMs });
       loops.set(loop, subscription.topic);
       return Promise.resolve({

@@ -10,10 +10,12 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
+import { SHARED_PATH, SHARED_TYPE } from "#src/connect/exchange-sharer.ts";
 import { firstHeader, toRequestContext, withCaller } from "#src/connect/internal-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
+import { answerShared } from "#src/connect/shared-answer.ts";
 import { mapServerError } from "#src/errors/connect.ts";
-import { isIdentityRefused, type Access } from "#src/identity/access.ts";
+import { isIdentityRefused, type Access, type ReadHeader } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
@@ -69,16 +71,6 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uin
   });
 }
 
-function answer(
-  response: ServerResponse,
-  status: number,
-  contentType: string,
-  body: Uint8Array,
-): void {
-  response.writeHead(status, { "content-type": contentType, "content-length": body.length });
-  response.end(body);
-}
-
 /**
  * Encodes an error as Connect does, whose base64 joins single characters and whose copy of each
  * detail in JSON is for people: together they take longer than most handlers.
@@ -106,6 +98,58 @@ async function serve(
   );
 }
 
+/** An RPC, alone or one of several in a request. */
+interface ReceivedCall {
+  readonly header: ReadHeader;
+  readonly authenticate: () => string | Promise<string>;
+  readonly remoteAddress: string | undefined;
+  readonly readBody: () => Uint8Array | Promise<Uint8Array>;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly refusesIdentity: boolean;
+}
+
+function toReply(error: ConnectError): Reply {
+  const refusesIdentity = isIdentityRefused(error);
+  return { status: codeToHttpStatus(error.code), body: toErrorBytes(error), refusesIdentity };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  const { status, body, refusesIdentity } = reply;
+  if (!request.complete || refusesIdentity) response.shouldKeepAlive = false;
+  const type = status === 200 ? "application/proto" : "application/json";
+  response.writeHead(status, { "content-type": type, "content-length": body.length });
+  response.end(body);
+}
+
+/** Does not reject: the reply to a failed call is its error. */
+async function perform(
+  { access, logger }: Pick<LeanPathOptions, "access" | "logger">,
+  route: Route,
+  { header, authenticate, readBody: read, remoteAddress }: ReceivedCall,
+): Promise<Reply> {
+  const sent = toRequestContext(header);
+  const call = beginServing(route.method, sent.traceparent);
+  const context = withSpan(sent, call);
+  try {
+    const found = authenticate();
+    const caller = typeof found === "string" ? found : await found;
+    access.authorize(caller, route.callers, route.name);
+    const reading = read();
+    const body = reading instanceof Promise ? await reading : reading;
+    const message = await serve(route, withCaller(context, caller, header, remoteAddress), body);
+    call.end();
+    return { status: 200, body: message, refusesIdentity: false };
+  } catch (error) {
+    const mapped = runInContext(context, () => mapServerError(error, route.method.name, logger));
+    call.end(mapped.code);
+    return toReply(mapped);
+  }
+}
+
 /** False when Connect's own handler must answer the RPC. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
@@ -117,7 +161,7 @@ export type LeanHandler = (request: IncomingMessage, response: ServerResponse) =
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {
   const routes = collectRoutes(options);
-  const { access } = options;
+  const { access, logger, maxMessageBytes } = options;
 
   async function handle(
     route: Route,
@@ -125,35 +169,41 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     response: ServerResponse,
   ): Promise<void> {
     const header = (name: string) => firstHeader(request, name);
-    const received = toRequestContext(header);
-    const call = beginServing(route.method, received.traceparent);
-    const context = withSpan(received, call);
+    const reply = await perform(options, route, {
+      header,
+      authenticate: () => access.authenticate(header),
+      remoteAddress: request.socket.remoteAddress,
+      // After the caller was authenticated, so that no body of a stranger is buffered.
+      readBody: () => readBody(request, maxMessageBytes),
+    });
+    answer(request, response, reply);
+  }
+
+  async function handleShared(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      // Before the body is read, so that no body of an unauthenticated request is buffered.
-      const authenticated = access.authenticate(header);
-      const caller = typeof authenticated === "string" ? authenticated : await authenticated;
-      access.authorize(caller, route.callers, route.name);
-      const body = await readBody(request, options.maxMessageBytes);
-      const called = withCaller(context, caller, header, request.socket.remoteAddress);
-      answer(response, 200, "application/proto", await serve(route, called, body));
-      call.end();
+      const caller = await access.authenticate((name) => firstHeader(request, name));
+      const { remoteAddress } = request.socket;
+      const all = { authenticate: () => caller, remoteAddress };
+      answerShared(response, await readBody(request, maxMessageBytes), async (call) => {
+        const route = routes.get(call.path);
+        if (route === undefined) return toReply(new ConnectError(call.path, Code.Unimplemented));
+        const { header, body } = call;
+        return await perform(options, route, { ...all, header, readBody: () => body });
+      });
     } catch (error) {
-      const mapped = runInContext(context, () =>
-        mapServerError(error, route.method.name, options.logger),
-      );
-      call.end(mapped.code);
-      const status = codeToHttpStatus(mapped.code);
-      if (!request.complete || isIdentityRefused(mapped)) response.shouldKeepAlive = false;
-      answer(response, status, "application/json", toErrorBytes(mapped));
+      answer(request, response, toReply(mapServerError(error, SHARED_PATH, logger)));
     }
   }
 
   return (request, response) => {
-    const { headers } = request;
-    const route = routes.get(request.url ?? "");
-    if (route === undefined || headers["content-type"] !== "application/proto") return false;
+    const { headers, url = "" } = request;
     if (headers["content-encoding"] !== undefined) return false;
-    void handle(route, request, response);
+    const route = routes.get(url);
+    if (route !== undefined && headers["content-type"] === "application/proto")
+      void handle(route, request, response);
+    else if (url === SHARED_PATH && headers["content-type"] === SHARED_TYPE)
+      void handleShared(request, response);
+    else return false;
     return true;
   };
 }

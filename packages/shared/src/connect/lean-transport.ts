@@ -10,8 +10,8 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Dispatcher } from "undici";
+import { ExchangeSharer } from "#src/connect/exchange-sharer.ts";
 import {
-  exchange,
   isConnectionError,
   isTimeout,
   isUnsent,
@@ -92,16 +92,16 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
 
 /** A replica that is being replaced refuses connections, but another has the same address. */
 async function exchangeSafely(
-  dispatcher: Dispatcher,
+  sharer: ExchangeSharer,
   request: Exchange,
   { idempotency }: DescMethodUnary,
 ): Promise<Answer> {
   try {
-    return await exchange(dispatcher, request);
+    return await sharer.send(request);
   } catch (error) {
     const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
     if (!isUnsent(error) && !(isRead && isConnectionError(error))) throw error;
-    return await exchange(dispatcher, request);
+    return await sharer.send(request);
   }
 }
 
@@ -114,6 +114,7 @@ async function exchangeSafely(
 export function createLeanTransport(options: LeanTransportOptions): Transport {
   const peer = new URL(options.baseUrl);
   const { origin } = peer;
+  const sharer = new ExchangeSharer(options.dispatcher);
 
   async function call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -132,7 +133,7 @@ export function createLeanTransport(options: LeanTransportOptions): Transport {
       body: toBinary(method.input, create(method.input, message)),
       timeoutMs: deadlineMs,
     };
-    const answer = await exchangeSafely(options.dispatcher, request, method);
+    const answer = await exchangeSafely(sharer, request, method);
     return {
       stream: false,
       service: method.parent,

@@ -3,7 +3,7 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import type { createGauge } from "#src/telemetry/metrics.ts";
 import type { ForeignReason, Ownership } from "./ownership.ts";
 
-const WATCH_MS = 5_000;
+const WATCH_MS = 10_000;
 /** How long `isHeld` uses what was last read. */
 const RECENT_MS = 1_000;
 

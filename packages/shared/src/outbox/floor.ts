@@ -31,8 +31,7 @@ export class OutboxFloor {
   }
 
   /** First notes the transactions that are writing; a later call moves once all have ended. */
-  async advance(sql: ISql): Promise<void> {
-    const lastId = await readLastId(sql);
+  async advance(sql: ISql, lastId: number): Promise<void> {
     if (lastId + 1 < this.#id) this.reset();
     if (performance.now() - this.#verifiedAt >= VERIFY_MS) await this.verify(sql);
     const candidate = this.#candidate;
@@ -68,11 +67,9 @@ export function outboxFloorOf(sql: Sql): OutboxFloor {
   return floor;
 }
 
-/** Whether its transaction has ended or not; 0 before the first id. */
-async function readLastId(sql: ISql): Promise<number> {
-  const [row] = await sql<{ lastId: number | null }[]>`
-    select pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')) as last_id`;
-  return row?.lastId ?? 0;
+/** The last id that was assigned, whether its transaction has ended or not; 0 before the first. */
+export function lastOutboxId(sql: ISql) {
+  return sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')), 0)`;
 }
 
 async function listWriters(sql: ISql): Promise<ReadonlySet<string>> {

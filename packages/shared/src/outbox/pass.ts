@@ -23,6 +23,8 @@ export interface PassInput {
   readonly requestRows: number;
   /** The transaction that sent them ended before the answer. */
   readonly stored: readonly OutboxRow[];
+  /** See `PublishOptions`. */
+  readonly isCareful: boolean;
 }
 
 /** Nothing, because another relay holds the lock, or rows that were published and deleted. */
@@ -47,24 +49,23 @@ const PUBLISH_TIMEOUT_MS = 5_000;
  * are not in commit order, and `id > last` would skip the rows of slow transactions.
  */
 export async function runPass(options: PassOptions, input: PassInput): Promise<PassResult> {
+  const { floor, stored, requestRows, isCareful } = input;
   return await options.sql.begin(async (tx): Promise<PassResult> => {
-    if (!(await tryLock(tx))) return "busy";
+    // Sent together and executed in order, so the rows are those after the lock.
+    const [isLocked, found] = await Promise.all([tryLock(tx), nextRows(tx, floor)]);
+    if (!isLocked) return "busy";
     failpoint("relay.locked");
-    await deleteRows(tx, input.stored);
-    const found = await nextRows(tx, input.floor);
-    const rows = withinBytes(found);
-    const { requestRows } = input;
-    if (rows.length === 0) return { rows: input.stored, isFull: false, requestRows };
+    const known = new Set(stored.map(({ eventId }) => eventId));
+    const unsent = found.filter(({ eventId }) => !known.has(eventId));
+    const rows = withinBytes(unsent);
     const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
-    const { done, ...result } = await publishRows(tx, rows, {
-      ...options,
-      publishTimeoutMs,
-      requestRows,
-    });
-    failpoint("relay.published");
-    await deleteRows(tx, done);
-    const isFull = found.length === MAX_ROWS || rows.length < found.length;
-    return { rows: [...input.stored, ...done], isFull, ...result };
+    const publish = { ...options, publishTimeoutMs, requestRows, isCareful };
+    const { done, ...result } = await publishRows(tx, rows, publish);
+    if (done.length > 0) failpoint("relay.published");
+    const gone = [...stored, ...done];
+    await deleteRows(tx, gone);
+    const isFull = found.length === MAX_ROWS || rows.length < unsent.length;
+    return { rows: gone, isFull, ...result };
   });
 }
 

@@ -1,6 +1,6 @@
 import { RefusedRecordsError, type Bus } from "#src/bus.ts";
 import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
-import { workHalving } from "#src/bus/halving.ts";
+import { type Failure, tryHalving, workHalving } from "#src/bus/halving.ts";
 import { parkEvent } from "#src/bus/parking.ts";
 import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { TransactionSql } from "#src/postgres.ts";
@@ -20,6 +20,11 @@ export interface PublishOptions {
   readonly requestRows: number;
   /** After this time without an answer the pass ends, and its request stays open. */
   readonly publishTimeoutMs: number;
+  /**
+   * On the Postgres bus, a failure rolls back the whole pass, unless each request has a savepoint,
+   * which costs two round trips. So only the pass after a failed one has them.
+   */
+  readonly isCareful: boolean;
 }
 
 export interface OpenRequest {
@@ -101,7 +106,7 @@ interface PartOptions extends PublishOptions {
 async function publishPart(
   tx: TransactionSql,
   part: readonly OutboxRow[],
-  { bus, topic, service, logger, deadlineAt, done }: PartOptions,
+  { bus, topic, service, logger, deadlineAt, done, isCareful }: PartOptions,
 ): Promise<PublishFailure | undefined> {
   let open: OpenRequest | undefined;
   const send = async (savepoint: TransactionSql, rows: readonly OutboxRow[]): Promise<void> => {
@@ -114,8 +119,14 @@ async function publishPart(
     open = undefined;
     done.push(...rows);
   };
+  const sendAll = async (): Promise<readonly Failure<OutboxRow>[]> => {
+    if (bus.system === "kafka") return await tryHalving(part, (rows) => send(tx, rows), isRefusal);
+    if (isCareful) return await workHalving(tx, part, send, isRefusal);
+    await send(tx, part);
+    return [];
+  };
   try {
-    for (const { item, error } of await workHalving(tx, part, send, isRefusal)) {
+    for (const { item, error } of await sendAll()) {
       await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
       logger.error(
         { err: error, topic, eventType: item.type, eventId: item.eventId },
@@ -125,6 +136,7 @@ async function publishPart(
     }
     return undefined;
   } catch (error) {
+    if (bus.system !== "kafka" && !isCareful) throw error;
     // The Postgres bus stores within the savepoint, which the failure rolled back: its late answer
     // does not mean that the records are stored.
     const isLate = error instanceof NoAnswerError && bus.system === "kafka";

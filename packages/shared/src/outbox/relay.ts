@@ -1,3 +1,4 @@
+import { RefusedRecordsError } from "#src/bus.ts";
 import { retryDelayMs } from "#src/bus/retries.ts";
 import { topicOf } from "#src/bus/topics.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
@@ -5,7 +6,8 @@ import { type OutboxFloor, outboxFloorOf } from "#src/outbox/floor.ts";
 import { type PassOptions, type PassResult, runPass } from "#src/outbox/pass.ts";
 import { MAX_REQUEST_ROWS, type OpenRequest, type OutboxRow } from "#src/outbox/publish-rows.ts";
 import { isInfrastructureError } from "#src/postgres.ts";
-import { type Loop, startLoop } from "#src/process/loop.ts";
+import { startDueLoop } from "#src/postgres/due-loop.ts";
+import type { Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 /** After this time the events are sent again. The Kafka client ends its own attempt earlier. */
@@ -56,19 +58,17 @@ class OpenRequestSlot {
 
 export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
   readonly topicOf?: PassOptions["topicOf"];
-  /** When `nudge` is not called. Default: 200 ms. */
+  /** When `nudge` is not called, and in addition to the question of `startDueLoop`. */
   readonly pollMs?: number;
 }
 
-const POLL_MS = 200;
 /** It may have read the outbox before this process committed its events. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 /** Pause while the data belongs to another deployment that may use the same bus. */
 const HELD_MS = 1_000;
-const MEASURE_MS = 5_000;
-/** How often the relay tries to raise the floor. */
-const FLOOR_MS = 2_000;
+/** How often the backlog is measured, and the floor is raised, while there are events. */
+const MEASURE_MS = 2_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
   "service",
@@ -90,9 +90,12 @@ const publishedTotal = createCounter(
  */
 export function startRelay(options: RelayOptions): Loop {
   const relay = new Relay(options);
-  return startLoop({
-    idleMs: MAX_PAUSE_MS,
-    work: () => relay.turn(),
+  const floor = outboxFloorOf(options.sql);
+  return startDueLoop({
+    sql: options.sql,
+    isDue: (sql) => sql`exists (select from outbox where id >= ${floor.id})`,
+    idleMs: options.pollMs ?? MAX_PAUSE_MS,
+    work: (isNudged) => relay.turn(isNudged),
     onError: (error) =>
       options.logger.error(
         { err: error },
@@ -103,32 +106,33 @@ export function startRelay(options: RelayOptions): Loop {
 
 class Relay {
   readonly #options: PassOptions;
-  readonly #pollMs: number;
   readonly #floor: OutboxFloor;
   readonly #open = new OpenRequestSlot();
   #requestRows = MAX_REQUEST_ROWS;
   #failures = 0;
   #pausedUntil = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
-  #floorMovedAt = Number.NEGATIVE_INFINITY;
+  #isCareful = false;
 
   constructor(options: RelayOptions) {
     this.#options = { topicOf, ...options };
-    this.#pollMs = options.pollMs ?? POLL_MS;
     this.#floor = outboxFloorOf(options.sql);
   }
 
   /** Returns when to run again. A nudge does not shorten the pause after a failure. */
-  async turn(): Promise<boolean | number> {
+  async turn(isNudged: boolean): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
     if (this.#open.isWaiting()) return BUSY_MS;
     try {
-      const next = await this.#look();
+      const next = await this.#look(isNudged);
       this.#failures = 0;
       return next;
     } catch (error) {
       if (isInfrastructureError(error)) this.#floor.reset();
+      const isFirst = !this.#isCareful;
+      this.#isCareful = true;
+      if (isFirst && error instanceof RefusedRecordsError) return true;
       this.#failures += 1;
       const delayMs = retryDelayMs(error, this.#failures);
       this.#pausedUntil = performance.now() + delayMs;
@@ -140,25 +144,19 @@ class Relay {
     }
   }
 
-  async #look(): Promise<boolean | number> {
-    const { sql } = this.#options;
-    await this.#measure();
-    // Cheaper than a transaction with a lock, and the outbox is empty most of the time.
-    const waiting = await sql`
-      select 1
-      from outbox
-      where id >= ${this.#floor.id}
-      order by id
-      limit 1`;
-    if (waiting.length === 0) return this.#pollMs;
+  /** Measures first only if there is probably nothing to publish. */
+  async #look(isNudged: boolean): Promise<boolean | number> {
+    if (!isNudged && this.#isMeasureDue() && (await this.#measure()) === 0) return false;
     if (await this.#options.bus.isHeld()) return HELD_MS;
-    const { stored } = this.#open;
     const result = await runPass(this.#options, {
       floor: this.#floor.id,
       requestRows: this.#requestRows,
-      stored,
+      stored: this.#open.stored,
+      isCareful: this.#isCareful,
     });
-    return result === "busy" ? BUSY_MS : this.#afterPass(result);
+    const next = result === "busy" ? BUSY_MS : this.#afterPass(result);
+    if (this.#isMeasureDue()) await this.#measure();
+    return next;
   }
 
   /** @throws The error of the bus, if no event was published. */
@@ -169,7 +167,8 @@ class Relay {
       publishedTotal.inc({ topic }, ofTopic.length);
     this.#requestRows = requestRows;
     this.#open.clear();
-    if (failure === undefined) return isFull || this.#pollMs;
+    this.#isCareful = failure !== undefined;
+    if (failure === undefined) return isFull;
     if (failure.open !== undefined) this.#open.hold(failure.open);
     if (rows.length === 0) throw failure.error;
     logger.warn(
@@ -179,18 +178,18 @@ class Relay {
     return true;
   }
 
-  async #measure(): Promise<void> {
+  #isMeasureDue(): boolean {
+    return performance.now() - this.#measuredAt >= MEASURE_MS;
+  }
+
+  /** Returns the number of events that wait. */
+  async #measure(): Promise<number> {
     const { sql, service } = this.#options;
-    const now = performance.now();
-    if (now - this.#floorMovedAt >= FLOOR_MS) {
-      this.#floorMovedAt = now;
-      await this.#floor.advance(sql);
-    }
-    if (now - this.#measuredAt < MEASURE_MS) return;
-    const backlog = await readOutboxBacklog(sql, this.#floor.id);
-    rowsGauge.set({ service }, backlog.rows);
-    const since = backlog.rows === 0 ? undefined : new Date(Date.now() - backlog.oldestMs);
-    oldestGauge.set({ service }, since);
+    const { rows, oldestMs, lastId } = await readOutboxBacklog(sql, this.#floor.id);
+    await this.#floor.advance(sql, lastId);
+    rowsGauge.set({ service }, rows);
+    oldestGauge.set({ service }, rows === 0 ? undefined : new Date(Date.now() - oldestMs));
     this.#measuredAt = performance.now();
+    return rows;
   }
 }

@@ -15,6 +15,11 @@ export class SearchFloor<T = Date> {
   #from: T | null = null;
   #completeAt = Number.NEGATIVE_INFINITY;
 
+  /** What the last search returned; null before the first. */
+  get from(): T | null {
+    return this.#from;
+  }
+
   /** Null if the search must read all rows. */
   next(nowMs: number): T | null {
     if (nowMs - this.#completeAt < COMPLETE_MS) return this.#from;

@@ -20,12 +20,14 @@ export function createLateNudge(): LateNudge {
   };
 }
 
-export function startLoop(options: {
+export interface LoopOptions {
   readonly idleMs: number;
   readonly onError: (error: unknown) => void;
   /** True when there may be more to do now, or the milliseconds until the next run. */
-  readonly work: () => Promise<boolean | number>;
-}): Loop {
+  readonly work: (isNudged: boolean) => Promise<boolean | number>;
+}
+
+export function startLoop(options: LoopOptions): Loop {
   let stopped = false;
   let nudged = false;
   let wake: (() => void) | undefined;
@@ -41,9 +43,10 @@ export function startLoop(options: {
   const isStopped = (): boolean => stopped;
   const run = async (): Promise<void> => {
     while (!isStopped()) {
+      const isNudged = nudged;
       nudged = false;
       try {
-        const again = await options.work();
+        const again = await options.work(isNudged);
         if (again !== true)
           await pause(typeof again === "number" ? Math.min(again, options.idleMs) : options.idleMs);
       } catch (error) {

@@ -1,19 +1,34 @@
 import { readFileSync } from "node:fs";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, register } from "prom-client";
+import { createUtilization, watchLoopDelay } from "#src/telemetry/loop-delay.ts";
 
-collectDefaultMetrics();
+const NEVER_MS = 2 ** 30;
+const LAG = "nodejs_eventloop_lag";
 
-let utilization = performance.eventLoopUtilization();
+// Replaces the library's own samples of the event loop, which it never stops taking.
+collectDefaultMetrics({ eventLoopMonitoringPrecision: NEVER_MS });
+for (const { name } of register.getMetricsAsArray())
+  if (name.startsWith(LAG)) register.removeSingleMetric(name);
+
+const loopDelay = watchLoopDelay();
+
+createGauge(
+  `${LAG}_p99_seconds`,
+  "99th percentile of the delays of the event loop since the last measurement; 0 while the process is idle.",
+  [],
+  (gauge) => {
+    gauge.set(loopDelay.percentile(99) / 1e9);
+    loopDelay.reset();
+  },
+);
+
+const readUtilization = createUtilization();
 
 createGauge(
   "nodejs_eventloop_utilization",
   "Part of the time since the last measurement in which the event loop was busy, from 0 to 1.",
   [],
-  (gauge) => {
-    const now = performance.eventLoopUtilization();
-    gauge.set(performance.eventLoopUtilization(now, utilization).utilization);
-    utilization = now;
-  },
+  (gauge) => gauge.set(readUtilization()),
 );
 
 const buildInfo = createGauge("postrider_build_info", "1, for each build that runs.", [

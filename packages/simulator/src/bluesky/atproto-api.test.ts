@@ -15,7 +15,6 @@ const belowPrefix: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const url = new URL(request.url);
   if (!url.pathname.startsWith("/bluesky/")) url.pathname = `/bluesky${url.pathname}`;
-
   return fetch(new Request(url, request));
 };
 

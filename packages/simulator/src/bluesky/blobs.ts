@@ -57,7 +57,6 @@ export class Blobs {
     const found = refs.map((ref) => ({ ref, blob: this.#require(did, ref, now) }));
     for (const { ref, blob } of found)
       this.#rows.put(`${did}/${ref.cid}`, { ...blob, isUsed: true });
-
     return found.flatMap(({ ref: { altText }, blob: { media } }) =>
       media === undefined ? [] : [{ ...media, altText }],
     );
@@ -67,14 +66,12 @@ export class Blobs {
     const blob = this.#rows.get(`${did}/${cid}`);
     if (blob === undefined || !isKept(blob, now))
       return refuse(400, "BlobNotFound", `Could not find blob: ${cid}`);
-
     if (blob.mimeType !== mimeType)
       refuse(
         400,
         "InvalidMimeType",
         `Referenced MimeType does not match stored blob. Expected: ${blob.mimeType}, Got: ${mimeType}`,
       );
-
     return blob.size === size
       ? blob
       : refuse(
@@ -120,7 +117,6 @@ export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf:
   }
   if (upload.received?.contentType === "video/mp4")
     return { jobId, did, state: "JOB_STATE_COMPLETED", progress: 100, blob };
-
   const error = "The video could not be read";
   const failure = { error, failureCode: "validation_failure", message: error };
   return { jobId, did, state: "JOB_STATE_FAILED", ...failure };

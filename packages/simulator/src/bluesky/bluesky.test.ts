@@ -187,7 +187,6 @@ test("a simulated Bluesky access token cannot write to another account's reposit
 test("the simulated Bluesky lists the records of a repository in pages, highest record key first", async () => {
   const rkeys = ["3lbexample222", "3lbexample223", "3lbexample224"];
   for (const rkey of rkeys) await put(record(rkey), { rkey });
-
   const list = (cursor: string) =>
     query(
       "com.atproto.repo.listRecords",
@@ -269,7 +268,6 @@ test("every write to the simulated Bluesky uses up rate limit points, and the re
 
 test("the simulated Bluesky refuses the 31st login within five minutes and says how long to wait", async () => {
   for (let index = 0; index < 29; index += 1) await login();
-
   const answer = await login();
   expect([answer.status, answer.body["error"]]).toEqual([429, "RateLimitExceeded"]);
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);

@@ -102,7 +102,6 @@ function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): st
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
   if (path.endsWith(".createSession")) return jsonObject(call)?.["identifier"];
-
   return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
 }
 

@@ -35,9 +35,7 @@ function base32(bytes: Buffer): string {
  */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-
   if (!isRecord(value)) return JSON.stringify(value) ?? "null";
-
   const fields = Object.keys(value).sort();
   return `{${fields.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
 }

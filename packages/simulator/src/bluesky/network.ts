@@ -139,14 +139,12 @@ export function inputOf(call: Call): Record<string, unknown> {
   requireType(call);
   if (contentType(call) !== "application/json")
     return refuseInput(`Wrong request encoding (Content-Type): ${contentType(call)}`);
-
   return jsonObject(call) ?? refuseInput("Invalid request body");
 }
 
 export function inputText(input: Record<string, unknown>, name: string): string {
   const value = input[name];
   if (value === undefined) return refuseInput(`Input must have the property "${name}"`);
-
   return typeof value === "string" ? value : refuseInput(`Input/${name} must be a string`);
 }
 
@@ -166,9 +164,7 @@ export function requireAuth(
   const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const check = network.sessions.check(token, kind, now);
   if (check === "expired") return refuse(400, "ExpiredToken", "Token has expired");
-
   if (check === "revoked") return refuse(400, "ExpiredToken", "Token has been revoked");
-
   if (typeof check === "string") {
     const message = check === "unknown" ? "Token could not be verified" : "Bad token scope";
     return refuse(400, "InvalidToken", message);

@@ -12,17 +12,14 @@ export function invalid(what: string, path: string, collection = POST_COLLECTION
 function graphemes(text: string): number {
   let count = 0;
   for (const _segment of SEGMENTER.segment(text)) count += 1;
-
   return count;
 }
 
 function checkText(value: unknown, path: string, maxGraphemes: number, maxBytes: number): void {
   if (typeof value !== "string")
     return invalid(`expected string value type (got ${typeof value})`, path);
-
   const bytes = Buffer.byteLength(value, "utf8");
   if (bytes > maxBytes) return invalid(`string too big (maximum ${maxBytes}, got ${bytes})`, path);
-
   // A text never has more grapheme clusters than UTF-16 units. A text with few enough UTF-16 units
   // therefore needs no segmentation into grapheme clusters.
   const count = value.length > maxGraphemes ? graphemes(value) : 0;
@@ -37,9 +34,7 @@ export function checkList(
   collection = POST_COLLECTION,
 ): readonly unknown[] {
   if (value === undefined) return [];
-
   if (!Array.isArray(value)) return invalid("expected array value type", path, collection);
-
   return value.length > max
     ? invalid(`array too big (maximum ${max}, got ${value.length})`, path, collection)
     : value;
@@ -77,9 +72,7 @@ function blobRef(value: unknown, path: string, rule: BlobRule): BlobRef {
   const { mimeType, size } = isRecord(value) ? value : {};
   if (typeof cid !== "string" || typeof mimeType !== "string" || typeof size !== "number")
     return invalid("expected a blob", path);
-
   if (size > rule.maxBytes) invalid(`blob too big (maximum ${rule.maxBytes}, got ${size})`, path);
-
   return mimeType.startsWith(rule.accept)
     ? { cid, mimeType, size }
     : invalid(`expected a blob of ${rule.accept} (got ${mimeType})`, path);
@@ -98,7 +91,6 @@ function withAltText(ref: BlobRef, altText: unknown): BlobRef {
 
 function imageRef(image: unknown, path: string): BlobRef {
   if (!isRecord(image)) return invalid("expected an object", path);
-
   checkText(image["alt"], `${path}.alt`, Infinity, Infinity);
   checkAspectRatio(image["aspectRatio"], `${path}.aspectRatio`);
   return withAltText(blobRef(image["image"], `${path}.image`, IMAGE_RULE), image["alt"]);
@@ -112,7 +104,6 @@ function imageRefs(embed: Value, field: string, max: number, at: string): readon
 
 function videoRefs(embed: Value, at: string): readonly BlobRef[] {
   if (embed["alt"] !== undefined) checkText(embed["alt"], `${at}.alt`, Infinity, Infinity);
-
   checkList(embed["captions"], `${at}.captions`, MAX_CAPTIONS);
   checkAspectRatio(embed["aspectRatio"], `${at}.aspectRatio`);
   return [withAltText(blobRef(embed["video"], `${at}.video`, VIDEO_RULE), embed["alt"])];
@@ -121,10 +112,8 @@ function videoRefs(embed: Value, at: string): readonly BlobRef[] {
 function externalRefs(embed: Value, at: string): readonly BlobRef[] {
   const { external } = embed;
   if (!isRecord(external)) return invalid("expected an object", `${at}.external`);
-
   for (const field of ["uri", "title", "description"])
     checkText(external[field], `${at}.external.${field}`, Infinity, Infinity);
-
   const { thumb } = external;
   return thumb === undefined ? [] : [blobRef(thumb, `${at}.external.thumb`, THUMB_RULE)];
 }
@@ -133,7 +122,6 @@ function externalRefs(embed: Value, at: string): readonly BlobRef[] {
 function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   if (!isRecord(embed) || typeof embed["$type"] !== "string")
     return invalid("expected a typed object", at);
-
   switch (embed["$type"]) {
     case IMAGES:
       return imageRefs(embed, "images", MAX_IMAGES, at);
@@ -172,7 +160,6 @@ function checkFacet(facet: unknown, path: string): void {
   const features = isRecord(facet) ? facet["features"] : undefined;
   if (!isRecord(index) || !isOffset(index["byteStart"]) || !isOffset(index["byteEnd"]))
     invalid("expected byteStart and byteEnd as integers", `${path}.index`);
-
   if (!Array.isArray(features) || !features.every((one) => isRecord(one) && "$type" in one))
     invalid("expected typed features", `${path}.features`);
 }
@@ -199,14 +186,11 @@ export function checkPostRecord(value: Value): void {
     Number.isNaN(Date.parse(createdAt))
   )
     invalid("expected a datetime", "createdAt");
-
   checkList(value["langs"], "langs", MAX_LANGS);
   for (const [index, tag] of checkList(value["tags"], "tags", MAX_TAGS).entries())
     checkText(tag, `tags[${index}]`, MAX_TAG_GRAPHEMES, MAX_TAG_BYTES);
-
   for (const [index, facet] of checkList(value["facets"], "facets", Infinity).entries())
     checkFacet(facet, `facets[${index}]`);
-
   checkReply(value["reply"]);
   blobRefsOf(value);
 }

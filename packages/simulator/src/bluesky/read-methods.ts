@@ -92,7 +92,6 @@ function threadView(
 ): unknown {
   const found = findPost(network, uri, asOf);
   if (found === undefined) return undefined;
-
   const members = membersOf(network, found, asOf);
   const post = recordPostView(network, found, { replyCount: members.length, asOf });
   const replies = depth === 0 ? {} : { replies: members.map(({ view }) => view) };
@@ -151,12 +150,9 @@ export function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uris = xrpc.call.query.getAll("uris");
   if (uris.length === 0) refuseInput('Params must have the property "uris"');
-
   if (uris.length > MAX_URIS)
     refuseInput(`array too big (maximum ${MAX_URIS}, got ${uris.length}) at $.uris`);
-
   if (!uris.every((uri) => AT_URI.test(uri))) refuseInput("Params/uris must be valid at-uris");
-
   const posts = uris.flatMap((uri) => viewOf(network, uri, xrpc.asOf));
   return { status: 200, body: { posts } };
 }
@@ -167,7 +163,6 @@ export function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const depth = Number(xrpc.call.query.get("depth") ?? "6");
   if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH)
     refuseInput(`Params/depth must be an integer from 0 to ${MAX_DEPTH}`);
-
   const thread = AT_URI.test(uri)
     ? threadView(network, uri, { depth, asOf: xrpc.asOf })
     : refuseInput("Params/uri must be a valid at-uri");

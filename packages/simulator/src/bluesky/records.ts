@@ -27,7 +27,6 @@ export class Records {
   constructor(store: Store) {
     this.#rows = store.table<StoredRecord>("bluesky.records");
     for (const record of this.#rows.values()) this.#index(record);
-
     store.onReset(() => this.#collections.clear());
   }
 

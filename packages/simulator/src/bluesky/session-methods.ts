@@ -27,10 +27,8 @@ export function createSession(network: BlueskyNetwork, { call, now, spend }: Xrp
   const account = findActor(network, inputText(input, "identifier"));
   const password = inputText(input, "password");
   if (account !== undefined) spend(loginRules(account.externalId));
-
   if (account === undefined || !network.sessions.isPassword(account.externalId, password))
     return refuse(401, "AuthenticationRequired", "Invalid identifier or password");
-
   const tokens = network.sessions.create(account.externalId, now);
   return { status: 200, body: { ...sessionBody(account, call), ...tokens } };
 }

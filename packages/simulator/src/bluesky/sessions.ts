@@ -81,11 +81,8 @@ export class Sessions {
   check(token: string, kind: Token["kind"], now: number): TokenCheck {
     const row = this.#tokens.get(token);
     if (row === undefined) return "unknown";
-
     if (row.kind !== kind) return "wrong_scope";
-
     if (row.revoked) return "revoked";
-
     return now < row.expiresAt ? { did: row.did, session: row.session } : "expired";
   }
 
@@ -97,7 +94,6 @@ export class Sessions {
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
     if (row === undefined) return undefined;
-
     this.#tokens.put(refreshJwt, {
       ...row,
       expiresAt: Math.min(row.expiresAt, now + ROTATION_GRACE_MS),

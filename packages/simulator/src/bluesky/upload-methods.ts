@@ -33,7 +33,6 @@ export function uploadBlob(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const did = account.externalId;
   xrpc.spend([{ key: `bluesky:uploads:${did}`, limit: UPLOADS_PER_DAY, windowMs: DAY_MS }]);
   if (xrpc.call.body.length > MAX_BLOB_BYTES) throw new Refused(statusError(413));
-
   const blob = network.blobs.add(did, uploadOf(xrpc.call), xrpc.now);
   return { status: 200, body: { blob } };
 }
@@ -53,17 +52,13 @@ function serverDid({ baseUrl }: Call): string {
 function expiryOf(call: Call, lxm: string | null, now: number): number {
   const exp = call.query.get("exp");
   if (exp === null) return now + MINUTE_MS;
-
   const expiresAt = Number(exp) * 1000;
   if (!Number.isSafeInteger(expiresAt)) refuseInput("Params/exp must be an integer");
-
   if (expiresAt <= now) refuse(400, "BadExpiration", "expiration is in past");
-
   // Accepts a service token whose remaining lifetime exceeds the maximum by at most a minute,
   // because the client's clock may be ahead of the platform's clock.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS))
     refuse(400, "BadExpiration", "expiration is too far in the future");
-
   return expiresAt;
 }
 
@@ -72,7 +67,6 @@ export function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const aud = queryText(xrpc.call, "aud");
   const lxm = xrpc.call.query.get("lxm");
   if (!DID.test(aud)) refuseInput("Params/aud must be a valid did");
-
   const expiresAt = expiryOf(xrpc.call, lxm, xrpc.now);
   const token = network.serviceTokens.issue({ did: account.externalId, aud, lxm, expiresAt });
   return { status: 200, body: { token } };
@@ -86,7 +80,6 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
   const token = network.serviceTokens.find(text);
   if (token === undefined || token.lxm !== UPLOAD_BLOB || token.aud !== serverDid(call))
     return refuse(401, "InvalidToken", "Token could not be verified");
-
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
@@ -119,10 +112,8 @@ export function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const did = requireUploader(network, xrpc);
   queryText(call, "name");
   if (queryText(call, "did") !== did) refuse(401, "InvalidToken", "Token is of another account");
-
   if (contentType(call) !== "video/mp4")
     refuse(400, "UnsupportedContentType", "Only video/mp4 is supported");
-
   const upload = uploadOf(call);
   const earlier = findEarlier(network, did, upload, now);
   if (earlier !== undefined) {

@@ -31,10 +31,8 @@ function checkThreadgate(value: Readonly<Record<string, unknown>>): void {
   const { post, createdAt, allow, hiddenReplies } = value;
   if (typeof post !== "string" || !AT_URI.test(post))
     invalid("expected an at-uri", "post", THREADGATE_COLLECTION);
-
   if (typeof createdAt !== "string" || Number.isNaN(Date.parse(createdAt)))
     invalid("expected a datetime", "createdAt", THREADGATE_COLLECTION);
-
   checkList(allow, "allow", MAX_RULES, THREADGATE_COLLECTION);
   checkList(hiddenReplies, "hiddenReplies", MAX_HIDDEN_REPLIES, THREADGATE_COLLECTION);
 }
@@ -45,9 +43,7 @@ function checkThreadgate(value: Readonly<Record<string, unknown>>): void {
 export function writeOperations(call: Call, { world }: BlueskyNetwork): Operations {
   const input = jsonObject(call) ?? {};
   if (input["collection"] === THREADGATE_COLLECTION) return ["hide"];
-
   if (input["collection"] !== POST_COLLECTION) return ["other"];
-
   const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
   const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
   const answersReader =
@@ -76,15 +72,12 @@ function requireOwnCollection(
   const collection = inputText(input, "collection");
   if (findActor(network, repo)?.externalId !== account.externalId)
     return refuse(401, "AuthenticationRequired", "Authentication Required");
-
   if (!NSID.test(collection)) return refuseInput("Input/collection must be a valid nsid");
-
   return { account, collection };
 }
 
 function checkedKey(collection: string, rkey: string): string {
   if (!RECORD_KEY.test(rkey)) return refuseInput("Input/rkey must be a valid Record Key");
-
   const needsTid = [POST_COLLECTION, THREADGATE_COLLECTION].includes(collection);
   return needsTid && !isTid(rkey)
     ? refuseInput(`Invalid TID string (got "${rkey}") at $.rkey`)
@@ -94,15 +87,11 @@ function checkedKey(collection: string, rkey: string): string {
 function checkedValue(input: Record<string, unknown>, collection: string): Record<string, unknown> {
   const record = input["record"];
   if (!isRecord(record)) return refuseInput('Input must have the property "record"');
-
   const value: Record<string, unknown> = { $type: collection, ...record };
   if (value["$type"] !== collection)
     return refuseInput(`Invalid $type: expected ${collection}, got ${String(value["$type"])}`);
-
   if (collection === POST_COLLECTION) checkPostRecord(value);
-
   if (collection === THREADGATE_COLLECTION) checkThreadgate(value);
-
   return value;
 }
 
@@ -163,7 +152,6 @@ function write(
   const media = isPost ? network.blobs.use(did, blobRefsOf(value), now) : [];
   network.records.put(record);
   if (isPost) showPost(network, account, record, media);
-
   const uri = uriOf(record);
   const validationStatus = collection.startsWith("app.bsky.") ? "valid" : "unknown";
   const commit = commitOf(network, uri, cid, now);
@@ -204,7 +192,6 @@ export function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   xrpc.spend(pointRules(account.externalId, CREATE_POINTS));
   if (network.records.find(account.externalId, collection, rkey, xrpc.now) !== undefined)
     return statusError(500);
-
   return write(network, target, rkey, xrpc, value);
 }
 
@@ -217,10 +204,8 @@ export function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const current = network.records.find(account.externalId, collection, rkey, now);
   checkSwap(input, current);
   if (current === undefined) return { status: 200, body: {} };
-
   network.records.put({ ...current, deletedAt: now });
   const post = network.world.posts.get(account, current.rkey);
   if (post !== undefined) network.world.posts.change(post, { deletedAt: now });
-
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }

@@ -102,7 +102,6 @@ export function registerReactions(
       const { newCommentId } = requirePlatform(platforms, platform);
       if (newCommentId === undefined)
         throw new ControlError(400, `the simulated ${platform} has no comments`);
-
       const account = requireAccount(world, platforms, platform, request.body.account);
       requireCommentable(world, account, mediaId);
       const now = world.clock.now();
@@ -144,7 +143,6 @@ function filterOf(world: World, platforms: Platforms, query: Query): PostFilter 
   const since = instantOf(query["since"], "since");
   const limit = countOf(query["limit"], "limit");
   if (idOrUsername === undefined || idOrUsername === "") return { since, limit, platform };
-
   const account = findAccount(world, platforms, platform, idOrUsername);
   return account && { since, limit, account };
 }

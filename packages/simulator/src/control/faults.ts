@@ -25,7 +25,6 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
     requirePlatform(platforms, rule.platform);
     const problem = faultOf(rule);
     if (problem !== undefined) throw new ControlError(400, problem);
-
     return reply.code(201).send({ id: world.faults.add(rule).id });
   });
 
@@ -44,7 +43,6 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
         404,
         `fault ${id} does not exist; GET /_control/faults lists all faults`,
       );
-
     return { forgotten: 1 };
   });
 }

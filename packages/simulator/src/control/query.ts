@@ -17,21 +17,17 @@ export type Query = Readonly<Record<string, string | undefined>>;
 
 export function instantOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") return undefined;
-
   const instant = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(instant))
     throw new ControlError(400, `${name} must be an ISO 8601 time or Unix milliseconds`);
-
   return instant;
 }
 
 export function countOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") return undefined;
-
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0)
     throw new ControlError(400, `${name} must be a whole number of at least 0`);
-
   return count;
 }
 

@@ -95,7 +95,6 @@ export function listComments(network: FacebookNetwork, graphCall: GraphCall): Re
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", ...PAGING]);
   if (parameters.has("filter")) parameters.oneOf("filter", ["toplevel"]);
-
   const isNewestFirst = parameters.text("order") === "reverse_chronological";
   const parent = findPublicPost(network, id) ?? findPublicComment(network, id);
   const all = network.world.reactions
@@ -132,13 +131,11 @@ export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Rep
   const { parameters, id, account, token } = graphCall;
   const comment = findComment(network, graphCall, id);
   if (comment === undefined) return undefined;
-
   requireScope(token, "pages_manage_engagement");
   parameters.checkNames(["is_hidden"]);
   parameters.required("is_hidden");
   if (comment.author === account.username)
     return refuseParameter("The Page cannot hide its own comment.");
-
   network.hidden.put(id, parameters.flag("is_hidden", false));
   return SUCCESS;
 }

@@ -41,7 +41,6 @@ const errorOf = ({ status, body }: Answer) => [
 function filePart(name: string, bytes: Buffer, fields: Record<string, string> = {}): FormData {
   const parts = new FormData();
   for (const [field, value] of Object.entries(fields)) parts.set(field, value);
-
   parts.set(name, new Blob([new Uint8Array(bytes)]), "file");
   return parts;
 }
@@ -214,7 +213,6 @@ describe("Facebook videos", () => {
     expect(await visible()).toEqual([]);
     for (let times = 0; times < 2; times += 1)
       expect((await call("POST", id, { form: { published: "true" } })).status).toBe(200);
-
     expect(await visible()).toMatchObject([{ id, text: "Video", createCalls: 2 }]);
   });
 
@@ -263,7 +261,6 @@ describe("Facebook reels", () => {
       expect((await reels({ ...finish, video_state: "PUBLISHED" })).body).toEqual({
         success: true,
       });
-
     expect(await visible()).toMatchObject([{ id, text: "Reel", createCalls: 2 }]);
     await advance(1000);
     const { body: done } = await read(id, "status");
@@ -282,7 +279,6 @@ describe("Facebook reels", () => {
       return reels({ upload_phase: "finish", video_id: video, video_state: "PUBLISHED" });
     };
     for (let reel = 0; reel < 30; reel += 1) expect((await finish()).status).toBe(200);
-
     expect(errorOf(await finish())).toEqual([400, 613, undefined]);
   });
 });

@@ -43,15 +43,12 @@ const UNREADABLE_HOST = "unreadable.example.com";
 
 function checkLink(link: string): string {
   if (link === "") return link;
-
   const url = /^https?:\/\//i.test(link) ? URL.parse(link) : null;
   if (url === null)
     return refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
-
   const { hostname } = url;
   if (FACEBOOK_HOST.test(hostname))
     return refuseGraph({ code: 100, subcode: 1_609_008, message: "You can't post this link." });
-
   return hostname === UNREADABLE_HOST
     ? refuseGraph({ code: 100, subcode: 1_609_005, message: "The page could not be scraped." })
     : link;
@@ -62,13 +59,11 @@ function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): Faceboo
   const attached = parameters.json("attached_media") ?? [];
   if (!Array.isArray(attached) || attached.length > MAX_PHOTOS)
     return refuseParameter(`Param attached_media must be an array of at most ${MAX_PHOTOS}.`);
-
   return attached.map((one: unknown) => {
     const id = isRecord(one) ? one["media_fbid"] : undefined;
     const photo = typeof id === "string" ? network.photos.get(id) : undefined;
     if (photo === undefined || photo.page !== account.externalId || !existsAt(photo, now))
       return refuseParameter("Param attached_media must name photos of this Page.");
-
     return photo.post === null
       ? photo
       : refuseGraph({
@@ -90,9 +85,7 @@ export function createFeedPost(network: FacebookNetwork, graphCall: GraphCall): 
   const attached = attachedPhotos(network, graphCall);
   if (message === "" && link === "" && attached.length === 0)
     refuseParameter("Missing message or attachment");
-
   if (link !== "" && attached.length > 0) refuseParameter("A post has either a link or photos.");
-
   const photos = attached.map(({ id }) => id);
   refuseDuplicate(network, account, { message, link, photos }, now);
   const id = `${account.externalId}_${network.world.snowflakes.next(now)}`;
@@ -109,9 +102,7 @@ export function createFeedPost(network: FacebookNetwork, graphCall: GraphCall): 
   };
   network.posts.put(id, post);
   for (const photo of attached) network.photos.put(photo.id, { ...photo, post: id });
-
   if (isPublished) publishPost(network, account, post, now);
-
   return { status: 200, body: { id } };
 }
 
@@ -131,18 +122,15 @@ function refusePhoto(message: string): never {
 function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   const source = parameters.file("source");
   if (source !== undefined) return source;
-
   const file = fetched.get(parameters.required("url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/"))
     return refuseGraph({ code: 324, subcode: 2_069_019, message: "Missing or invalid image file" });
-
   return file.bytes;
 }
 
 export function photoOf(graphCall: GraphCall): ReceivedMedia {
   const bytes = bytesOf(graphCall);
   if (bytes.length > MAX_BYTES) refusePhoto("The photo is too large");
-
   const received = receive([bytes]);
   return received === undefined || received.kind === "video"
     ? refusePhoto("The file is not a photo")
@@ -157,7 +145,6 @@ export function createPhoto(network: FacebookNetwork, graphCall: GraphCall): Rep
   const isPublished = parameters.flag("published", true);
   if (parameters.has("source") && parameters.has("url"))
     refuseParameter("A photo has either a source or a url.");
-
   const received = photoOf(graphCall);
   const page = account.externalId;
   const id = network.world.snowflakes.next(now);
@@ -174,7 +161,6 @@ export function createPhoto(network: FacebookNetwork, graphCall: GraphCall): Rep
   };
   network.photos.put(id, photo);
   if (!isPublished) return { status: 200, body: { id } };
-
   const post = {
     id: `${page}_${network.world.snowflakes.next(now)}`,
     page,

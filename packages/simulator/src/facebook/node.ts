@@ -99,7 +99,6 @@ function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | u
 function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   if (id === "me" || id === account.externalId) return pageView(account);
-
   const comment = findPublicComment(network, id);
   return comment === undefined || comment.createdAt > asOf
     ? findMediaView(network, graphCall)
@@ -127,7 +126,6 @@ function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: Facebo
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["is_published"]);
   if (!parameters.flag("is_published", false)) refuseParameter("A post cannot be unpublished.");
-
   publishPost(network, account, post, now);
   return SUCCESS;
 }
@@ -136,20 +134,17 @@ function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: Face
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["published", "title", "name", "description"]);
   if (!parameters.flag("published", false)) refuseParameter("A video cannot be unpublished.");
-
   if (video.kind === "reel" || video.finishedAt === null)
     refuseGraph({
       code: 100,
       subcode: 1_363_026,
       message: "The upload of the video is not finished.",
     });
-
   if (progressOf(network, video, now) === "failed")
     refuseGraph({
       code: 352,
       message: "The video file you selected is in a format we don't support.",
     });
-
   publishVideo(network, account, video, processedAt(network, video, now));
   return SUCCESS;
 }
@@ -158,7 +153,6 @@ export function updateNode(network: FacebookNetwork, graphCall: GraphCall): Repl
   const { id, now } = graphCall;
   const post = findPost(network, graphCall, now);
   if (post !== undefined) return updatePost(network, graphCall, post);
-
   const video = findVideo(network, graphCall, now);
   return video === undefined
     ? (hideComment(network, graphCall) ?? refuseObject(id))
@@ -193,7 +187,6 @@ export function deleteNode(network: FacebookNetwork, graphCall: GraphCall): Repl
   }
   const photo = network.photos.get(id);
   if (photo?.page !== account.externalId || photo.deletedAt !== null) return refuseObject(id);
-
   network.photos.put(id, { ...photo, deletedAt: now });
   return SUCCESS;
 }

@@ -29,7 +29,6 @@ function viewOf(
   const post = network.posts.get(id);
   const video = network.videos.get(id);
   if (post !== undefined) return postView(network, post, asOf);
-
   return video === undefined ? { id } : videoPostView(network, video, asOf);
 }
 

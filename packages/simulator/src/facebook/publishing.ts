@@ -23,9 +23,7 @@ export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf:
   const upload = network.uploads.find(video.id);
   const { completedAt = null, received = null } = upload ?? {};
   if (completedAt === null || completedAt > asOf) return "uploading";
-
   if (asOf < completedAt + PROCESSING_MS) return "processing";
-
   return received?.kind === "video" && !isTooSlowOrFast(network, video) ? "ready" : "failed";
 }
 
@@ -35,7 +33,6 @@ export const FRAME_RATE = "The frame rate of the reel must be 24 to 60 frames pe
 export function isTooSlowOrFast(network: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
   const received = network.uploads.find(id)?.received ?? null;
   if (kind !== "reel" || received === null) return false;
-
   return frameRateFault(received, { minFps: 24, maxFps: 60 }) !== undefined;
 }
 
@@ -130,7 +127,6 @@ export function publishPost(
   const media = post.photos.flatMap((id) => {
     const photo = network.photos.get(id);
     if (photo === undefined) return [];
-
     const { altText, received } = photo;
     return [{ ...toPosted(received), altText: altText === "" ? undefined : altText }];
   });
@@ -167,7 +163,6 @@ export function publishVideo(
     return;
   }
   if (becomesDraft(network, video)) return;
-
   const received = network.uploads.find(video.id)?.received;
   posts.add({
     platform: "facebook",

@@ -71,7 +71,6 @@ function uploadWhole(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const bytes = file?.kind === "file" ? file.bytes : source;
   if (bytes === undefined)
     return refuseGraph({ code: 389, subcode: 1_363_030, message: "Unable to fetch video file." });
-
   const video = beginVideo(network, graphCall, { kind: "video", fileSize: bytes.length });
   const upload = network.uploads.find(video.id) ?? network.uploads.begin(video.id, video.page);
   network.uploads.complete(network.uploads.append(upload, bytes), now);
@@ -85,7 +84,6 @@ function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const fileSize = parameters.number("file_size");
   if (fileSize < 1 || fileSize > MAX_BYTES)
     refuseParameter("Param file_size is out of range.", 1_363_023);
-
   const session = network.world.snowflakes.next(now);
   const video = beginVideo(network, graphCall, { kind: "video", fileSize });
   network.sessions.put(session, video.id);
@@ -126,7 +124,6 @@ function transfer(network: FacebookNetwork, graphCall: GraphCall): Reply {
   }
   const next = network.uploads.append(upload, chunk);
   if (present + chunk.length === video.fileSize) network.uploads.complete(next, now);
-
   return { status: 200, body: offsetsOf(video, present + chunk.length) };
 }
 
@@ -138,9 +135,7 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const upload = network.uploads.find(video.id);
   if (upload === undefined || upload.completedAt === null)
     refuseGraph({ code: 6000, subcode: 1_363_026, message: "The upload is not complete." });
-
   if (video.finishedAt === null) finishUpload(network, graphCall, video);
-
   return { status: 200, body: { success: true } };
 }
 
@@ -149,7 +144,6 @@ export function createVideo(network: FacebookNetwork, graphCall: GraphCall): Rep
   checkPage(graphCall);
   checkMayPublishVideos(network);
   if (!parameters.has("upload_phase")) return uploadWhole(network, graphCall);
-
   switch (parameters.oneOf("upload_phase", PHASES)) {
     case "start":
       return start(network, graphCall);
@@ -217,14 +211,12 @@ function finishReel(network: FacebookNetwork, graphCall: GraphCall): Reply {
     case "ready":
   }
   if (video.publishedAt === null && state === "PUBLISHED") spendReel(network, graphCall);
-
   const title = parameters.text("title");
   const description = checkMessage("description", parameters.text("description"));
   const finished = { ...video, title, description, finishedAt: video.finishedAt ?? now };
   network.videos.put(video.id, finished);
   if (state === "PUBLISHED")
     publishVideo(network, account, finished, processedAt(network, finished, now));
-
   return { status: 200, body: { success: true } };
 }
 

@@ -23,7 +23,6 @@ function attachments({ id, link, photos }: FacebookPost): unknown {
   const targets = photos.map((photo) => ({ type: "photo", target: { id: photo } }));
   const [first] = targets;
   if (first === undefined) return link === "" ? undefined : preview(id, link);
-
   const album = {
     type: "album",
     target: { id: first.target.id },

@@ -137,7 +137,6 @@ test("fault rules apply in the order in which they were added, and the field tim
   await addFault({ mode: "status", status: 503 });
   const statuses: number[] = [];
   for (const text of ["a", "b", "c", "d"]) statuses.push((await publish(text)).status);
-
   expect(statuses).toEqual([500, 500, 503, 201]);
   const faults = await simulator.control("/faults?platform=x");
   expect(itemsOf(faults).map((fault) => [fault["remaining"], fault["hits"]])).toEqual([

@@ -19,15 +19,12 @@ function matchesWildcard(pattern: string, text: string): boolean {
   const [head = "", ...rest] = pattern.split("*");
   const tail = rest.pop();
   if (tail === undefined) return text === head;
-
   if (!text.startsWith(head) || !text.endsWith(tail) || text.length < head.length + tail.length)
     return false;
-
   let from = head.length;
   for (const part of rest) {
     const at = text.indexOf(part, from);
     if (at === -1) return false;
-
     from = at + part.length;
   }
   return from <= text.length - tail.length;
@@ -35,7 +32,6 @@ function matchesWildcard(pattern: string, text: string): boolean {
 
 function concernsAccount(fault: Fault, account: FaultableRequest["account"]): boolean {
   if (fault.account === undefined) return true;
-
   return (
     account !== undefined &&
     (fault.account === account.externalId ||
@@ -45,7 +41,6 @@ function concernsAccount(fault: Fault, account: FaultableRequest["account"]): bo
 
 function namesOperation(fault: Fault, request: FaultableRequest): boolean {
   if (fault.operation === undefined) return false;
-
   return fault.operation.includes(" ")
     ? matchesPath(fault.operation, request.method, request.path)
     : request.operations.includes(fault.operation);
@@ -105,7 +100,6 @@ export class Faults {
   forgetAll(platform?: string): number {
     const forgotten = this.list(platform);
     for (const fault of forgotten) this.#rows.delete(fault.id);
-
     return forgotten.length;
   }
 
@@ -117,7 +111,6 @@ export class Faults {
         hits: fault.hits + 1,
         remaining: fault.remaining - 1,
       });
-
     return fault;
   }
 

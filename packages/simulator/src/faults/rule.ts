@@ -58,13 +58,10 @@ const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads")
     return rule.operation === undefined ? undefined : "stale_reads takes no operation";
-
   if (rule.operation === undefined) return `${rule.mode} needs an operation`;
-
   const known: readonly string[] = OPERATIONS;
   if (!known.includes(rule.operation) && !PATH_PATTERN.test(rule.operation))
     return `operation is one of ${OPERATIONS.join(", ")}, or "METHOD /path" with *`;
-
   return undefined;
 }
 
@@ -97,7 +94,6 @@ const ERROR_STATUS = 500;
 
 export function planFor(fault: Fault | undefined): Plan {
   if (fault === undefined) return { acts: "now", answer: "own", holdMs: 0, status: 200 };
-
   const shape = SHAPES[fault.mode];
   const status = fault.status ?? (shape.answer === "proxy" ? PROXY_STATUS : ERROR_STATUS);
   return { ...shape, holdMs: fault.delayMs ?? 0, status };

@@ -116,7 +116,6 @@ export function sendReply(
   const commentId = isRecord(recipient) ? recipient["comment_id"] : undefined;
   if (typeof commentId !== "string")
     return refuseParameter("Param recipient must have a comment_id");
-
   const text = textOf(parameters.json("message"));
   const comment = world.reactions.comment(platform, commentId);
   if (comment?.account !== account.externalId || comment.author === account.username) {

@@ -121,13 +121,10 @@ function authenticated(
 ) {
   const check = host.tokens.check(tokenOf(call), moment.now);
   if (check.kind === "refused") return tokenError(check.subcode);
-
   const { token } = check;
   if ((token.kind === "instagram") !== endpoint.isInstagramLogin)
     return graphError({ code: 190, message: "Invalid OAuth access token - Cannot parse" }, 401);
-
   if (endpoint.scope !== undefined) requireScope(token, endpoint.scope);
-
   const account = host.world.accounts.byId(host.platform, token.account);
   return account === undefined ? tokenError(467) : { account, token };
 }
@@ -141,14 +138,11 @@ function serve<Network extends GraphHost>(
   const version = call.params["version"] ?? "";
   if (!VERSION.test(version))
     return graphError({ code: 2635, message: `Unknown path components: /${version}` });
-
   const caller = authenticated(host, endpoint, call, moment);
   if ("status" in caller) return caller;
-
   const spending = spendCall(host, caller.account, moment.now);
   if (!spending.allowed)
     return withUsage(host, caller.account, spending, moment.now, limitReached(host));
-
   const parameters = parametersOf(call);
   const id = call.params["id"] ?? "";
   const reply = endpoint.handle(host, { call, parameters, version, id, ...caller, ...moment });

@@ -55,9 +55,7 @@ class GraphTokens {
   check(text: string, now: number): TokenCheck {
     const token = this.#rows.get(text);
     if (token === undefined) return { kind: "refused", subcode: INVALID };
-
     if (token.deadBecause !== null) return { kind: "refused", subcode: token.deadBecause };
-
     return token.expiresAt !== null && now >= token.expiresAt
       ? { kind: "refused", subcode: EXPIRED }
       : { kind: "valid", token };
@@ -112,7 +110,6 @@ class PrivateReplies {
   send(comment: Comment, text: string, now: number): void {
     if (this.hasAt(comment.id, now))
       refuseGraph({ code: 10_900, subcode: 2_534_014, message: "Activity already replied to" });
-
     if (!this.acceptsAt(comment, now)) {
       const message = "This message is sent outside of allowed window.";
       refuseGraph({ code: 10, subcode: 2_534_022, message });

@@ -20,7 +20,6 @@ const BUSINESS_ID = "900000000000001";
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
   if (username.startsWith("portfolio")) return "owned_pages";
-
   return username.startsWith("client") ? "client_pages" : "accounts";
 }
 
@@ -32,12 +31,10 @@ function pagesIn(
 ): Reply {
   if (token.kind !== "user")
     return graphError({ code: 100, message: "A page token has no accounts." });
-
   const chosen = choices.get(token.user) ?? [];
   const data = chosen.flatMap((externalId) => {
     const account = host.world.accounts.byId(host.platform, externalId);
     if (account === undefined || listOf(account) !== list) return [];
-
     const { user, scopes } = token;
     const page = { kind: "page", account: externalId, user, scopes } as const;
     const accessToken = host.tokens.issue({ ...page, issuedAt: now, expiresAt: null });
@@ -51,7 +48,6 @@ function listPermissions(_host: GraphHost, { token, parameters }: GraphCall): Re
   parameters.checkNames([]);
   if (token.kind !== "user")
     return refuseGraph({ code: 100, message: "Only a user has permissions." });
-
   const { scopes, declined = [] } = token;
   const data = [
     ...scopes.map((permission) => ({ permission, status: "granted" })),
@@ -117,7 +113,6 @@ function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: numb
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
   if (check.kind === "refused" || check.token.kind !== "user")
     return graphError({ code: 190, message: "Invalid OAuth access token." });
-
   const { deadBecause: _, ...grant } = check.token;
   const token = tokens.issue({ ...grant, issuedAt: now, expiresAt: now + LONG_LIFETIME_MS });
   return userTokenReply(token, LONG_LIFETIME_MS);
@@ -131,7 +126,6 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
     parameters.required("client_secret");
     if (parameters.text("grant_type") === "fb_exchange_token")
       return longToken(login.host, parameters, now);
-
     const approval = codes.redeem(
       {
         code: parameters.required("code"),

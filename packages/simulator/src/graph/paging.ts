@@ -30,7 +30,6 @@ function* itemsAfter<T extends { readonly id: string }>(
   let isFound = after === "";
   for (const item of all) {
     if (isFound) yield item;
-
     isFound ||= item.id === id;
   }
   if (!isFound) refuseParameter("Invalid cursor");
@@ -48,7 +47,6 @@ export function pageOf<T extends { readonly id: string }>(
   const items = found.slice(0, limit);
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return { items, paging: {} };
-
   const cursors = { before: cursorOf(first.id), after: cursorOf(last.id) };
   const isMore = found.length > limit;
   const next = isMore ? { next: `${call.baseUrl}${call.path}?after=${cursors.after}` } : {};
@@ -61,7 +59,6 @@ export function nestedPage(
   defaults: readonly string[],
 ): unknown {
   if (all.length === 0) return undefined;
-
   const limit = Number(modifiers.get("limit") ?? DEFAULT_LIMIT);
   const asked = fields.length === 0 ? parseFields(defaults.join(",")) : fields;
   const data = all.slice(0, limit).map((item) => pick(asked, item));

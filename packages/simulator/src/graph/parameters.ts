@@ -31,7 +31,6 @@ function toField(text: string): Field {
   const { name, modifiers = "", fields = "" } = FIELD.exec(text)?.groups ?? {};
   if (name === undefined)
     return refuseParameter(`Syntax error "Expected end of string" at ${text}`);
-
   const found = [...modifiers.matchAll(MODIFIER)];
   return {
     name,
@@ -57,7 +56,6 @@ export function pick(
   for (const field of fields) {
     if (!(field.name in object))
       refuseParameter(`Tried accessing nonexisting field (${field.name})`);
-
     const value = valueOf(object[field.name], field);
     if (value !== undefined) picked[field.name] = value;
   }
@@ -112,7 +110,6 @@ export class GraphParameters {
   flag(name: string, otherwise: boolean): boolean {
     const text = this.text(name);
     if (text === "") return otherwise;
-
     const isTrue = text === "true" || text === "1";
     return isTrue || text === "false" || text === "0"
       ? isTrue
@@ -129,7 +126,6 @@ export class GraphParameters {
   json(name: string): unknown {
     const text = this.text(name);
     if (text === "") return undefined;
-
     try {
       return JSON.parse(text) as unknown;
     } catch {

@@ -23,7 +23,6 @@ function requireUpload({ tokens, uploads }: GraphHost, call: Call, now: number):
   const check = tokens.check(tokenOf(call), now);
   if (check.kind === "refused")
     return refuseUpload("NotAuthorizedError", "the access token is not valid", false, 401);
-
   const upload = uploads.find(call.params["id"] ?? "");
   return upload === undefined || upload.owner !== check.token.account
     ? refuseUpload(
@@ -41,7 +40,6 @@ function pull(uploads: Uploads, upload: Upload, url: string, { fetched, now }: M
   const file = fetched.get(url);
   if (file?.kind !== "file" || !/^(?:image|video)\//.test(file.contentType))
     return refuseUpload("ProcessingFailedError", "the file could not be fetched", true);
-
   uploads.complete(uploads.append(upload, file.bytes), now);
   return DONE;
 }
@@ -56,14 +54,11 @@ function push(uploads: Uploads, upload: Upload, call: Call, now: number): Reply 
       `the upload continues at offset ${present}, not at ${offset}`,
       true,
     );
-
   if (size === 0 || offset + call.body.length > size)
     refuseUpload("ParamError", "file_size is 0 or smaller than the end of the bytes", false);
-
   const next = call.body.length === 0 ? upload : uploads.append(upload, call.body);
   if (receivedBytes(next) < size)
     refuseUpload("PartialRequestError", "the upload is not complete: bytes are missing", true);
-
   uploads.complete(next, now);
   return DONE;
 }
@@ -73,7 +68,6 @@ function upload(host: GraphHost, call: Call, moment: Moment): Reply {
   const present = requireUpload(host, call, moment.now);
   if (present.completedAt !== null)
     return refuseUpload("OffsetInvalidError", "the upload is already complete", false);
-
   const url = addressOf(call);
   return url === undefined
     ? push(uploads, present, call, moment.now)

@@ -41,7 +41,6 @@ export function answering(handle: () => Reply): Reply {
     return handle();
   } catch (error) {
     if (error instanceof Refused) return error.reply;
-
     throw error;
   }
 }

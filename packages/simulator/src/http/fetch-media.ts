@@ -22,7 +22,6 @@ async function readAll(body: ReadableStream<Uint8Array> | null): Promise<Buffer 
   for await (const chunk of body ?? []) {
     size += chunk.length;
     if (size > MAX_BYTES) return undefined;
-
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -42,7 +41,6 @@ async function toFetched(answer: Response): Promise<Fetched> {
 
 async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
   if (!/^https?:\/\//.test(url) || URL.parse(url) === null) return failed("bad_address");
-
   try {
     const answer = await fetch(url, {
       redirect: "manual",

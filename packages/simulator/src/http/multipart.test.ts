@@ -47,7 +47,6 @@ test("formParts returns undefined for a multipart form that is truncated at any 
   // The line end after the last boundary of a multipart form may be missing.
   for (let length = 0; length < whole.length - 2; length += 1)
     expect(formParts(call(whole.subarray(0, length)))).toBeUndefined();
-
   expect(formParts(call(whole, "multipart/form-data"))).toBeUndefined();
   expect(formParts(call(whole, "application/json; boundary=xyz"))).toBeUndefined();
 });

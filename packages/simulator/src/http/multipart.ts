@@ -20,7 +20,6 @@ function partOf(bytes: Buffer): FormPart | undefined {
   const name = parameterOf(headers, "name");
   if (end === -1 || name === undefined || !/^content-disposition: *form-data;/im.test(headers))
     return undefined;
-
   const fileName = parameterOf(headers, "filename");
   const type = /^content-type: *([^\r\n]+)$/im.exec(headers)?.[1];
   return {
@@ -61,7 +60,6 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
     const end = body.indexOf(between, start);
     const part = end === -1 ? undefined : partOf(body.subarray(start, end));
     if (part === undefined) return undefined;
-
     parts.push(part);
     start = end + between.length + 2;
     const after = body.toString("latin1", start - 2, start);
@@ -72,7 +70,6 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/form-data" || boundary === undefined) return undefined;
-
   const opening = Buffer.from(`--${boundary}\r\n`);
   const isForm = call.body.subarray(0, opening.length).equals(opening);
   const between = Buffer.from(`\r\n--${boundary}`);

@@ -23,7 +23,6 @@ function toCall(platform: Platform, request: FastifyRequest): Call {
 
 function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
   if (!reply.sent) reply.hijack();
-
   request.raw.socket.destroy();
 }
 
@@ -58,7 +57,6 @@ export function registerPlatforms(
         await (answer === undefined ? close() : send(reply, answer));
       } catch (error) {
         if (!deps.stopping.aborted) throw error;
-
         close();
       }
     };
@@ -74,13 +72,11 @@ export function registerPlatforms(
         );
         scope.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
           if (error.code !== TOO_LARGE) throw error;
-
           const call = toCall(platform, request);
           await send(reply, platform.errorReply(413, call, deps.world.clock.now()));
         });
         for (const route of platform.routes)
           scope.route({ method: route.method, url: route.path, handler: answer(platform, route) });
-
         scope.setNotFoundHandler(answer(platform, missingRoute(platform)));
       },
       { prefix: `/${platform.id}` },

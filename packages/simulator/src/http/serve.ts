@@ -158,7 +158,6 @@ export async function runHeldCall(
   await wait(Math.max(0, dueAt - Date.now()), undefined, { signal: deps.stopping });
   const call = deps.held.take(id);
   if (call === undefined) return undefined;
-
   const reply = await act(deps, platform, route, call);
   deps.world.store.commit();
   return reply;
@@ -172,7 +171,6 @@ async function hold({ world, stopping }: ServeDeps, plan: Plan): Promise<void> {
 
 function outcomeOf(plan: Plan, own: Reply | undefined): LoggedRequest["outcome"] {
   if (own !== undefined) return outcomeFrom(own);
-
   return plan.answer === "close" ? "dropped" : "refused";
 }
 

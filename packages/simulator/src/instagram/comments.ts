@@ -105,7 +105,6 @@ export function replyToComment(network: InstagramNetwork, graphCall: GraphCall):
   const top = findComment(network, graphCall, comment.mediaId) ?? comment;
   if (network.hidden.get(top.id) === true)
     return refuseParameter("A hidden comment cannot be replied to");
-
   const { id } = network.world.reactions.addComment({
     id: network.world.snowflakes.next(now),
     platform: "instagram",
@@ -140,7 +139,6 @@ function senderIds(network: InstagramNetwork, { account, token }: GraphCall): re
 export function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { now, id } = graphCall;
   if (!senderIds(network, graphCall).includes(id)) return refuseObject(id);
-
   const { author } = sendReply(network, graphCall);
   const messageId = `m_${network.world.snowflakes.next(now)}`;
   return { status: 200, body: { recipient_id: authorId(author), message_id: messageId } };

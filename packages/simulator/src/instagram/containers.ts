@@ -95,13 +95,10 @@ export class Containers {
   statusOf(container: Container, instant: number): ContainerStatus {
     const { createdAt, publishedAt, kind } = container;
     if (publishedAt !== null && publishedAt <= instant) return { code: "PUBLISHED" };
-
     if (instant >= createdAt + LIFETIME_MS) return { code: "EXPIRED" };
-
     const startedAt = this.#startedAt(container);
     if (startedAt === null || instant < startedAt + (kind === "reel" ? PROCESSING_MS : 0))
       return { code: "IN_PROGRESS" };
-
     const upload = this.#uploads.find(container.id);
     const error = upload === undefined ? container.error : uploadError(upload);
     return error === null ? { code: "FINISHED" } : { code: "ERROR", error };
@@ -134,7 +131,6 @@ function count(text: string, pattern: RegExp): number {
 
 export function checkCaption(caption: string, maxHashtags: number): void {
   if (caption.length > MAX_CAPTION) refuseCaption();
-
   const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
   const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
   if (hashtags > maxHashtags || mentions > MAX_MENTIONS) refuseTagCount();
@@ -155,13 +151,10 @@ export function altTextOf({ parameters }: GraphCall): string {
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/")) return refuseFetch();
-
   if (file.bytes.length > MAX_IMAGE_BYTES) refuseImageSize();
-
   const received = receive([file.bytes]);
   if (file.contentType !== "image/jpeg" || received?.contentType !== "image/jpeg")
     return refuseImageFormat();
-
   checkRatio(received);
   return toPosted(received);
 }
@@ -170,7 +163,6 @@ export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, 
   const file = fetched.get(parameters.required("video_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("video/"))
     return { media: [], error: { subcode: 2_207_077, message: "Video download failed" } };
-
   const received = receive([file.bytes]);
   return received?.kind === "video"
     ? { media: [toPosted(received)], error: videoError(received) }

@@ -50,14 +50,11 @@ function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters, token } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
   if (parameters.has("alt_text")) refuseParameter("Param alt_text is available only for images");
-
   const coverMs = parameters.has("thumb_offset") ? parameters.number("thumb_offset") : undefined;
   if (isPushed && token.kind === "instagram")
     refuseParameter("upload_type resumable is available only to apps with Facebook Login");
-
   if (isPushed === parameters.has("video_url"))
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
-
   const video = isPushed ? { media: [], error: null } : fetchVideo(graphCall);
   return { kind: "reel", isPushed, coverMs, ...video };
 }
@@ -66,21 +63,16 @@ function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Con
   const { account, now, parameters } = graphCall;
   const ids = parameters.required("children").split(",");
   if (ids.length < MIN_CHILDREN || ids.length > MAX_CHILDREN) refuseChildCount();
-
   if (new Set(ids).size < ids.length)
     refuseParameter("Param children names the same container twice");
-
   return ids.map((id) => {
     const child = containers.find(account.externalId, id, now);
     if (child === undefined) return refuseMissingContainer();
-
     const { code } = containers.statusOf(child, now);
     if (!child.isChild || code === "ERROR")
       return refuseParameter(`${id} cannot be an item of a carousel`);
-
     if (code !== "FINISHED")
       return code === "IN_PROGRESS" ? refuseNotReady() : refuseMissingContainer();
-
     return child;
   });
 }
@@ -106,7 +98,6 @@ function contentOf(
     case "VIDEO":
       if (isChild !== (type === "VIDEO"))
         refuseParameter(`The media_type ${type} cannot be used here`);
-
       return reelOf(graphCall);
     case "CAROUSEL":
       return isChild ? refuseType() : carouselOf(network, graphCall);
@@ -125,12 +116,10 @@ function spendContainer({ world }: InstagramNetwork, { account, now }: GraphCall
 export function createContainer(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now, call, version, id: path } = graphCall;
   if (path !== account.externalId) return refuseObject(path);
-
   parameters.checkNames(PARAMETERS);
   const isChild = parameters.flag("is_carousel_item", false);
   const caption = parameters.text("caption");
   if (isChild && caption !== "") refuseParameter("A carousel item cannot have a caption");
-
   checkCaption(caption, network.world.settings.values.instagramHashtags);
   const made = contentOf(network, graphCall, isChild);
   spendContainer(network, graphCall);
@@ -149,7 +138,6 @@ export function createContainer(network: InstagramNetwork, graphCall: GraphCall)
     ...made,
   });
   if (!made.isPushed) return { status: 200, body: { id } };
-
   network.uploads.begin(id, owner);
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
 }

@@ -202,7 +202,6 @@ test("a simulated Instagram carousel shows its images and videos in the order of
 test("the simulated Instagram refuses a carousel of 1 or 11 children, or with a repeated, unknown or unsuitable child container", async () => {
   const parts = [];
   for (let index = 0; index < 11; index += 1) parts.push(idOf(await createPart()));
-
   const [one = "", two = ""] = parts;
   const carousel = (...children: string[]) =>
     create({ media_type: "CAROUSEL", children: children.join(",") });
@@ -283,7 +282,6 @@ test("a simulated Instagram account cannot use another account's containers, pos
   expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
   for (const path of [container, id, externalId, `${externalId}/media`])
     expect(faultOf(await call("GET", path))).toEqual([100, 33]);
-
   expect(faultOf(await call("DELETE", id))).toEqual([100, 33]);
   expect(await visible()).toHaveLength(1);
 });
@@ -305,7 +303,6 @@ describe("Instagram limits", () => {
 
   test("the simulated Instagram reports the number of posts in the last 24 hours and refuses the 51st post", async () => {
     for (let posts = 0; posts < 50; posts += 1) await publish(idOf(await createImage()));
-
     const config = { quota_total: 50, quota_duration: 86_400 };
     expect(await limit()).toEqual({ quota_usage: 50, config });
     const container = idOf(await createImage());
@@ -323,7 +320,6 @@ describe("Instagram limits", () => {
     const made = [];
     for (let count = 0; count < 400; count += 1)
       made.push(await create({ media_type: "REELS", upload_type: "resumable" }));
-
     expect(made.map((answer) => answer.status)).not.toContain(400);
     const refused = await create({ media_type: "REELS", upload_type: "resumable" });
     expect(faultOf(refused)[0]).toBe(80_002);
@@ -399,7 +395,6 @@ test("the simulated Instagram requires the permissions for insights, comments an
     textOf(id),
   ];
   for (const path of paths) expect(faultOf(await call("GET", path))).toEqual([200, undefined]);
-
   expect(faultOf(await call("POST", "me/messages", {}))).toEqual([200, undefined]);
   expect((await call("GET", `${mediaId}?fields=like_count`)).status).toBe(200);
 });

@@ -14,7 +14,6 @@ export const COUNTERS = "like_count,comments_count";
 /** The account for a token of Instagram Login, otherwise the account's Page. */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
   if (token.kind === "instagram") return { ...accountView(account), user_id: account.externalId };
-
   const ownership = network.ownerships.get(account.externalId);
   return {
     id: ownership?.pageId,
@@ -31,9 +30,7 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   const { id, account } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId)
     return ownerView(network, graphCall);
-
   if (id === account.externalId) return accountView(account);
-
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
@@ -41,14 +38,11 @@ function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View |
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);
   if (container !== undefined) return containerView(network.containers, container, asOf);
-
   const found = findPost(network, account, id);
   if (found !== undefined && existsAt(found.post, asOf))
     return postView(network, graphCall, found.post, found.detail);
-
   const comment = findComment(network, graphCall, id);
   if (comment === undefined || comment.createdAt > asOf) return undefined;
-
   requireScope(graphCall.token, "instagram_manage_comments");
   return commentView(network, comment, account, asOf);
 }
@@ -70,7 +64,6 @@ export function deleteNode(
   parameters.checkNames([]);
   const found = findPost(network, account, id);
   if (found === undefined || found.post.deletedAt !== null) return refuseObject(id);
-
   network.world.posts.change(found.post, { deletedAt: now });
   return { status: 200, body: { success: true, deleted_id: id } };
 }
@@ -78,7 +71,6 @@ export function deleteNode(
 export function listOwnMedia(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
   if (id !== account.externalId) return refuseObject(id);
-
   parameters.checkNames(PAGING);
   const posts = network.world.posts.newestFirst(account).filter((post) => existsAt(post, asOf));
   const { items, paging } = pageOf(posts, graphCall);

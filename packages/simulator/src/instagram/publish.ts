@@ -22,7 +22,6 @@ export function contentPublishingLimit(
   { account, now, parameters, id }: GraphCall,
 ): Reply {
   if (id !== account.externalId) return refuseObject(id);
-
   parameters.checkNames(["since"]);
   const { limit, remaining } = world.limits.read(publishingLimitOf(account), now);
   const total = world.settings.values.quotas ? limit : NO_LIMIT;
@@ -39,9 +38,7 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
   const id = parameters.required("creation_id");
   const container = containers.find(account.externalId, id, now);
   if (container === undefined) return refuseMissingContainer();
-
   if (container.isChild) return refuseParameter("A carousel item cannot be published alone");
-
   const status = containers.statusOf(container, now);
   switch (status.code) {
     case "FINISHED":
@@ -61,12 +58,10 @@ export function publishContainer(network: InstagramNetwork, graphCall: GraphCall
   const { world, containers, details } = network;
   const { account, now, parameters, id: path } = graphCall;
   if (path !== account.externalId) return refuseObject(path);
-
   parameters.checkNames(["creation_id"]);
   const container = publishable(network, graphCall);
   const { shareToFeed } = container;
   if (!world.limits.take(publishingLimitOf(account), now)) refuseDailyLimit();
-
   const id = world.snowflakes.next(now);
   world.posts.add({
     platform: "instagram",

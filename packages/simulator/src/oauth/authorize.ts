@@ -25,9 +25,7 @@ const MIN_STATE_LENGTH = 16;
 function pkceFault({ pkce }: AuthorizeRules, query: URLSearchParams): string | undefined {
   const challenge = query.get("code_challenge");
   if (challenge === null) return pkce === "required" ? "code_challenge is missing" : undefined;
-
   if (pkce === "none") return "code_challenge is not supported; remove it";
-
   return query.get("code_challenge_method") === "S256" && CHALLENGE.test(challenge)
     ? undefined
     : "code_challenge must be the base64url SHA-256 of the verifier, with code_challenge_method S256";
@@ -73,7 +71,6 @@ function redirect(
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries({ ...answer, state }))
     url.searchParams.set(name, value);
-
   return { status: 302, headers: { location: url.href }, body: "" };
 }
 
@@ -139,7 +136,6 @@ function approve(
     .map((name) => (name === undefined ? undefined : page.platform.usernameFault(name)))
     .find((each) => each !== undefined);
   if (fault !== undefined) return faultPage(`Invalid username: ${fault}`);
-
   const accounts = chosen.map((name) => page.platform.issueAccount(name).account.externalId);
   const { clientId, redirectUri, codeChallenge } = request;
   const scopes = request.scopes.filter((scope) => !declined.includes(scope));
@@ -151,7 +147,6 @@ function approve(
 function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") return faultPage(request);
-
   switch (page.settings.values.authorize) {
     case "approve":
       return approve(page, request, { names: "", declined: [] }, now);
@@ -170,7 +165,6 @@ function decisionIn(form: URLSearchParams): Decision {
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") return faultPage(request);
-
   const form = formOf(call);
   return form.get("decision") === "approve"
     ? approve(page, request, decisionIn(form), now)

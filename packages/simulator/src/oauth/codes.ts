@@ -59,7 +59,6 @@ export class AuthorizationCodes {
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);
     if (code === undefined || code.used) return undefined;
-
     this.#rows.put(redemption.code, { ...code, used: true });
     return now < code.expiresAt && matchesRedemption(code, redemption) ? code : undefined;
   }

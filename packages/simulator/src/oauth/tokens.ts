@@ -123,9 +123,7 @@ export class OAuthTokens {
   #refresh(text: string, now: number): IssuedTokens | undefined {
     const token = this.#find("refresh", text, now);
     if (token === undefined) return undefined;
-
     if (!this.#rules.rotates) return this.#access(token, now);
-
     this.#rows.put(text, { ...token, isValid: false });
     return this.#pair(token, now);
   }

@@ -21,10 +21,8 @@ export class Pieces {
 
   #get(name: string): Buffer {
     if (this.#folder !== undefined) return readFileSync(join(this.#folder, name));
-
     const bytes = this.#kept.get(name);
     if (bytes === undefined) throw new Error(`the upload part ${name} does not exist`);
-
     return bytes;
   }
 

@@ -41,7 +41,6 @@ export class Table<T> {
   delete(key: string): boolean {
     const existed = this.#rows.delete(key);
     if (existed) this.#record([this.#name, key]);
-
     return existed;
   }
 
@@ -147,7 +146,6 @@ export class Store implements Disposable {
 
   constructor(dataDir?: string) {
     if (dataDir === undefined) return;
-
     const { journal, lines } = Journal.open(dataDir);
     this.#journal = journal;
     const changes = this.#replay(lines);
@@ -167,7 +165,6 @@ export class Store implements Disposable {
 
   commit(): void {
     if (this.#pending.length === 0) return;
-
     const changes = this.#pending;
     this.#pending = [];
     this.#journal?.append(JSON.stringify(changes));
@@ -179,7 +176,6 @@ export class Store implements Disposable {
 
   reset(): void {
     for (const { table, keptOnReset } of this.#tables.values()) if (!keptOnReset) table.clear();
-
     this.#pending = [];
     this.#journal?.rewrite([JSON.stringify(snapshot(this.#loaded))]);
     for (const listener of this.#onReset) listener();
@@ -210,6 +206,5 @@ function snapshot(tables: ReadonlyMap<string, ReadonlyMap<string, unknown>>): Ch
   const changes: Change[] = [];
   for (const [name, rows] of tables)
     for (const [key, value] of rows) changes.push([name, key, value]);
-
   return changes;
 }

@@ -36,7 +36,6 @@ export class Albums {
   delete(chat: Account, messageId: number): AlbumRest | undefined {
     const message = this.#messages.get(keyOf(chat, messageId));
     if (message === undefined) return undefined;
-
     this.#messages.put(keyOf(chat, messageId), { ...message, isDeleted: true });
     const left = message.ids.flatMap((id) => {
       const one = this.#messages.get(keyOf(chat, id));

@@ -26,9 +26,7 @@ function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffe
   const name = typeof value === "string" ? value : "";
   const file = name.startsWith(ATTACHED) ? parameters.get(name.slice(ATTACHED.length)) : value;
   if (Buffer.isBuffer(file)) return file.length > 0 ? file : refuse("file must be non-empty");
-
   if (name === "") return refuse(`there is no ${kind} in the request`);
-
   return refuse(
     /^https?:/.test(name)
       ? "failed to get HTTP URL content"
@@ -38,7 +36,6 @@ function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffe
 
 function checkPhoto({ width, height }: ReceivedMedia): void {
   if (width === undefined || height === undefined) return;
-
   const aspect = Math.max(width, height) / Math.min(width, height);
   if (width + height > MAX_WIDTH_PLUS_HEIGHT || aspect > MAX_ASPECT)
     refuse("PHOTO_INVALID_DIMENSIONS");
@@ -48,18 +45,15 @@ const PHOTO_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"]
 
 function photo(bytes: Buffer): ReceivedMedia {
   if (bytes.length > MAX_PHOTO_BYTES) refuse("file is too big for a photo");
-
   const received = receive([bytes]);
   const isTaken = received?.kind === "image" && PHOTO_TYPES.includes(received.contentType);
   if (!isTaken || (received.frames ?? 1) > 1) return refuse("IMAGE_PROCESS_FAILED");
-
   checkPhoto(received);
   return received;
 }
 
 function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   if (bytes.length > MAX_FILE_BYTES) throw new Refused(statusFailure(413));
-
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
@@ -101,12 +95,10 @@ export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
   if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES)
     refuse("an album has 2 to 10 messages");
-
   return entries.map((entry) => {
     const type = isRecord(entry) ? entry["type"] : undefined;
     if (!isRecord(entry) || (type !== "photo" && type !== "video"))
       return refuse("only photos and videos go together in this album");
-
     return inputMedia(parameters, type, entry["media"], new Map(Object.entries(entry)));
   });
 }

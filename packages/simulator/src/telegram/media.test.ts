@@ -42,7 +42,6 @@ function post(method: string, fields: Readonly<Record<string, string | Buffer>>)
   for (const [name, value] of Object.entries(fields))
     if (typeof value === "string") parts.set(name, value);
     else parts.set(name, new Blob([new Uint8Array(value)]), "file");
-
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/${method}`;
   return simulator.call("POST", path, { parts });
 }
@@ -274,7 +273,6 @@ test("GET /_control/visible/{platform}/{id}/media/{index} answers with the media
   ]);
   for (const [index, answer] of answers.entries())
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(files[index]);
-
   const missing = await Promise.all([load(2), load(0, "0")]);
   expect(missing.map(({ status }) => status)).toEqual([404, 404]);
 });

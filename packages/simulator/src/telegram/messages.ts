@@ -78,7 +78,6 @@ function remove(network: TelegramNetwork, chat: Account, id: number, now: number
   const rest = network.albums.has(chat, id) ? network.albums.delete(chat, id) : undefined;
   const album = rest === undefined ? undefined : posts.get(chat, rest.id);
   if (rest === undefined || album === undefined) return false;
-
   const { text, media } = rest;
   posts.change(album, media.length === 0 ? { deletedAt: now } : { text, media });
   return true;
@@ -96,11 +95,8 @@ export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown
   const chat = requireRight(network, call, "canDeleteMessages");
   const ids = idsOf(call.parameters, "message_ids");
   if (ids.length === 0) refuse("message identifiers are not specified");
-
   if (ids.length > MAX_DELETED_AT_ONCE) refuse("too many message identifiers specified");
-
   for (const id of ids) remove(network, chat, id, call.now);
-
   return true;
 }
 

@@ -20,7 +20,6 @@ const GONE_TOPICS: Readonly<Record<number, string>> = { 4: "TOPIC_CLOSED", 5: "T
  */
 export function kindOf({ username }: Account): "channel" | "group" | "forum" {
   if (username.startsWith("group")) return "group";
-
   return username.startsWith("forum") ? "forum" : "channel";
 }
 
@@ -39,12 +38,10 @@ function checkIsOpen({ username }: Account): void {
 export function topicOf(chat: Account, parameters: Parameters): number | undefined {
   const given = parameters.get("message_thread_id");
   if (given === undefined) return undefined;
-
   const id = idOf(given);
   const isForum = kindOf(chat) === "forum" && id !== undefined;
   const fault = isForum ? GONE_TOPICS[id] : undefined;
   if (fault !== undefined) return refuse(fault);
-
   return isForum && TOPIC_IDS.has(id) ? id : refuse("message thread not found");
 }
 
@@ -70,7 +67,6 @@ export interface BotCall extends Moment {
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
   if (chatId.startsWith("@")) return world.accounts.byUsername("telegram", chatId.slice(1));
-
   const group = world.accounts.byId("telegram", chatId.replace(/^-1009/, "-100"));
   return group !== undefined && supergroupIdOf(group) === chatId
     ? group
@@ -79,7 +75,6 @@ export function findChat({ world }: TelegramNetwork, parameters: Parameters): Ac
 
 export function requireChat(network: TelegramNetwork, parameters: Parameters): Account {
   if (textOf(parameters, "chat_id") === "") refuse("chat_id is empty");
-
   const chat = findChat(network, parameters) ?? refuse("chat not found");
   const supergroup = supergroupIdOf(chat);
   return supergroup === undefined || textOf(parameters, "chat_id") !== chat.externalId
@@ -97,6 +92,5 @@ export function requireRight(
     network.bots.membership(bot, chat.externalId) ??
     forbid("bot is not a member of the channel chat");
   if (right === "canPostMessages") checkIsOpen(chat);
-
   return membership[right] ? chat : refuse("need administrator rights in the channel chat");
 }

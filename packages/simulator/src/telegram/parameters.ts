@@ -62,7 +62,6 @@ function parse(text: string, name: string): unknown {
 function parseModeOf(parameters: Parameters): unknown {
   const own = parameters.get("parse_mode");
   if (own !== undefined || !parameters.has("media")) return own;
-
   return listOf(parameters, "media")
     .filter(isRecord)
     .map((entry) => entry["parse_mode"])
@@ -90,7 +89,6 @@ const MARKUP = /<(\/?)([a-z][a-z0-9-]*)?([^<>]*)>|<|&(#\d+|#x[0-9a-f]+|lt|gt|amp
 
 function decodeEntity(name: string): string {
   if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? "";
-
   const isHex = name[1]?.toLowerCase() === "x";
   return String.fromCodePoint(Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10));
 }
@@ -106,23 +104,19 @@ function htmlText(source: string): string {
     MARKUP,
     (found, slash: string | undefined, tag: string | undefined, _rest, entity, offset: number) => {
       if (typeof entity === "string") return decodeEntity(entity);
-
       const name = tag?.toLowerCase() ?? "";
       if (!TAGS.has(name))
         return cannotParse(
           `Unsupported start tag "${found.slice(1, -1)}" at byte offset ${offset}`,
         );
-
       if (slash === "/") {
         if (open.pop() !== name) cannotParse(`Unexpected end tag at byte offset ${offset}`);
       } else open.push(name);
-
       return "";
     },
   );
   if (open.length > 0)
     cannotParse(`Can't find end tag corresponding to start tag "${open.at(-1)}"`);
-
   return text;
 }
 
@@ -144,12 +138,9 @@ function withoutMarkup(text: string, mode: string): string {
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
   if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) refuse("message is too long");
-
   const text = withoutMarkup(raw, textOf(parameters, "parse_mode"));
   if (text.trim() === "") refuse("message text is empty");
-
   if (text.trim().length > MAX_TEXT_UNITS) refuse("message is too long");
-
   return text;
 }
 

@@ -61,7 +61,6 @@ test("the simulated Telegram refuses a message whose markup it cannot parse", as
 test("the simulated Telegram refuses the 21st message within a minute and says how many seconds to wait", async () => {
   for (let index = 0; index < 20; index += 1)
     expect((await send({ text: `message ${index}` })).status).toBe(200);
-
   const refused = await send({ text: "too many" });
   expect(refused.status).toBe(429);
   const seconds = Number(refused.body["parameters"]?.["retry_after"]);

@@ -55,11 +55,9 @@ function getChatMember(network: TelegramNetwork, { bot, parameters }: BotCall): 
   const chat = requireChat(network, parameters);
   if (network.bots.membership(bot, chat.externalId) === undefined)
     forbid("bot is not a member of the channel chat");
-
   const userId = idOf(parameters.get("user_id")) ?? refuse("invalid user_id specified");
   const member = network.bots.administrators(chat.externalId).find((one) => one.id === userId);
   if (member === undefined) return refuse("user not found");
-
   return kindOf(chat) === "channel" ? administratorView(member) : memberView(member);
 }
 
@@ -67,7 +65,6 @@ function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall): unkn
   const chat = requireChat(network, parameters);
   if (network.bots.membership(bot, chat.externalId) === undefined)
     forbid("bot is not a member of the channel chat");
-
   network.bots.leave(bot, chat.externalId);
   return true;
 }
@@ -109,10 +106,8 @@ function runMethod(network: TelegramNetwork, call: Call, moment: Moment): Reply 
   const token = call.params["token"] ?? "";
   const bot = network.bots.byToken(token);
   if (bot === undefined) return statusFailure(isTokenShaped(token) ? 401 : 404);
-
   const method = methodOf(call);
   if (method === undefined) return failure(404, "Not Found: method not found");
-
   const [, run] = method;
   const parameters = parametersOf(call);
   return {
@@ -126,7 +121,6 @@ function accountOf(network: TelegramNetwork, call: Call): Account | undefined {
     return findChat(network, parametersOf(call));
   } catch (error) {
     if (error instanceof Refused) return undefined;
-
     throw error;
   }
 }

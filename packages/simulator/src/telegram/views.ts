@@ -13,7 +13,6 @@ export function chatView(chat: Account): Record<string, unknown> {
   const common = { id: Number(externalId), title: displayName, username };
   const kind = kindOf(chat);
   if (kind === "channel") return { ...common, type: "channel" };
-
   return { ...common, type: "supergroup", ...(kind === "forum" ? { is_forum: true } : {}) };
 }
 
@@ -52,7 +51,6 @@ function fileView({ received, width, height }: InputMedia): Record<string, unkno
 function contentView(media: InputMedia): Record<string, unknown> {
   const file = fileView(media);
   if (media.kind === "photo") return { photo: [file] };
-
   const video = { ...file, duration: media.duration, mime_type: media.received.contentType };
   return media.kind === "video" ? { video } : { animation: video, document: file };
 }

@@ -53,7 +53,6 @@ export function pickFields(
   const unknown = fields.find((name) => !(name in resource));
   if (fields.length === 0 || unknown !== undefined)
     refuseParameter(`The fields are missing or unknown: ${unknown ?? ""}`);
-
   return Object.fromEntries(fields.map((name) => [name, resource[name]]));
 }
 

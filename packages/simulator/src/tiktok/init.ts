@@ -48,7 +48,6 @@ const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
 function section(body: Fields, name: string, known: readonly string[]): Fields {
   const value = body[name];
   if (!isRecord(value)) return refuseParameter(`${name} is missing or is not an object.`);
-
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   return unknown === undefined ? value : refuseParameter(`${name} has no field ${unknown}.`);
 }
@@ -57,7 +56,6 @@ function textOf(fields: Fields, name: string, max: number): string {
   const value = fields[name] ?? "";
   if (typeof value !== "string" || value.length > max)
     return refuseParameter(`${name} must be a string of at most ${max} characters.`);
-
   return value;
 }
 
@@ -70,15 +68,11 @@ function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): Pr
   const { privacyLevels, isAudited } = creatorOf(network, account);
   const level = LEVELS.find((known) => known === fields["privacy_level"]);
   if (level === undefined) return refuseParameter("privacy_level is missing or unknown.");
-
   if (!isAudited && level !== "SELF_ONLY")
     refuse("unaudited_client_can_only_post_to_private_accounts");
-
   if (!privacyLevels.includes(level)) refuse("privacy_level_option_mismatch");
-
   if (fields["brand_content_toggle"] === true && level === "SELF_ONLY")
     refuseParameter("Branded content cannot be private.");
-
   return level;
 }
 
@@ -99,7 +93,6 @@ function videoInfo(network: TiktokNetwork, body: Fields, account: Account): Post
 
 function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): number | undefined {
   if (coverMs === undefined) return undefined;
-
   return Number.isSafeInteger(coverMs) && Number(coverMs) >= 0
     ? Number(coverMs)
     : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
@@ -125,7 +118,6 @@ function spendUser({ world }: TiktokNetwork, account: Account, now: number): voi
   const { limits, settings } = world;
   const own = { key: `tiktok:user:${account.externalId}`, limit: 1, windowMs: DAY_MS };
   if (settings.values.audited || limits.read(own, now).remaining === 0) return;
-
   const rule = { key: "tiktok:users", limit: MAX_UNAUDITED_USERS, windowMs: DAY_MS };
   if (!limits.spend([rule, own], now).allowed) refuse("reached_active_user_cap");
 }
@@ -203,14 +195,11 @@ function photosOf(body: Fields): readonly unknown[] {
   const source = section(body, "source_info", ["source", "photo_images", "photo_cover_index"]);
   const photos = source["photo_images"];
   if (source["source"] !== "PULL_FROM_URL") refuseParameter("source must be PULL_FROM_URL.");
-
   if (!Array.isArray(photos) || photos.length < 1 || photos.length > MAX_PHOTOS)
     return refuseParameter(`photo_images must be 1 to ${MAX_PHOTOS} URLs.`);
-
   const cover = source["photo_cover_index"] ?? 0;
   if (!Number.isInteger(cover) || Number(cover) < 0 || Number(cover) >= photos.length)
     refuseParameter("photo_cover_index must be the index of a photo.");
-
   return photos;
 }
 
@@ -220,7 +209,6 @@ export function initPhoto(
 ): Reply {
   if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST")
     refuseParameter("media_type must be PHOTO and post_mode DIRECT_POST.");
-
   const info = photoInfo(network, body, account);
   const urls = checkMediaUrls(photosOf(body));
   spendPost(network, account, now);
@@ -232,7 +220,6 @@ export function initPhoto(
 export function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
   if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") return [];
-
   const photos = source["photo_images"];
   const named: readonly unknown[] = Array.isArray(photos) ? photos : [source["video_url"]];
   return named.filter(isVerified).slice(0, MAX_PHOTOS);

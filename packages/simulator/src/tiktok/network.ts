@@ -45,7 +45,6 @@ export interface TiktokEndpoint extends Endpoint<TiktokNetwork, TiktokCall> {
 /** A missing body counts as an empty object. */
 function bodyOf(call: Call): Readonly<Record<string, unknown>> {
   if (call.method === "GET" || call.body.length === 0) return {};
-
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   return body ?? refuseParameter("The body is not a JSON object or has another Content-Type.");
 }
@@ -58,14 +57,11 @@ export function serve(
 ): Reply {
   const access = network.tokens.accessOf(call, moment.now);
   if (access === undefined) return apiError("access_token_invalid");
-
   const { account, scopes } = access;
   if (!scopes.includes(endpoint.scope)) return apiError("scope_not_authorized");
-
   const key = `tiktok:${endpoint.bucket}:${account.externalId}`;
   const rule = { key, limit: endpoint.perMinute, windowMs: MINUTE_MS };
   if (!network.world.limits.take(rule, moment.now)) refuse("rate_limit_exceeded");
-
   return endpoint.handle(network, { call, account, body: bodyOf(call), ...moment });
 }
 
@@ -127,7 +123,6 @@ export function complete(
   const isTooMany = hasTooManyPosts(network, publish.account, receivedAt);
   const failReason = received.failReason ?? (isTooMany ? "spam_risk_too_many_posts" : undefined);
   if (failReason !== undefined) return publishes.put({ ...publish, receivedAt, failReason });
-
   const postId = world.snowflakes.next(receivedAt);
   const { coverMs } = publish;
   // Readers cannot see a post that is visible only to its author.
@@ -141,6 +136,5 @@ export function complete(
       createdAt: receivedAt,
       options: publish.options,
     });
-
   return publishes.put({ ...publish, receivedAt, media, postId });
 }

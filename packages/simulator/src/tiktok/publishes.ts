@@ -50,7 +50,6 @@ const MODERATION_MS = 1_500;
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
   if (isDone) return publish.failReason === undefined ? "PUBLISH_COMPLETE" : "FAILED";
-
   return publish.upload === undefined ? "PROCESSING_DOWNLOAD" : "PROCESSING_UPLOAD";
 }
 
@@ -82,7 +81,6 @@ export class Publishes {
   constructor(store: Store) {
     this.#rows = store.table<Publish>("tiktok.publishes");
     for (const publish of this.#rows.values()) this.#index(publish);
-
     store.onReset(() => {
       this.#byUpload.clear();
       this.#byPost.clear();
@@ -118,7 +116,6 @@ export class Publishes {
 
   #index({ id, upload, postId }: Publish): void {
     if (upload !== undefined) this.#byUpload.set(upload.id, id);
-
     if (postId !== undefined) this.#byPost.set(postId, id);
   }
 }
@@ -160,9 +157,7 @@ export function chunkPlanOf(source: Fields, wholeBytes: number): ChunkPlan {
     chunkCount: countOf(source, "total_chunk_count"),
   };
   if (plan.size > MAX_VIDEO_BYTES) refuseParameter("The video is too large.");
-
   const isDivided = plan.size <= wholeBytes && plan.chunkSize < plan.size;
   if (isDivided || !isChunkSizeAllowed(plan)) refuseParameter("The chunk size is invalid.");
-
   return isChunkCountRight(plan) ? plan : refuseParameter("The total chunk count is invalid.");
 }

@@ -11,10 +11,8 @@ const LIMITS = { video: [...AVC, ...HEVC, "vp08", "vp09"], minFps: 23, maxFps: 6
 
 export function videoFailReason(received: ReceivedMedia | undefined): string | undefined {
   if (received?.kind !== "video") return "file_format_check_failed";
-
   const fault = videoFault(received, LIMITS);
   if (fault === undefined) return undefined;
-
   return fault === "frame_rate" ? "frame_rate_check_failed" : "file_format_check_failed";
 }
 
@@ -44,10 +42,8 @@ function isPhotoTooLarge({ bytes, width = 0, height = 0 }: ReceivedMedia): boole
 export function isVerified(url: unknown): url is string {
   const parsed = typeof url === "string" ? URL.parse(url) : null;
   if (parsed === null) return false;
-
   const { protocol, hostname } = parsed;
   if (RESERVED_DOMAIN.test(hostname)) return false;
-
   return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
@@ -55,7 +51,6 @@ export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
     if (typeof url !== "string" || URL.parse(url) === null)
       return refuseParameter("A media URL is not valid.");
-
     return isVerified(url) ? url : refuse("url_ownership_unverified");
   });
 }
@@ -69,17 +64,14 @@ type Checked = { readonly media: ReceivedMedia } | { readonly failReason: string
 
 function checkPhoto(file: Fetched | undefined): Checked {
   if (file?.kind !== "file") return { failReason: "photo_pull_failed" };
-
   const media = receive([file.bytes]);
   const isTaken = media?.contentType === "image/jpeg" || media?.contentType === "image/webp";
   if (media === undefined || !isTaken) return { failReason: "file_format_check_failed" };
-
   return isPhotoTooLarge(media) ? { failReason: "picture_size_check_failed" } : { media };
 }
 
 function checkVideo(file: Fetched | undefined): Checked {
   if (file?.kind !== "file") return { failReason: "video_pull_failed" };
-
   const media = receive([file.bytes]);
   const failReason = videoFailReason(media);
   return media === undefined || failReason !== undefined

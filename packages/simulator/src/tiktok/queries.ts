@@ -113,7 +113,6 @@ function rawNumber(digits: string): unknown {
 function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): Publish {
   const id = body["publish_id"];
   if (typeof id !== "string") return refuseParameter("publish_id must be a string.");
-
   const publish = publishes.get(id) ?? refuse("invalid_publish_id");
   return publish.account === account.externalId
     ? publish
@@ -123,7 +122,6 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
 /** The field's name depends on whether the client uploads the media or TikTok downloads them. */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
   if (upload !== undefined) return { uploaded_bytes: bytesAt(upload, asOf) };
-
   const bytes = media.reduce((sum, file) => sum + file.bytes, 0);
   return { downloaded_bytes: (receivedAt ?? Infinity) <= asOf ? bytes : 0 };
 }

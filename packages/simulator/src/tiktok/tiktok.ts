@@ -85,7 +85,6 @@ function issueAccount(
 function refuseClient(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded")
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
-
   // Any app id and app secret are accepted.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
@@ -100,14 +99,11 @@ function invalidGrant(what: string): Reply {
 function exchange({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams, now: number) {
   const refused = refuseClient(call, form);
   if (refused !== undefined) return refused;
-
   const issued = tokens.exchange(form, form.get("client_key") ?? "", now);
   if (issued === "unsupported")
     return oauthError(200, "unsupported_grant_type", "The grant type is not supported.");
-
   if (issued === undefined)
     return invalidGrant(form.has("refresh_token") ? "Refresh token" : "Authorization code");
-
   const body = {
     open_id: issued.account,
     scope: issued.scopes.join(","),
@@ -123,7 +119,6 @@ function exchange({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams, 
 function revoke({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams): Reply {
   const refused = refuseClient(call, form);
   if (refused !== undefined) return refused;
-
   return tokens.revoke(form.get("token") ?? "").isKnown
     ? { status: 200, body: {} }
     : oauthError(200, "invalid_request", "The token is invalid or expired.");
@@ -156,7 +151,6 @@ function isTokenCall({ path }: Call): boolean {
 
 function errorReply(status: number, call: Call): Reply {
   if (call.path === UPLOAD_PATH) return bareStatus(status);
-
   return isTokenCall(call)
     ? oauthError(status, "internal_error", "Something is wrong. Please try again later.")
     : statusError(status);
@@ -164,7 +158,6 @@ function errorReply(status: number, call: Call): Reply {
 
 function refusal(operation: string, call: Call): Reply {
   if (call.path === UPLOAD_PATH) return bareStatus(403);
-
   switch (operation) {
     case "refresh":
       return invalidGrant("Refresh token");

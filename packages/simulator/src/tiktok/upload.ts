@@ -60,16 +60,12 @@ function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   const publish = findOpen(network, call);
   if (publish === undefined || call.headers.authorization !== undefined)
     return bareStatus(publish === undefined ? 403 : 400);
-
   const { upload } = publish;
   if (now >= upload.expiresAt) return bareStatus(403);
-
   const range = rangeOf(call);
   const type = contentType(call);
   if (range === undefined || !TYPES.includes(type)) return bareStatus(400);
-
   if (!isNext(publish, range)) return rangeNotSatisfiable(publish, now);
-
   return call.body.length === range.last - range.first + 1
     ? append(network, publish, call, now)
     : bareStatus(400);
@@ -85,7 +81,6 @@ function append(network: TiktokNetwork, publish: OpenPublish, call: Call, now: n
   network.world.pieces.put(chunkNames(filled).at(-1) ?? "", call.body);
   const stored = network.publishes.put({ ...publish, upload: filled });
   if (filled.chunkTimes.length < upload.chunkCount) return bareStatus(206);
-
   finish(network, stored, filled, now);
   return bareStatus(201);
 }

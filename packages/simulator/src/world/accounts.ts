@@ -53,7 +53,6 @@ export class Accounts {
     const present = this.byUsername(platform, name);
     if (present !== undefined)
       return username === undefined ? this.ensure(platform, undefined, rules) : present;
-
     const displayName = words.join(" ");
     return this.#add({
       platform,

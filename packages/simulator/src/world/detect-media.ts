@@ -39,7 +39,6 @@ function countFrames(file: Buffer): number {
  */
 function readWebp(file: Buffer): WebpFacts {
   if (file.length < WEBP_HEAD_BYTES) return { frames: 1 };
-
   switch (textAt(file, FIRST_CHUNK)) {
     case "VP8 ": {
       // In a `VP8 ` chunk, three bytes about the frame and a start code of three bytes precede the
@@ -82,7 +81,6 @@ function colourTableBytes(flags = 0): number {
 function afterBlocks(file: Buffer, start: number): number {
   let at = start;
   while ((file[at] ?? 0) > 0) at += (file[at] ?? 0) + 1;
-
   return at + 1;
 }
 
@@ -136,7 +134,6 @@ function gif(file: Buffer): DetectedMedia {
 
 function bmp(file: Buffer): DetectedMedia | undefined {
   if (file.length < 26) return undefined;
-
   // In a BMP, a negative height means that the rows are stored from top to bottom.
   const size = { width: file.readInt32LE(18), height: Math.abs(file.readInt32LE(22)) };
   return { kind: "image", contentType: "image/bmp", ...size };
@@ -173,7 +170,6 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
 function isoMedia(file: Buffer): DetectedMedia {
   const contentType = BRANDS.get(file.toString("latin1", 8, 12)) ?? "video/mp4";
   if (contentType.startsWith("image/")) return { kind: "image", contentType };
-
   return { kind: "video", contentType, ...readMp4(file) };
 }
 
@@ -192,6 +188,5 @@ const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | 
 /** Undefined when no platform accepts such files. The beginning of a large file is enough. */
 export function detectMedia(file: Buffer): DetectedMedia | undefined {
   if (startsWith(file, "ftyp", 4)) return isoMedia(file);
-
   return SIGNATURES.find(([signature]) => startsWith(file, signature))?.[1](file);
 }

@@ -49,7 +49,6 @@ export class Limits {
       const startedAt = windows[i]?.startedAt ?? now;
       const spent = used(windows, i) + (allowed && quotas ? cost(rule) : 0);
       if (allowed && quotas) this.#windows.put(rule.key, { startedAt, used: spent });
-
       const remaining = quotas ? Math.max(0, rule.limit - spent) : rule.limit;
       const { limit, windowMs } = rule;
       return { limit, remaining, resetAt: startedAt + windowMs, windowMs };

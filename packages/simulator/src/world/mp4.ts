@@ -34,7 +34,6 @@ function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
     const end = short === 0 ? to : at + bytes;
     yield { type: file.toString("latin1", at + 4, at + 8), from: at + (isLong ? 16 : 8), to: end };
     if (end <= at || end > to) return;
-
     at = end;
   }
 }
@@ -42,7 +41,6 @@ function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
 function find(file: Buffer, piece: Piece | undefined, ...path: string[]): Piece | undefined {
   const [type, ...rest] = path;
   if (piece === undefined || type === undefined) return piece;
-
   const inside = [...pieces(file, piece.from, Math.min(piece.to, file.length))];
   return find(
     file,
@@ -69,7 +67,6 @@ function rateOf(file: Buffer, track: Piece): { fps?: number } {
   const times = find(file, track, "mdia", "mdhd");
   const sizes = find(file, track, "mdia", "minf", "stbl", "stsz");
   if (times === undefined || sizes === undefined) return {};
-
   const isLong = file[times.from] === 1;
   const timescale = file.readUInt32BE(times.from + (isLong ? 20 : 12));
   const duration = isLong
@@ -81,7 +78,6 @@ function rateOf(file: Buffer, track: Piece): { fps?: number } {
 
 function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
   if (entry === undefined) return {};
-
   // The object type follows the tag 4 of an `esds` box and its length, whose bytes but the last
   // have the highest bit.
   const bytes = file.subarray(entry.from, entry.to);
@@ -89,7 +85,6 @@ function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
   const tag = box < 0 ? -1 : bytes.indexOf(Buffer.of(0x04), box + 8);
   let at = tag + 1;
   while (at < bytes.length && ((bytes[at] ?? 0) & 0x80) !== 0) at += 1;
-
   const suffix = tag < 0 ? "" : `.${(bytes[at + 1] ?? 0).toString(16)}`;
   return { audio: `${entry.type}${suffix}` };
 }
@@ -108,7 +103,6 @@ function trackSize(file: Buffer, track: Piece): Mp4Size | undefined {
   const header = file.subarray(found?.from ?? 0, found?.to ?? 0);
   const shift = header[0] === 1 ? 12 : 0;
   if (header.length < TRACK_HEADER_BYTES + shift) return undefined;
-
   const width = header.readUInt16BE(76 + shift);
   const height = header.readUInt16BE(80 + shift);
   const isTurned = header.readInt32BE(40 + shift) === 0 && header.readInt32BE(44 + shift) !== 0;
@@ -126,7 +120,6 @@ function factsOf(file: Buffer, top: readonly Piece[], movie: Piece): Mp4Facts | 
   const track = trackOf(file, movie, "vide");
   const entry = entryOf(file, track);
   if (track === undefined || entry === undefined) return undefined;
-
   const configuration = file.subarray(entry.from, entry.to).indexOf("avcC");
   const profile = configuration < 0 ? undefined : file[entry.from + configuration + 5];
   const frames = top.find(({ type }) => type === "mdat");
@@ -147,7 +140,6 @@ export function readMp4(file: Buffer): Partial<Mp4Size> & { readonly mp4?: Mp4Fa
   const top = [...pieces(file, 0, file.length)];
   const movie = top.find(({ type }) => type === "moov");
   if (movie === undefined) return {};
-
   const mp4 = movie.to <= file.length ? factsOf(file, top, movie) : undefined;
   return { ...sizeOf(file, movie), ...(mp4 === undefined ? {} : { mp4 }) };
 }
@@ -190,7 +182,6 @@ export function videoFault(
   limits: VideoLimits,
 ): "encoding" | "frame_rate" | undefined {
   if (mp4 === undefined) return undefined;
-
   return isEncodedOtherwise(mp4, limits) ? "encoding" : frameRateFault({ mp4 }, limits);
 }
 

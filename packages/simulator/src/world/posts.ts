@@ -65,7 +65,6 @@ export class Posts {
     this.#rows = store.table<Post>("posts");
     for (const post of [...this.#rows.values()].sort((a, b) => a.createdAt - b.createdAt))
       this.#index(post);
-
     store.onReset(() => this.#order.clear());
   }
 
@@ -124,7 +123,6 @@ export class Posts {
   #keys(filter: PostFilter): readonly string[] {
     if (filter.account !== undefined)
       return this.#order.get(accountKey(filter.account.platform, filter.account.externalId)) ?? [];
-
     return this.#order.get(filter.platform ?? ALL_POSTS) ?? [];
   }
 

@@ -22,7 +22,6 @@ test("the simulator lists the comments on a post in order of their times, even i
   const reactions = new Reactions(new Store());
   for (const each of [comment("b", 2), comment("d", 4), comment("a", 1), comment("c", 2)])
     reactions.addComment(each);
-
   reactions.addComment(comment("other", 3, "another post"));
   expect(idsOn(reactions)).toEqual(["a", "b", "c", "d"]);
   expect(idsOn(reactions, "another post")).toEqual(["other"]);

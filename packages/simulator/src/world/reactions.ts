@@ -43,7 +43,6 @@ export class Reactions {
     this.#comments = store.table<Comment>("comments");
     this.#metrics = store.table<readonly MetricReading[]>("metric_readings");
     for (const comment of this.#comments.values()) this.#index(comment);
-
     store.onReset(() => this.#byPost.clear());
   }
 

@@ -72,7 +72,6 @@ test("receive() returns undefined for an uploaded file that is neither an image 
 test("receive() detects the type of a truncated image but not its width and height", () => {
   for (let length = 3; length < jpegBytes.length; length += 1)
     expect(receive([jpegBytes.subarray(0, length)])?.contentType).toBe("image/jpeg");
-
   expect(receive([pngBytes().subarray(0, 10)])).toMatchObject({ contentType: "image/png" });
 });
 

@@ -16,12 +16,10 @@ export class ReaderFiles {
 
   put(sha256: string, file: ReaderFile): void {
     if (file.bytes.length > MAX_BYTES || this.#files.has(sha256)) return;
-
     this.#files.set(sha256, file);
     this.#bytes += file.bytes.length;
     for (const [oldest, { bytes }] of this.#files) {
       if (this.#bytes <= MAX_BYTES) return;
-
       this.#files.delete(oldest);
       this.#bytes -= bytes.length;
     }
@@ -66,7 +64,6 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const kept: Buffer[] = [];
   for (const piece of pieces) {
     if (bytes <= MAX_KEPT_BYTES) kept.push(piece);
-
     hash.update(piece);
     bytes += piece.length;
   }
@@ -74,10 +71,8 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const file = Buffer.concat(kept, isKept ? bytes : HEAD_BYTES);
   const detected = detectMedia(file);
   if (detected === undefined) return undefined;
-
   const sha256 = hash.digest("hex");
   if (isKept) readerFiles?.put(sha256, { contentType: detected.contentType, bytes: file });
-
   return { ...detected, sha256, bytes };
 }
 

@@ -9,7 +9,6 @@ function received(name: string): ReceivedMedia {
   const url = new URL(`../../../../services/media/test/videos/${name}`, import.meta.url);
   const found = receive([readFileSync(url)]);
   if (found === undefined) throw new Error(`${name} is not media`);
-
   return found;
 }
 

@@ -103,7 +103,6 @@ class RequestLog {
     this.#entries.push(logged);
     if (this.#entries.length > MAX_KEPT_REQUESTS)
       this.#entries = this.#entries.slice(MAX_KEPT_REQUESTS / 2);
-
     return logged;
   }
 

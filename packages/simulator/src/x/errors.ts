@@ -25,7 +25,6 @@ function problem(status: number, title: string, detail: string, type = "about:bl
 export function statusProblem(status: number): Reply {
   if (status === 400)
     return invalidRequest({}, "One or more parameters to your request was invalid.");
-
   if (status === 402) {
     const detail = "Your enrolled account does not have any credits to fulfill this request.";
     return problem(402, "CreditsDepleted", detail, `${PROBLEMS}/credits`);

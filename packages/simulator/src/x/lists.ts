@@ -39,11 +39,9 @@ function tokenAfter(post: Post): string {
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
   if (token === null) return undefined;
-
   const digits = token.startsWith(TOKEN_PREFIX) ? token.slice(TOKEN_PREFIX.length) : "";
   if (!/^[0-9a-z]{1,13}$/.test(digits))
     return refuseParameter("pagination_token", token, "The `pagination_token` is not valid.");
-
   return digits.split("").reduce((id, digit) => id * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 }
 
@@ -54,7 +52,6 @@ function second(instant: number): number {
 function idParameter(query: URLSearchParams, name: string): bigint | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-
   return /^[0-9]{1,19}$/.test(text)
     ? BigInt(text)
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
@@ -81,12 +78,10 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
   const found: Post[] = [];
   for (const post of posts) {
     if (second(post.createdAt) < start) break;
-
     if ((before === undefined || BigInt(post.id) < before) && wanted(post)) {
       const last = found.at(-1);
       if (found.length === size && last !== undefined)
         return { posts: found, nextToken: tokenAfter(last) };
-
       found.push(post);
     }
   }
@@ -101,11 +96,9 @@ export function userTimeline(network: XNetwork, { call, asOf }: XCall): Reply {
   const account = world.accounts.byId("x", id);
   if (account === undefined)
     return { status: 200, body: { errors: [notFoundEntry("user", "id", id)] } };
-
   const { posts, nextToken } = pageOf(world.posts.newestFirst(account), call.query, asOf);
   const newest = posts[0];
   if (newest === undefined) return { status: 200, body: { meta: { result_count: 0 } } };
-
   const tweets = posts.map((post) => ({ post, username: account.username }));
   const expansions = call.query.get("expansions");
   const { data, includes } = tweetViews(network, tweets, { selection, expansions, asOf });
@@ -144,7 +137,6 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
       text,
       "Only `conversation_id:<id>` and `in_reply_to_tweet_id:<id>` are simulated.",
     );
-
   return operator === "conversation_id"
     ? conversationOf(network, id, asOf)
     : repliesTo(network, id, asOf);
@@ -155,7 +147,6 @@ function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");
   if (name === undefined || token === null) return 10n ** 19n;
-
   return /^[0-9]{1,19}$/.test(token)
     ? BigInt(token)
     : refuseParameter(name, token, `The \`${name}\` is not valid.`);
@@ -172,7 +163,6 @@ export function recentSearch(network: XNetwork, xCall: XCall): Reply {
     .sort((one, other) => (BigInt(one.post.id) < BigInt(other.post.id) ? 1 : -1));
   const page = found.slice(0, size);
   if (page.length === 0) return { status: 200, body: { meta: { result_count: 0 } } };
-
   const meta = {
     newest_id: page[0]?.post.id,
     oldest_id: page.at(-1)?.post.id,
@@ -198,7 +188,6 @@ export function hideReply(network: XNetwork, { call, account }: XCall): Reply {
   const comment = network.world.reactions.comment("x", call.params["id"] ?? "");
   const root = network.world.posts.get(account, comment?.mediaId ?? "");
   if (comment === undefined || root === undefined || root.deletedAt !== null) return NOT_PERMITTED;
-
   network.hidden.put(comment.id, hidden);
   return { status: 200, body: { data: { hidden } } };
 }

@@ -26,7 +26,6 @@ function idsOf(query: URLSearchParams): string[] {
   const ids = text.split(",");
   if (ids.length > MAX_IDS || !ids.every((id) => ID.test(id)))
     refuseParameter("ids", text, `The \`ids\` query parameter takes 1 to ${MAX_IDS} ids`);
-
   return ids;
 }
 
@@ -50,7 +49,6 @@ export function tweetById(network: XNetwork, xCall: XCall): Reply {
   checkParameters(xCall.call.query, FIELD_PARAMETERS);
   const id = xCall.call.params["id"] ?? "";
   if (!ID.test(id)) refuseParameter("id", id, "The `id` path parameter is not valid");
-
   const { data, includes, errors } = lookUp(network, xCall, [id]);
   return { status: 200, body: { data: data[0], includes, errors } };
 }

@@ -31,10 +31,8 @@ function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string,
 
 function bytesOf(value: unknown): Buffer {
   if (Buffer.isBuffer(value) && value.length > 0) return value;
-
   if (typeof value === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(value))
     return Buffer.from(value, "base64");
-
   return refuseParameter("media", "", "The `media` is missing or not valid");
 }
 
@@ -74,10 +72,8 @@ export function uploadImage(network: XNetwork, xCall: XCall): Reply {
   const received = receive([bytes]);
   if (received === undefined || received.kind !== CATEGORIES[category].kind)
     return refuseParameter("media", "", "The type of the media is not recognized");
-
   const fault = mediaFault(received);
   if (fault !== undefined) refuseParameter("media", "", fault);
-
   const { contentType, bytes: totalBytes } = received;
   const upload = create(network, xCall, { category, mediaType: contentType, totalBytes });
   const expiresAt = xCall.now + MEDIA_LIFETIME_SECONDS * 1000;
@@ -92,7 +88,6 @@ export function initialize(network: XNetwork, xCall: XCall): Reply {
   const mediaType = String(fields["media_type"]);
   if (!CATEGORIES[category].types.includes(mediaType))
     refuseParameter("media_type", mediaType, "The `media_type` is not valid for its category");
-
   const totalBytes = Number(fields["total_bytes"]);
   checkSize(category, totalBytes);
   const media = network.media.put(create(network, xCall, { category, mediaType, totalBytes }));
@@ -115,11 +110,9 @@ export function append(network: XNetwork, xCall: XCall): Reply {
   const index = Number(fields["segment_index"] ?? Number.NaN);
   if (!Number.isInteger(index) || index < 0 || index > MAX_SEGMENT_INDEX)
     refuseParameter("segment_index", fields["segment_index"], "It is a number from 0 to 999");
-
   const bytes = bytesOf(fields["media"]);
   if (bytes.length > MAX_SEGMENT_BYTES)
     refuseParameter("media", "", "The segment is larger than 5 MB");
-
   network.world.pieces.put(segmentName(media.id, index), bytes);
   network.media.put({ ...media, segments: { ...media.segments, [index]: bytes.length } });
   const expiresAt = Math.floor(media.expiresAt / 1000);
@@ -132,7 +125,6 @@ function segmentsOf({ id, segments, totalBytes }: XMedia): readonly string[] {
   const total = sizes.reduce((sum: number, size) => sum + (size ?? Number.NaN), 0);
   if (total !== totalBytes)
     refuseParameter("id", id, "The segments do not add up to the announced `total_bytes`");
-
   return sizes.map((_size, index) => segmentName(id, index));
 }
 
@@ -145,7 +137,6 @@ export function finalize(network: XNetwork, xCall: XCall): Reply {
   const fault = isAsSaid ? mediaFault(found) : "The type of the media is not recognized";
   if (fault !== undefined && upload.category === "tweet_image")
     refuseParameter("id", upload.id, fault);
-
   const media = network.media.put({
     ...upload,
     segments: {},
@@ -170,7 +161,6 @@ function altTextOf(metadata: unknown): string {
       "",
       `A description has 1 to ${MAX_ALT_TEXT_LENGTH} characters.`,
     );
-
   return text;
 }
 
@@ -180,7 +170,6 @@ export function mediaMetadata(network: XNetwork, { account, call, now }: XCall):
     typeof id === "string" ? network.media.find(account.externalId, id, now) : undefined;
   if (media === undefined || media.category === "tweet_video")
     return refuseParameter("id", id, "The media id is not known, or is not an image or a GIF");
-
   const altText = altTextOf(metadata);
   network.media.put({ ...media, altText });
   const described = { id: media.id, associated_metadata: { alt_text: { text: altText } } };
@@ -192,11 +181,9 @@ export function mediaStatus(network: XNetwork, { account, call, now }: XCall): R
   const command = call.query.get("command");
   if (command !== null && command !== "STATUS")
     refuseParameter("command", command, "The `command` is STATUS");
-
   const id = call.query.get("media_id") ?? "";
   const media = network.media.find(account.externalId, id, now);
   if (media?.completedAt === undefined)
     return refuseParameter("media_id", id, "The media id is not known or has expired");
-
   return { status: 200, body: { data: mediaView(media, now) } };
 }

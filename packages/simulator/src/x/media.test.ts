@@ -37,7 +37,6 @@ function form(fields: Readonly<Record<string, string | Buffer>>): FormData {
   for (const [name, value] of Object.entries(fields))
     if (typeof value === "string") parts.set(name, value);
     else parts.set(name, new Blob([new Uint8Array(value)]), "file");
-
   return parts;
 }
 
@@ -187,7 +186,6 @@ test("the simulated X accepts a JPEG, PNG or WebP whose longer side has 8192 pix
     [webpBytes({ width: 100, height: 8193 }), 400],
   ];
   for (const [bytes, status] of images) expect((await uploadImage(bytes)).status).toBe(status);
-
   const bytes = webpBytes({ width: 8193, height: 100 });
   const id = idOf(
     await initialize(bytes.length, { media_type: "image/webp", media_category: "tweet_image" }),
@@ -244,7 +242,6 @@ test("processing on the simulated X fails for an upload whose bytes are not a vi
 test("a simulated X tweet may contain four photos or one video, all uploaded by the tweet's account", async () => {
   const images: string[] = [];
   for (let index = 0; index < 5; index += 1) images.push(idOf(await uploadImage(pngBytes(index))));
-
   const [first = "", second = ""] = images;
   const video = await uploadInSegments(mp4Bytes());
   await simulator.control("/clock", { advanceMs: 5000 });
@@ -279,7 +276,6 @@ test("the simulated X refuses a tweet with media that was uploaded a day earlier
 test("a fault rule for `upload` or `status` applies to the media calls of the simulated platform X", async () => {
   for (const operation of ["upload", "status"])
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
-
   expect((await uploadImage(pngBytes())).status).toBe(503);
   const id = await uploadInSegments(mp4Bytes());
   expect((await status(id)).status).toBe(503);

@@ -71,7 +71,6 @@ function gifFault(width: number, height: number, frames: number): string | undef
   const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
   if (isTooLarge || frames > MAX_GIF_FRAMES)
     return `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`;
-
   return width * height * frames > MAX_GIF_PIXELS
     ? `A GIF has at most ${MAX_GIF_PIXELS} pixels in all its frames`
     : undefined;
@@ -80,7 +79,6 @@ function gifFault(width: number, height: number, frames: number): string | undef
 function imageFault(width: number, height: number, frames: number): string | undefined {
   if (Math.max(width, height) > MAX_IMAGE_SIDE)
     return `Image dimensions must be <= ${MAX_IMAGE_SIDE}x${MAX_IMAGE_SIDE}`;
-
   return frames > 1 ? "Animated images other than GIF are not supported" : undefined;
 }
 
@@ -120,7 +118,6 @@ type Processing =
 
 function processingOf(media: XMedia, now: number): Processing {
   if (media.category === "tweet_image" || media.completedAt === undefined) return { state: "none" };
-
   const passedMs = now - media.completedAt;
   if (passedMs < PROCESSING_MS) {
     const percent = Math.floor((passedMs / PROCESSING_MS) * 100);
@@ -149,11 +146,9 @@ export class MediaStore {
   usable(owner: string, id: string, now: number): PostedMedia | undefined {
     const media = this.find(owner, id, now);
     if (media?.received === undefined) return undefined;
-
     const { state } = processingOf(media, now);
     const { kind, sha256 } = media.received;
     if (state !== "none" && state !== "succeeded") return undefined;
-
     const { key, altText } = media;
     return { kind, sha256, key, altText };
   }

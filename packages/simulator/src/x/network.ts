@@ -57,7 +57,6 @@ function rulesOf(
   const key = `x:${bucket}:${account.externalId}`;
   const window: LimitRule = { key, limit: perUser, windowMs: QUARTER_HOUR_MS };
   if (!isLimitedDaily) return [window];
-
   return [
     window,
     { key: `${key}:day`, limit: xUserPostsPerDay, windowMs: DAY_MS },
@@ -84,7 +83,6 @@ function refuseEveryone(
   { xFieldNames, xUsageCap }: SettingValues,
 ): Reply | undefined {
   if (xUsageCap === "reached") return USAGE_CAPPED;
-
   const fields = xFieldNames === "new" ? query.get("tweet.fields") : null;
   const message = "The query parameter [tweet.fields] is not one of [post.fields,expansions]";
   return fields === null ? undefined : invalidRequest({ "tweet.fields": [fields] }, message);
@@ -94,13 +92,10 @@ export function serve(network: XNetwork, endpoint: XEndpoint, call: Call, moment
   const { values } = network.world.settings;
   const refusal = refuseEveryone(call, values);
   if (refusal !== undefined) return refusal;
-
   const access = network.tokens.accessOf(call, moment.now);
   if (access === undefined) return statusProblem(401);
-
   const { account, scopes } = access;
   if (endpoint.scope !== undefined && !scopes.includes(endpoint.scope)) return SCOPE_MISSING;
-
   const rules = rulesOf(endpoint, account, values);
   const spending = network.world.limits.spend(rules, moment.now);
   const reply = spending.allowed

@@ -103,7 +103,6 @@ function parseTweetBody(call: Call): TweetBody {
       "",
       "Requests with a body must have content-type of application/json and be valid JSON.",
     );
-
   for (const [name, value] of Object.entries(body)) {
     const check = FIELDS[name];
     if (check === undefined) {
@@ -130,12 +129,10 @@ const CASHTAG =
 function checkText({ text, mediaIds }: TweetBody, account: Account): void {
   if (text.trim() === "" && mediaIds.length === 0)
     refuseParameter("text", text, "A post needs text or media.");
-
   const length = weightedLength(text);
   const maxLength = maxLengthOf(account);
   if (length > maxLength)
     refuseParameter("text", text, `Your post text is too long: ${length} of ${maxLength}.`);
-
   if ((text.match(CASHTAG)?.length ?? 0) > 1)
     throw new Refused(forbidden("A post can contain at most one cashtag."));
 }
@@ -151,7 +148,6 @@ function mediaOf(
   const isTwice = new Set(mediaIds).size < mediaIds.length;
   if (media.length < mediaIds.length || isMixed || isTwice)
     refuseParameter("media.media_ids", mediaIds.join(","), "Your media IDs are invalid.");
-
   return media;
 }
 
@@ -159,13 +155,11 @@ function mediaOf(
 function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
   const own = network.world.posts.get(account, replyTo);
   if (own !== undefined && own.deletedAt === null) return;
-
   const comment = network.world.reactions.comment("x", replyTo);
   if (comment === undefined)
     throw new Refused(
       forbidden("You attempted to reply to a Tweet that is deleted or not visible to you."),
     );
-
   if (!comment.text.toLowerCase().includes(`@${account.username.toLowerCase()}`))
     throw new Refused(NOT_SUMMONED);
 }
@@ -176,13 +170,10 @@ export function createTweet(network: XNetwork, xCall: XCall): Reply {
   checkText(body, account);
   const media = mediaOf(network, xCall, body);
   if (body.quoted !== undefined) throw new Refused(NOT_PERMITTED);
-
   const { text, replyTo, replySettings } = body;
   if (replyTo !== undefined) checkReply(network, xCall, replyTo);
-
   const content = { text, media, replyTo };
   if (network.tweets.hasDuplicate(account, content, now)) throw new Refused(DUPLICATE);
-
   const id = network.world.snowflakes.next(now);
   const post = network.world.posts.add({
     platform: "x",
@@ -210,12 +201,9 @@ export function deleteTweet(network: XNetwork, { call, account, now }: XCall): R
   const { posts } = network.world;
   const id = call.params["id"] ?? "";
   if (!/^[0-9]{1,19}$/.test(id)) refuseParameter("id", id, "The `id` path parameter is not valid");
-
   const post = network.tweets.find(id);
   if (post !== undefined && post.account !== account.externalId) return NOT_PERMITTED;
-
   // X does not document its response to a second deletion.
   if (post !== undefined && post.deletedAt === null) posts.change(post, { deletedAt: now });
-
   return { status: 200, body: { data: { deleted: true } } };
 }

@@ -57,7 +57,6 @@ export function postSelection(query: URLSearchParams): PostSelection {
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-
   return INSTANT.test(text)
     ? Date.parse(text)
     : refuseParameter(
@@ -80,6 +79,5 @@ export function integerParameter(
       text,
       `The \`${name}\` query parameter value [${text}] is not between ${rule.min} and ${rule.max}`,
     );
-
   return value;
 }

@@ -66,7 +66,6 @@ function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
   while (path.length > 1 && !PATH_END.test(path)) path = path.slice(0, -1);
-
   return port + path + matchAt(QUERY, text, at + port.length + path.length);
 }
 
@@ -76,15 +75,12 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   const hostAt = at + protocol.length;
   const domain = domainIn(host, text[hostAt + host.length] ?? "");
   if (domain === "") return undefined;
-
   const end = hostAt + domain.length + suffixAt(text, hostAt + domain.length).length;
   if (protocol !== "") return { start: at, end, url: text.slice(at, end) };
-
   // In a tweet, a host name without a protocol is a link only when it consists of Latin letters and
   // is not part of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
   if (ascii === undefined || /[-_./]/.test(before)) return undefined;
-
   const start = hostAt + domain.length - ascii.length;
   return { start, end, url: text.slice(start, end) };
 }
@@ -97,12 +93,10 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
 export function findLinks(text: string): Link[] {
   const links: Link[] = [];
   if (!text.includes(".")) return links;
-
   CANDIDATE.lastIndex = 0;
   for (let match = CANDIDATE.exec(text); match !== null; match = CANDIDATE.exec(text)) {
     const link = linkFrom(text, match);
     if (link !== undefined) links.push(link);
-
     CANDIDATE.lastIndex = link?.end ?? match.index + 1;
   }
   return links;
@@ -133,7 +127,6 @@ function plainLength(text: string): number {
   });
   let length = emojis * EMOJI_WEIGHT;
   for (const character of rest) length += weightOf(character.codePointAt(0) ?? 0);
-
   return length;
 }
 
@@ -177,7 +170,6 @@ function escapeMarkup(text: string): string {
 function codePoints(text: string): number {
   let count = 0;
   for (const _character of text) count += 1;
-
   return count;
 }
 
@@ -198,7 +190,6 @@ function displayOf(url: string): string {
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;
   if (first === undefined) return { text, urls: [] };
-
   const url = shortLink(id, index);
   const before = text === "" ? "" : `${text} `;
   const start = codePoints(before);

@@ -20,7 +20,6 @@ export class TweetIndex {
     this.#posts = posts;
     this.#accounts = accounts;
     for (const post of posts.all()) if (post.platform === "x") this.remember(post);
-
     store.onReset(() => {
       this.#authors.clear();
       this.#latestOfContent.clear();

@@ -117,7 +117,6 @@ function tweetView(
   const view: Record<string, unknown> = { id: post.id, text, edit_history_post_ids: [post.id] };
   for (const [name, value] of Object.entries(optional))
     if (fields.has(name) && value !== undefined) view[name] = value;
-
   return view;
 }
 
@@ -189,7 +188,6 @@ function conversationId(network: XNetwork, post: Post): string {
   while (first.replyTo !== undefined) {
     const parent = findTweet(network, first.replyTo, Number.POSITIVE_INFINITY)?.post;
     if (parent === undefined) return first.replyTo;
-
     first = parent;
   }
   return first.id;

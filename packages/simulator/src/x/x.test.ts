@@ -94,7 +94,6 @@ test("a simulated X timeline returns pages of tweets, newest first, back to the 
   await simulator.control("/clock", { advanceMs: 3_600_000 });
   const start = textOf((await simulator.control("/clock"))["now"]);
   for (let index = 0; index < 12; index += 1) await publish(`new ${index}`);
-
   const query = `?max_results=5&start_time=${start}`;
   const texts: string[] = [];
   let next = "";
@@ -155,7 +154,6 @@ test("the simulated X lets only the author delete a tweet, and answers a second 
 
 test("the simulated X refuses the 101st tweet within 15 minutes and says when the limit resets, unless the setting `quotas` is off", async () => {
   for (let index = 0; index < 100; index += 1) await publish(`tweet ${index}`);
-
   const answer = await publish("one too many");
   expect(answer.status).toBe(429);
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("0");

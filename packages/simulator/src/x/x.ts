@@ -74,7 +74,6 @@ function issueAccount(
 function errorReply(status: number, now: number): Reply {
   const reply = statusProblem(status);
   if (status !== 429) return reply;
-
   const reset = String(Math.ceil((now + SIMULATED_WAIT_MS) / 1000));
   const limits = { "x-rate-limit-limit": "100", "x-rate-limit-remaining": "0" };
   return { ...reply, headers: { ...reply.headers, ...limits, "x-rate-limit-reset": reset } };
@@ -102,14 +101,11 @@ const CLIENT_MISSING = oauthError(401, "unauthorized_client", "Missing valid aut
 function exchange({ tokens }: XNetwork, call: Call, form: URLSearchParams, now: number): Reply {
   const clientId = clientOf(call);
   if (clientId === "") return CLIENT_MISSING;
-
   const issued = tokens.exchange(form, clientId, now);
   if (issued === "unsupported")
     return oauthError(400, "unsupported_grant_type", "The grant type is not supported.");
-
   if (issued === undefined)
     return invalidValue(form.has("refresh_token") ? "token" : "authorization code");
-
   const body = {
     token_type: "bearer",
     expires_in: issued.expiresInSeconds,
@@ -122,11 +118,9 @@ function exchange({ tokens }: XNetwork, call: Call, form: URLSearchParams, now: 
 
 function revoke({ tokens }: XNetwork, call: Call, form: URLSearchParams): Reply {
   if (clientOf(call) === "") return CLIENT_MISSING;
-
   const value = form.get("token") ?? "";
   if (value === "")
     return oauthError(400, "invalid_request", "Missing required parameter [token].");
-
   tokens.revoke(value);
   return { status: 200, body: { revoked: true } };
 }

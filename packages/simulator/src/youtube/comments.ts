@@ -77,15 +77,12 @@ export function listThreads(network: YoutubeNetwork, youtubeCall: YoutubeCall): 
   const { call, channel, asOf } = youtubeCall;
   const parts = partsOf(call.query, ["id", "snippet", "replies"]);
   if (call.query.has("id")) return threadById(network, youtubeCall, parts);
-
   const video = videoOf(network, youtubeCall);
   if (video.metadata.madeForKids)
     return refuse(403, "commentsDisabled", { domain: "youtube.commentThread" });
-
   const status = statusParameter(youtubeCall);
   if (status !== "published" && video.channel !== channel.externalId)
     return refuse(403, "forbidden", { domain: "youtube.commentThread" });
-
   const { size, start } = pageOf(call);
   const all = network.discussion
     .commentsOn(video.id)
@@ -103,7 +100,6 @@ function showReplies(
 ): Reply {
   const parts = partsOf(call.query, ["id", "snippet"]);
   if (network.discussion.comment(parentId) === undefined) return commentNotFound();
-
   const { size, start } = pageOf(call);
   const all = network.discussion.repliesTo(parentId).filter(({ createdAt }) => createdAt <= asOf);
   const items = all.slice(start, start + size).map((each) => replyView(network, each, parts));
@@ -115,13 +111,11 @@ export function listComments(network: YoutubeNetwork, youtubeCall: YoutubeCall):
   const parts = partsOf(call.query, ["id", "snippet"]);
   const parentId = call.query.get("parentId");
   if (parentId !== null) return showReplies(network, youtubeCall, parentId);
-
   const ids = requireParameter(call.query, "id").split(",");
   const items = ids.flatMap((id) => {
     const comment = network.discussion.comment(id);
     const answer = network.discussion.reply(id);
     if (comment !== undefined) return [commentView(network, comment, { parts, isInList: false })];
-
     return answer === undefined ? [] : [replyView(network, answer, parts)];
   });
   return listReply("youtube#commentListResponse", items);
@@ -136,10 +130,8 @@ function replyText(call: Call): { readonly parentId: string; readonly text: stri
   const { parentId, textOriginal: text } = isRecord(snippet) ? snippet : {};
   if (typeof parentId !== "string" || parentId === "")
     return refuse(400, "parentCommentIdMissing", { domain: "youtube.comment" });
-
   if (typeof text !== "string" || text.trim() === "")
     return refuse(400, "commentTextRequired", { domain: "youtube.comment" });
-
   return text.length > MAX_TEXT_CHARACTERS
     ? refuse(400, "commentTextTooLong", { domain: "youtube.comment" })
     : { parentId, text };
@@ -154,7 +146,6 @@ export function replyToComment(
   const parent = network.discussion.comment(parentId);
   if (parent === undefined)
     return refuse(404, "parentCommentNotFound", { domain: "youtube.comment" });
-
   const made = network.discussion.addReply({
     id: `${parentId}.${network.world.snowflakes.next(now)}`,
     channel: channel.externalId,
@@ -180,10 +171,8 @@ export function moderateComments(network: YoutubeNetwork, youtubeCall: YoutubeCa
   const status = requireParameter(youtubeCall.call.query, "moderationStatus");
   if (!SETTABLE.includes(status))
     return refuse(400, "operationNotSupported", { domain: "youtube.comment" });
-
   for (const id of ownCommentIds(network, youtubeCall))
     network.discussion.moderate(id, status as ModerationStatus);
-
   return { status: 204, body: "" };
 }
 
@@ -192,7 +181,6 @@ export function deleteComment(network: YoutubeNetwork, { call, channel }: Youtub
   const isOwn = network.discussion.reply(id)?.channel === channel.externalId;
   const isBelowOwn = network.discussion.comment(id)?.account === channel.externalId;
   if (!isOwn && !isBelowOwn) return commentNotFound();
-
   network.discussion.delete(id);
   return { status: 204, body: "" };
 }

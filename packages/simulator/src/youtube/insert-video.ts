@@ -30,7 +30,6 @@ function partOf(bytes: Buffer): RelatedPart | undefined {
 function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/related" || boundary === undefined) return undefined;
-
   const { body } = call;
   const opening = `--${boundary}\r\n`;
   const between = `\r\n${opening}`;
@@ -38,7 +37,6 @@ function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefin
   const end = body.lastIndexOf(`\r\n--${boundary}--`);
   if (!body.subarray(0, opening.length).equals(Buffer.from(opening)) || middle === -1)
     return undefined;
-
   const metadata = partOf(body.subarray(opening.length, middle));
   const file = partOf(body.subarray(middle + between.length, Math.max(end, 0)));
   return metadata === undefined || file === undefined ? undefined : [metadata, file];
@@ -53,7 +51,6 @@ const VIDEO_TYPE = /^(?:video\/[\w.+-]+|application\/octet-stream)$/;
 function announcedBytes({ call }: YoutubeCall): number | null {
   const header = call.headers["x-upload-content-length"];
   if (header === undefined) return null;
-
   const bytes = Number(header);
   return Number.isInteger(bytes) && bytes > 0 && bytes <= MAX_BYTES
     ? bytes
@@ -108,7 +105,6 @@ function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
     refuse(400, "mediaBodyRequired", {
       message: "The request does not include the video content.",
     });
-
   const upload = openUpload(network, youtubeCall, metadata, file.content.length);
   const video = makeVideo(network, network.uploads.append(upload, file.content), now);
   return videoReply(network, video, { status: 200, parts, now });

@@ -41,7 +41,6 @@ export function listChannels(_network: YoutubeNetwork, { call, channel }: Youtub
   const parts = partsOf(call.query, PARTS);
   if (requireParameter(call.query, "mine") !== "true")
     return refuse(400, "invalidFilters", { message: "Only `mine=true` is simulated." });
-
   return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
 }
 
@@ -63,7 +62,6 @@ function sizeOf(query: URLSearchParams): number {
 function startOf(query: URLSearchParams): number {
   const token = query.get("pageToken");
   if (token === null) return 0;
-
   const start = Number(token.startsWith(TOKEN_PREFIX) ? token.slice(TOKEN_PREFIX.length) : "x");
   return Number.isInteger(start) && start >= 0
     ? start
@@ -139,7 +137,6 @@ export function listPlaylistItems(network: YoutubeNetwork, youtubeCall: YoutubeC
   if (all.length === 0)
     // As on the real YouTube, the playlist does not exist while the channel has no uploads.
     return playlistNotFound();
-
   const size = sizeOf(call.query);
   const start = startOf(call.query);
   const items = all
@@ -156,7 +153,6 @@ export function listPlaylistItems(network: YoutubeNetwork, youtubeCall: YoutubeC
 function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
   if (owner === undefined || world.accounts.byId("youtube", owner) === undefined)
     playlistNotFound();
-
   if (owner !== channel)
     refuse(403, "playlistItemsNotAccessible", { domain: "youtube.playlistItem" });
 }
@@ -171,15 +167,12 @@ export function insertPlaylistItem(
   const playlistId = isRecord(snippet) ? snippet["playlistId"] : undefined;
   const domain = "youtube.playlistItem";
   if (typeof playlistId !== "string") return refuse(400, "playlistIdRequired", { domain });
-
   if (!isRecord(resource) || resource["kind"] !== "youtube#video")
     return refuse(400, "resourceIdRequired", { domain });
-
   requireOwn(network, ownerOfPlaylist(playlistId), channel.externalId);
   const video = network.videos.get(String(resource["videoId"]));
   if (video === undefined || !existsAt(video, now))
     return refuse(404, "videoNotFound", { message: "Video not found.", domain });
-
   const position = network.playlists.videosOf(playlistId).length;
   network.playlists.add(playlistId, video.id);
   return { status: 200, body: itemView(network, { video, playlistId, position }, now, parts) };

@@ -37,7 +37,6 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
       ? dailyRule("uploads", UPLOADS_PER_DAY, now)
       : dailyRule("units", UNITS_PER_DAY, now, cost.units);
   if (limits.take(rule, now)) return;
-
   // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's
   // own quota.
   if (cost === "upload") {

@@ -24,7 +24,6 @@ export function partsOf(query: URLSearchParams, known: readonly string[]): Reado
       refuse(400, "unknownPart", { message: name, domain: "youtube.part", location: "part" });
 
   if (names.length === 0) requireParameter(query, "part");
-
   return new Set(names);
 }
 

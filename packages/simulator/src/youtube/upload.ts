@@ -20,7 +20,6 @@ const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
 function parseRange(header: string): UploadRange | undefined {
   const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
   if (whole === undefined) return undefined;
-
   const total = size === "*" ? undefined : Number(size);
   return first === undefined
     ? { kind: "query", total }
@@ -33,7 +32,6 @@ function readRange({ headers, body }: Call): UploadRange | undefined {
   const length = body.length;
   if (header === undefined)
     return length === 0 ? undefined : { kind: "bytes", first: 0, last: length - 1, total: length };
-
   const range = parseRange(header);
   const isOrdered =
     range?.kind !== "bytes" ||
@@ -92,13 +90,11 @@ type Bytes = Extract<UploadRange, { kind: "bytes" }>;
 
 function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void {
   if (range.last - range.first + 1 !== length) refuseRange();
-
   if (!hasLastByte(range) && length % CHUNK_BYTES !== 0)
     refuse(400, "badRequest", {
       message:
         "Invalid request. The number of bytes uploaded is required to be equal or greater than 262144, except for the final request (it's recommended to be the exact multiple of 262144).",
     });
-
   if (range.first > storedBytes)
     refuse(400, "badRequest", {
       message: `Invalid request. According to the Content-Range header, the upload offset is ${range.first} byte(s), which exceeds already uploaded size of ${storedBytes} byte(s).`,
@@ -114,23 +110,18 @@ function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buf
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
   if (video === undefined) return UNKNOWN_SESSION;
-
   if (range.kind === "bytes") network.videos.countRepeat(video);
-
   return videoReply(network, video, { status: 200, parts: PARTS, now });
 }
 
 function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   const upload = network.uploads.find(sessionIdOf(call), now);
   if (upload === undefined) return UNKNOWN_SESSION;
-
   checkToken(network, call, upload, now);
   const range = readRange(call) ?? refuseRange();
   checkTotal(upload, range);
   if (upload.videoId !== undefined) return repeat(network, upload, range, now);
-
   if (range.kind === "query") return incomplete(upload);
-
   const extended = append(network, upload, range, call.body);
   return extended.storedBytes === range.total
     ? videoReply(network, makeVideo(network, extended, now), { status: 201, parts: PARTS, now })
@@ -140,7 +131,6 @@ function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
 function rangeOperations(call: Call): Operations {
   const range = readRange(call);
   if (range?.kind === "query") return ["status"];
-
   return hasLastByte(range) ? ["publish"] : ["upload"];
 }
 

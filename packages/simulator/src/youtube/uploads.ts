@@ -61,7 +61,6 @@ export class Uploads {
 
   append(upload: Upload, bytes: Buffer): Upload {
     if (bytes.length === 0) return upload;
-
     this.#pieces.put(pieceName(upload, upload.pieces), bytes);
     const storedBytes = upload.storedBytes + bytes.length;
     const extended = { ...upload, storedBytes, pieces: upload.pieces + 1 };

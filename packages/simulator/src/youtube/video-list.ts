@@ -101,7 +101,6 @@ export function listVideos(
   const ids = requireParameter(call.query, "id").split(",");
   if (ids.length > MAX_IDS)
     refuse(400, "invalidFilters", { message: "Too many ids.", domain: "youtube.parameter" });
-
   const found = [...new Set(ids)].flatMap((id) => {
     const video = network.videos.get(id);
     const isThere = video !== undefined && existsAt(video, asOf);

@@ -63,7 +63,6 @@ function fieldsOf(body: Fields, part: Part): Fields {
   const fields = body[part] ?? {};
   if (!isRecord(fields))
     return refuse(400, "badRequest", { message: `Invalid value at '${part}'` });
-
   checkNames(fields, FIELDS[part], ` at '${part}'`);
   return fields;
 }
@@ -134,7 +133,6 @@ function checkFlags(status: Fields): void {
 
 function checkPublishAt({ publishAt, privacyStatus }: Fields, now: number): void {
   if (publishAt === undefined) return;
-
   const isFuture = typeof publishAt === "string" && Date.parse(publishAt) > now;
   if (!isFuture || privacyStatus !== "private") {
     const message = "The request metadata specifies an invalid scheduled publishing time.";
@@ -152,7 +150,6 @@ function statusOf(status: Fields, now: number) {
       "The request metadata is invalid.",
       PRIVACY.includes(privacyStatus) ? "body.status.license" : "body.status.privacyStatus",
     );
-
   return {
     privacyStatus: privacyStatus as PrivacyStatus,
     license: String(license),
@@ -167,7 +164,6 @@ export function parseVideo(
   now: number,
 ): VideoMetadata {
   if (body === undefined) return refuse(400, "parseError", { message: "Parse Error" });
-
   checkParts(body, parts);
   const snippet = fieldsOf(body, "snippet");
   return {

@@ -22,7 +22,6 @@ const PROCESSING_MS = 1_200;
 
 export function uploadStatusOf(video: Video, now: number): "uploaded" | "processed" | "failed" {
   if (now - video.createdAt < PROCESSING_MS) return "uploaded";
-
   return video.received === undefined ? "failed" : "processed";
 }
 
@@ -48,7 +47,6 @@ export class Videos {
     this.#rows = store.table<Video>("youtube.videos");
     this.#posts = posts;
     for (const video of this.#rows.values()) this.#index(video);
-
     store.onReset(() => this.#byChannel.clear());
   }
 
@@ -179,10 +177,8 @@ export class Discussion {
 
   delete(id: string): boolean {
     if (this.#replies.delete(id)) return true;
-
     const exists = this.comment(id) !== undefined;
     if (exists) this.#moderation.put(id, "deleted");
-
     return exists;
   }
 

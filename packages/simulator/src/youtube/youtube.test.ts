@@ -281,7 +281,6 @@ test("the simulated YouTube lists a channel's uploads in pages, newest first, an
   expect((await list()).body["error"]?.["errors"]?.[0]?.["reason"]).toBe("playlistNotFound");
   const ids: string[] = [];
   for (const nonce of [1, 2, 3]) ids.unshift(await upload(mp4Bytes(1000, nonce)));
-
   const first = (await list()).body;
   const second = (await list(`&pageToken=${textOf(first["nextPageToken"])}`)).body;
   expect(second["nextPageToken"]).toBeUndefined();
@@ -429,7 +428,6 @@ test("fault rules can match separately the start of a simulated YouTube upload, 
       mode: "status",
       status: 503,
     });
-
   expect((await begin(VIDEO)).status).toBe(503);
   const session = await openSession();
   const first = bytes.subarray(0, 256 * KB);

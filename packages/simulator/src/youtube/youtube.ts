@@ -111,13 +111,10 @@ function exchange({ tokens }: YoutubeNetwork, form: URLSearchParams, now: number
   // Any client id and client secret are accepted.
   if (["client_id", "client_secret"].some((name) => (form.get(name) ?? "") === ""))
     return oauthError(401, "invalid_client", "The OAuth client was not found.");
-
   const issued = tokens.exchange(form, form.get("client_id") ?? "", now);
   if (issued === "unsupported")
     return oauthError(400, "unsupported_grant_type", "Invalid grant_type");
-
   if (issued === undefined) return INVALID_GRANT;
-
   const body = {
     access_token: issued.accessToken,
     expires_in: issued.expiresInSeconds,

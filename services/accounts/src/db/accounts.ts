@@ -99,6 +99,23 @@ export async function listAccountsByKeys(
     left join account_settings s on s.account_id = a.id`;
 }
 
+/** Returns the JSON of `BatchGetPostingAccountsResponse`, without disconnected accounts. */
+export async function describePostingAccounts(
+  sql: ISql,
+  keys: readonly AccountKey[],
+): Promise<string> {
+  const [row] = await sql<{ accounts: string }[]>`
+    select coalesce(json_agg(json_build_object(
+      'workspaceId', a.workspace_id, 'id', a.id, 'platform', a.platform, 'username', a.username,
+      'status', a.status, 'traits', a.traits, 'settings', s.settings, 'available', ${freshAvailable(sql)}
+    )), '[]')::text as accounts
+    from (${accountRefs(sql, keys)}) as ref
+    join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
+    left join account_settings s on s.account_id = a.id
+    where a.status <> 'disconnected'`;
+  return row?.accounts ?? "[]";
+}
+
 /** `id` is used only if the workspace has never had this account. */
 export type NewAccount = Pick<
   Connection,

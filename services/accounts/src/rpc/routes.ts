@@ -19,6 +19,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
 import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
+import { batchGetPostingAccounts } from "#src/rpc/batch-get-posting-accounts.ts";
 import { batchGetWorkspaces } from "#src/rpc/batch-get-workspaces.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
@@ -49,6 +50,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     serveMethods(router, deps, AccountService, {
       listAccounts,
       batchGetAccounts,
+      batchGetPostingAccounts,
       connectSimulatedAccounts,
       connectAccount,
       disconnectAccount,

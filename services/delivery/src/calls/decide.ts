@@ -759,6 +759,7 @@ function after(now: Date, ms: number): Date {
   return Number.isNaN(at.getTime()) ? new Date(now.getTime() + LONGEST_WAIT_MS) : at;
 }
 
+/** Of an invalid date, invalid: no other date may hide it. */
 function later(a: Date, b: Date): Date {
-  return a > b ? a : b;
+  return new Date(Math.max(a.getTime(), b.getTime()));
 }

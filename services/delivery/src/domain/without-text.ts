@@ -5,13 +5,6 @@ export const NOT_STORED = "the platform's message could not be stored";
  * platform's text.
  */
 const MAX_LENGTH = 2_048;
-/**
- * Maximum wait, in milliseconds, that is recorded when a platform's answer is recorded without its
- * text.
- */
-const MAX_WAIT_MS = 24 * 60 * 60_000;
-/** Wait in milliseconds that is recorded if the platform asks for a wait that is not a number. */
-const DEFAULT_WAIT_MS = 60_000;
 
 /**
  * Whether the text is short enough and Postgres accepts it in JSON: without unpaired surrogates and
@@ -24,8 +17,6 @@ function isStorable(text: string): boolean {
 function toStorable(name: string, value: unknown): unknown {
   if (name === "message") return NOT_STORED;
   if (typeof value === "string") return isStorable(value) ? value : null;
-  if (typeof value === "number")
-    return Number.isNaN(value) ? DEFAULT_WAIT_MS : Math.min(Math.max(value, 0), MAX_WAIT_MS);
   if (name === "askLater" && typeof value === "object" && value !== null)
     return Object.values(value).every((each) => typeof each === "string" && isStorable(each))
       ? value
@@ -33,10 +24,7 @@ function toStorable(name: string, value: unknown): unknown {
   return value;
 }
 
-/**
- * Returns a platform's answer without its message, and without ids, links and waits that the
- * database cannot store.
- */
+/** Returns an answer without its message, and without ids and links that cannot be stored. */
 export function withoutText<T extends object>(answer: T): T {
   const entries = Object.entries(answer).map(([name, value]) => [name, toStorable(name, value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;

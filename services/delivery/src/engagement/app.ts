@@ -3,7 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createConnectors } from "@postrider/platforms/platforms";
-import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
+import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
@@ -28,6 +28,7 @@ import {
 } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
+import { startRemovingOldRows } from "#src/engagement/jobs/remove-old-rows.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type {
   AutomationRpcDeps,
@@ -79,7 +80,8 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startEndBlockedReplies(deps),
     ...startCountBacklogs(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
-    startCleaningDeeds(sql, deps.logger),
+    startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
+    startRemovingOldRows(deps),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);

@@ -3,9 +3,11 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import { createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
@@ -17,7 +19,6 @@ import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { instanceId } from "@postrider/shared/process/instance";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
-import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { endFormerLeases } from "#src/calls/table.ts";
 import type { AccountsClients } from "#src/clients/accounts.ts";
@@ -31,10 +32,8 @@ import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
-import { startKeepLiveChecks } from "#src/publishing/jobs/keep-live-checks.ts";
+import { startRemovingOldTargets } from "#src/publishing/jobs/remove-old-targets.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
-import { createLiveCheckFiles } from "#src/publishing/operations/live-check-files.ts";
-import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
@@ -91,13 +90,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = openMediaSource(config, peers.media);
+  watchDisk("spool", config.spool.folder);
   const ownId = instanceId(config);
   if (ownId !== undefined) await takeOverLeases(sql, ownId, logger);
+  const base = { sql, logger, guard, onEvents };
   const deps = {
-    sql,
-    logger,
-    guard,
-    onEvents,
+    ...base,
     owner: ownId ?? newId(),
     connectors: createConnectors("publishing", config.platforms),
     posts: peers.posts.client(TargetService),
@@ -108,13 +106,19 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     settings: config.publishing,
     clocks: PROCESS_CLOCKS,
     random: Math.random,
+    // A simulated platform is reached without https. Its permalinks point to the real platform,
+    // which does not have the posts, so they are not opened.
+    openPermalink: (platform: PlatformId) =>
+      config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
-  const details = startAskForDetails(deps);
-  const watch = startWatchDeployment({ guard, sql, logger, onEvents });
-  const counts = startCountTasks(sql, logger);
-  watchDisk("spool", config.spool.folder);
+  const jobs = [
+    startAskForDetails(deps),
+    startWatchDeployment(base),
+    startCountTasks(sql, logger),
+    startRemovingOldTargets({ sql, posts: peers.posts.client(PostService), logger }),
+  ];
   const nudge = (): void => {
     claims.nudge();
     deletions.nudge();
@@ -132,62 +136,24 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     nudge,
     check: createLookCheck("tasks", () => claims.claimAgeMs()),
     [Symbol.asyncDispose]: () =>
-      disposeInOrder([together([counts, watch, details, deletions, claims, consumer]), media]),
+      disposeInOrder([together([...jobs, deletions, claims, consumer]), media]),
   };
 }
 
-/** Maximum time in milliseconds that a step of a live check waits for the platform. */
-const PATIENCE_MS = 120_000;
+type DoctorOptions = Pick<PublishingOptions, "config" | "sql" | "guard"> & {
+  readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;
+};
 
-export interface Doctor extends AsyncDisposable {
-  readonly routes: (router: ConnectRouter) => void;
-  /** Looks for live checks whose process ended before the check did, once the database is ready. */
-  start(): void;
-}
-
-/** Disposing waits until running live checks have deleted their posts. */
-export function createDoctor(
-  options: Pick<PublishingOptions, "config" | "sql" | "logger" | "guard"> & {
-    readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;
-  },
-): Doctor {
-  const { config, sql, logger, peers, guard } = options;
+export function createDoctor({ config, sql, peers, guard }: DoctorOptions) {
   limitForeignHosts(config.outbound);
-  const source = openMediaSource(config, peers.media);
-  const { leaseMs, visibleCallMs } = config.publishing;
-  const accounts = createAccountsClients(peers.accounts);
-  const findFile = createLiveCheckFiles(peers.media.client(MediaService), source);
-  const liveChecks = new LiveChecks({
-    sql,
-    logger,
-    guard,
-    accounts,
-    findFile,
-    connectors: createConnectors("livePublishing", config.platforms),
-    clocks: PROCESS_CLOCKS,
-    leaseMs,
-    visibleCallMs,
-    patienceMs: PATIENCE_MS,
-    // A simulated platform is reached without https. Its permalinks point to the real platform,
-    // which does not have the posts, so they are not opened.
-    findOpener: (platform) =>
-      config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
-  });
   const service = createDoctorService({
     sql,
-    accounts,
+    guard,
+    accounts: createAccountsClients(peers.accounts),
+    media: peers.media.client(MediaService),
     checks: createConnectors("diagnosis", config.platforms),
-    liveChecks,
-    findFile,
   });
-  let keeping: Loop | undefined;
-  return {
-    routes: (router) => void router.service(DoctorService, service),
-    start: () => {
-      keeping = startKeepLiveChecks(liveChecks, { leaseMs, logger });
-    },
-    [Symbol.asyncDispose]: () => disposeInOrder([liveChecks, keeping, source]),
-  };
+  return (router: ConnectRouter): void => void router.service(DoctorService, service);
 }
 
 /** Requests the address of a post like a reader who is not logged in. */

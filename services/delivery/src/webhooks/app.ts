@@ -14,8 +14,7 @@ import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
-import { createWebhookHandlers, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
-import { startAssigner } from "#src/webhooks/jobs/assign-events.ts";
+import { WEBHOOK_HANDLERS, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
@@ -64,6 +63,7 @@ export async function startWebhooks({
     engagement,
     sql,
     logger,
+    backlogs,
     nudgeDispatcher: () => dispatcher.nudge(),
   });
   const nudgeComposer = composer.nudge;
@@ -75,15 +75,12 @@ export async function startWebhooks({
     sealingKeys: config.handleKeys,
     outbound: { rules: config.outbound },
     random: Math.random,
-    backlogs,
-    onFanOut: nudgeComposer,
+    nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
   const others = startUpkeep({ sql, logger, historyDays, historyBytes });
-  const assigner = startAssigner({ sql, logger, backlogs, onAssigned: nudgeComposer });
-  const onCommitted = nudgeAll(assigner, composer);
-  const consumers = await startConsumers({ bus, sql, logger, backlogs, onCommitted });
-  const jobs = together([...consumers, assigner, composer, dispatcher, ...others, partitions]);
+  const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
+  const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
   const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
@@ -101,12 +98,6 @@ function startUpkeep(options: {
   readonly historyBytes: number;
 }): readonly AsyncDisposable[] {
   return [startCancelDeliveries(options), startCountWebhooks(options), startTrimHistory(options)];
-}
-
-function nudgeAll(...jobs: readonly { readonly nudge: () => void }[]): () => void {
-  return () => {
-    for (const { nudge } of jobs) nudge();
-  };
 }
 
 function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
@@ -129,18 +120,14 @@ function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["pee
   };
 }
 
-async function startConsumers({
-  backlogs,
-  ...options
-}: {
-  readonly backlogs: Backlogs;
+async function startConsumers(options: {
   readonly bus: Bus;
   readonly sql: Sql;
   readonly logger: Logger;
   readonly onCommitted: () => void;
 }): Promise<readonly AsyncDisposable[]> {
   return await Promise.all(
-    Object.entries(createWebhookHandlers(backlogs)).map(([topic, handlers]) =>
+    Object.entries(WEBHOOK_HANDLERS).map(([topic, handlers]) =>
       startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
     ),
   );

@@ -246,6 +246,7 @@ function createDeps(
       isSendingEnabled: true,
       commentPollMs: 60_000,
       isMetricsRefreshOn: false,
+      historyDays: 400,
       metricsDeferMs: 0,
       visibleCallMs: 1_000,
       leaseMs: 20_000,

@@ -79,6 +79,7 @@ const SETTINGS: EngagementSettings = {
   isSendingEnabled: true,
   commentPollMs: 1_000,
   isMetricsRefreshOn: false,
+  historyDays: 400,
   metricsDeferMs: 300_000,
   visibleCallMs: 1_000,
   leaseMs: 600,

@@ -373,7 +373,10 @@ test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarg
     "another workspace",
     (target, other) => [{ ...target, workspaceId: other.workspaceId }, target.targetId],
   ],
-  ["a target that was not published", (target) => [{ ...target, targetId: target.postId }, "id"]],
+  [
+    "a target that was not published",
+    (target) => [{ ...target, targetId: target.accountId }, "id"],
+  ],
 ])(
   "a deletion request that contains the id of %s deletes nothing and does not prevent a later deletion of the right post",
   async (_name, forge) => {

@@ -55,6 +55,7 @@ import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles } from "#src/publishing/domain/task.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-deletions.ts";
+import type { OpenPermalink } from "#src/publishing/jobs/claim-deletions/read-checked-post.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import type {
   PublishingDeps,
@@ -377,6 +378,8 @@ export interface WorkerOptions {
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
   readonly media?: PublishingDeps["media"];
+  /** Opens the permalinks of live checks. */
+  readonly openPermalink?: OpenPermalink;
   /**
    * Wraps the database connection pool of the worker, for example in one that loses answers of the
    * database.
@@ -440,7 +443,8 @@ export function startWorker(
   const sql = options.wrapSql?.(pool) ?? pool;
   const deps = { ...publishingDeps(world, sql, options), owner: newId() };
   const claims = startClaimTasks(deps);
-  const deletions = startClaimDeletions(deps);
+  const openPermalink = options.openPermalink ?? (() => Promise.resolve(200));
+  const deletions = startClaimDeletions({ ...deps, openPermalink: () => openPermalink });
   let isDead = false;
   return {
     claims,

@@ -1,8 +1,7 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
-import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
-import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { createConnectors } from "@postrider/platforms/platforms";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
@@ -14,33 +13,33 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeAll } from "vitest";
-import type { LiveCheckDeps } from "#src/publishing/operations/live-check-context.ts";
-import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
-import { DEPLOYMENT, logger, openDatabase } from "./fixture.ts";
+import {
+  DEPLOYMENT,
+  logger,
+  openDatabase,
+  startWorker,
+  toContentMedia,
+  World,
+  type TestTarget,
+  type TestWorker,
+  type WorkerOptions,
+} from "./fixture.ts";
 
 const platforms = new Map<PlatformId, TestPlatform>();
 let files: Awaited<ReturnType<typeof startMediaServer>>;
 /** The database of the test file that uses this fixture. */
 export let database: TestDatabase;
-const opened: LiveChecks[] = [];
 
-/**
- * Starts the simulated platforms, a media server and a database for the live checks of a test file,
- * and stops them after its tests. Each test file calls this function itself, because the files of
- * one worker share this module.
- */
+/** Starts the simulated platforms, a media server and a database, and stops them at the end. */
 export async function useLiveChecks(): Promise<void> {
   files = await startMediaServer();
   for (const platform of PLATFORM_IDS) platforms.set(platform, await startTestPlatform(platform));
   beforeAll(async () => {
     database = await openDatabase();
   });
-  afterAll(async () => {
-    await Promise.all(opened.splice(0).map((checks) => checks[Symbol.asyncDispose]()));
-    await database[Symbol.asyncDispose]();
-  });
+  afterAll(() => database[Symbol.asyncDispose]());
 }
 
 export function platformOf(platform: PlatformId): TestPlatform {
@@ -63,95 +62,99 @@ function settingsOf(platform: PlatformId) {
   };
 }
 
-/** Those dependencies of live checks that a test may replace. */
-type Replaced = Partial<
-  Pick<LiveCheckDeps, "guard" | "patienceMs"> & Pick<LiveCheckContext, "openPermalink">
->;
+function mediaOf(platform: PlatformId) {
+  if (platform === "instagram") return [files.serve(jpegMedia(1))];
+  return platform === "youtube" || platform === "tiktok" ? [mp4Media(1000)] : [];
+}
 
 /** An account on a simulated platform, and the RPCs with which an operator checks it. */
-export async function open(platform: PlatformId, { openPermalink, ...replaced }: Replaced = {}) {
-  const ref = { workspaceId: newId(), accountId: newId() };
+export async function open(platform: PlatformId) {
+  const world = new World();
   const simulated = await platformOf(platform).createAccount();
   const { externalId, username, credentials } = simulated;
-  const accessToken =
+  const token =
     platform === "bluesky"
       ? await createSession(platformOf(platform).url, credentials)
       : (credentials.accessToken ?? credentials.botToken ?? "");
-  const { workspaceId, accountId } = ref;
-  const account = {
-    id: accountId,
-    workspaceId,
-    platform,
-    status: "active",
-    permissions: { granted: ["publishing"] },
-  };
-  const credential = { ref, accountStatus: "active", externalId, username, accessToken };
-  const accounts = createTestPeer((router) => {
+  const media = mediaOf(platform);
+  const target = world.addTarget({ platform, media });
+  Object.assign(world.account(target), { externalId, username, token });
+  const { workspaceId, accountId } = target;
+  const account = { id: accountId, workspaceId, platform, status: "active" };
+  const permissions = { granted: ["publishing"] };
+  const owners = createTestPeer((router) => {
     router.service(AccountService, {
       batchGetAccounts: ({ refs }) => ({
-        accounts: refs.some((each) => each.accountId === accountId) ? [account] : [],
+        accounts: refs.some((each) => each.accountId === accountId)
+          ? [{ ...account, permissions }]
+          : [],
       }),
     });
-    router.service(CredentialService, {
-      batchGetCredentials: () => ({ credentials: [{ ...credential, version: 1n }] }),
+    router.service(MediaService, {
+      batchGetMedia: () => ({
+        media: media.map((one) => ({ ...toContentMedia(workspaceId, one), status: "ready" })),
+      }),
     });
   });
-  const settings = settingsOf(platform);
   const { sql } = database;
-  const clients = {
-    accounts: accounts.client(AccountService),
-    credentials: accounts.client(CredentialService),
-  };
-  const findFile = () =>
-    Promise.resolve(platform === "instagram" ? files.serve(jpegMedia(1)) : mp4Media(1000));
-  const deps: LiveCheckDeps = {
-    sql,
-    logger,
-    guard: createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT }),
-    accounts: clients,
-    findFile,
-    connectors: createConnectors("livePublishing", settings),
-    clocks: PROCESS_CLOCKS,
-    leaseMs: 60_000,
-    visibleCallMs: 60_000,
-    patienceMs: 3_000,
-    findOpener: () => openPermalink ?? (() => Promise.resolve(200)),
-  };
-  const liveChecks = new LiveChecks({ ...deps, ...replaced });
-  opened.push(liveChecks);
+  const settings = settingsOf(platform);
   const service = createDoctorService({
     sql,
-    accounts: clients,
+    accounts: {
+      accounts: owners.client(AccountService),
+      credentials: createTestPeer(world.routes).client(CredentialService),
+    },
+    media: owners.client(MediaService),
     checks: createConnectors("diagnosis", settings),
-    liveChecks,
-    findFile,
+    guard: createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT }),
   });
   const doctor = createTestPeer((router) => router.service(DoctorService, service));
-  /** Creates another process of the delivery service for the same account and database. */
-  const startOther = (): LiveChecks => {
-    const other = new LiveChecks(deps);
-    opened.push(other);
-    return other;
-  };
-  return { ref, client: doctor.client(DoctorService), liveChecks, credential, startOther };
+  const connector = createConnectors("publishing", settings)[platform];
+  const request = { workspaceId, accountId, allowPublic: true, mediaId: newId() };
+  return { world, target, connector, request, client: doctor.client(DoctorService) };
 }
 
 export type Opened = Awaited<ReturnType<typeof open>>;
 
-/** Waits until a live check has ended. */
-export async function whenEnded({ client }: Pick<Opened, "client">, id: string) {
-  return await eventually(async () => {
-    const state = await client.getLiveCheck({ id });
-    return state.endedAt === undefined ? false : state;
+/** Starts a process that publishes and deletes the posts of live checks. */
+export function startProcess(
+  { world, target, connector }: Pick<Opened, "world" | "target" | "connector">,
+  { settings, ...options }: WorkerOptions = {},
+): TestWorker {
+  return startWorker(database, world, {
+    connectors: { [target.platform]: connector },
+    settings: { leaseMs: 20_000, reconcileTimeScale: 0.002, ...settings },
+    ...options,
   });
 }
 
+/** Waits until a live check has ended. */
+export async function whenEnded({ client }: Pick<Opened, "client">, id: string) {
+  return await eventually(
+    async () => {
+      const state = await client.getLiveCheck({ id });
+      return state.endedAt === undefined ? false : state;
+    },
+    { timeoutMs: 20_000 },
+  );
+}
+
 /** Makes a live check, and returns its state at its end. */
-export async function check(
-  { client, ref }: Opened,
-  given: { readonly allowPublic?: boolean } = {},
-) {
-  const request = { ...ref, allowPublic: true, mediaId: newId(), ...given };
-  const { id } = await client.startLiveCheck(request);
-  return await whenEnded({ client }, id);
+export async function check(opened: Opened, options: WorkerOptions = {}) {
+  await using _process = startProcess(opened, options);
+  const { id } = await opened.client.startLiveCheck(opened.request);
+  return await whenEnded(opened, id);
+}
+
+/** The target of a live check, for the functions that read tasks. */
+export function targetOf({ target }: Opened, id: string): TestTarget {
+  return { ...target, targetId: id, postId: id };
+}
+
+export function namesOf({
+  steps,
+}: {
+  readonly steps: readonly { readonly name: string; readonly status: string }[];
+}): readonly string[] {
+  return steps.map(({ name, status }) => `${name}: ${status}`);
 }

@@ -1,16 +1,43 @@
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
 import { describe, expect, test } from "vitest";
-import { DEPLOYMENT } from "./fixture.ts";
-import { check, database, open, platformOf, useLiveChecks } from "./live-check-fixture.ts";
+import { markRestored } from "#src/publishing/db/deployment.ts";
+import { DEPLOYMENT, readTask, request, untilStatus } from "./fixture.ts";
+import {
+  check,
+  database,
+  namesOf,
+  open,
+  platformOf,
+  startProcess,
+  targetOf,
+  useLiveChecks,
+  whenEnded,
+} from "./live-check-fixture.ts";
 
 await useLiveChecks();
+
+const STEPS = [
+  "prepare: ok",
+  "publish: ok",
+  "find it as after a lost answer: ok",
+  "find it by its content: ok",
+  "open its permalink: ok",
+  "delete it: ok",
+  "find it no longer: ok",
+  "delete it again: ok",
+];
 
 /** The steps of a live check that do not end with `ok`, by platform. */
 const EXPECTED = {
   instagram: [],
   x: [],
-  facebook: [],
+  facebook: [
+    "find it by its content: skipped",
+    "open its permalink: skipped",
+    "find it no longer: skipped",
+  ],
   youtube: ["open its permalink: skipped"],
   bluesky: [],
   telegram: [
@@ -18,30 +45,38 @@ const EXPECTED = {
     "find it by its content: skipped",
     "find it no longer: skipped",
   ],
-  tiktok: ["find it by its content: warning", "delete it: warning"],
+  tiktok: ["find it by its content: warning", "open its permalink: skipped", "delete it: warning"],
 } satisfies Record<PlatformId, readonly string[]>;
 
 describe.each(PLATFORM_IDS)("the live check of an account of %s", (platform) => {
   test(`an operator's live check of ${platform} publishes at most one post and reports what it could not delete`, async () => {
     const state = await check(await open(platform));
-    const steps = state.steps.map(({ name, status }) => `${name}: ${status}`);
 
-    expect(steps.filter((step) => !step.endsWith(": ok"))).toEqual(EXPECTED[platform]);
-    expect(steps[0]).toBe("prepare: ok");
+    expect(namesOf(state).filter((step) => !step.endsWith(": ok"))).toEqual(EXPECTED[platform]);
+    expect(state.steps[1]?.name).toBe("publish");
     // TikTok never returns the id of a private video, so the last step reports the text to search
     // for.
     const isNamed = state.steps.at(-1)?.found.includes(state.text);
     expect(isNamed).toBe(platform === "tiktok");
+    expect(state.mayBeLeft).toBe(platform === "tiktok");
     expect(state.externalId).toBeUndefined();
-    expect(state.calledAt === undefined).toBe(platform === "facebook");
     expect(await platformOf(platform).visible()).toEqual([]);
+    const requests = await platformOf(platform).listRequests();
+    const sent = requests.filter(({ operation }) => operation === "publish");
+    expect(sent.length).toBe(platform === "facebook" ? 0 : 1);
   });
 });
 
+test("no event reports the target or the deletion of a live check", async () => {
+  const state = await check(await open("x"));
+  expect(namesOf(state)).toEqual(STEPS);
+  const events = await database.sql`select type from outbox`;
+  expect(events.map((row) => row.type as string)).toEqual([]);
+});
+
 test("a live check reports the post that it cannot delete", async () => {
-  const opened = await open("bluesky");
   await platformOf("bluesky").addFault("delete", "status", { status: 403, times: 5 });
-  const state = await check(opened);
+  const state = await check(await open("bluesky"));
 
   const [post] = await platformOf("bluesky").visible();
   expect(state.steps.at(-1)).toMatchObject({ name: "delete it", status: "failed" });
@@ -49,17 +84,46 @@ test("a live check reports the post that it cannot delete", async () => {
   expect(state.permalink).toContain("https://bsky.app/");
 });
 
+test("a live check reports a platform that changes the text of posts", async () => {
+  const opened = await open("x");
+  const { connector } = opened;
+  const publish: typeof connector.publish = (publication, ...rest) =>
+    connector.publish({ ...publication, text: publication.text.replace("ü", "u") }, ...rest);
+  const settings = { leaseMs: 300 };
+  const state = await check({ ...opened, connector: { ...connector, publish } }, { settings });
+
+  expect(namesOf(state)).toContain("find it by its content: failed");
+  expect(namesOf(state)).toContain("delete it: ok");
+});
+
+test("a live check that cannot read the account's posts reports this, and still deletes its post", async () => {
+  await platformOf("x").addFault("GET /*", "status", { status: 503, times: 100 });
+  const state = await check(await open("x"), { settings: { leaseMs: 300 } });
+
+  expect(namesOf(state)).toContain("find it as after a lost answer: failed");
+  expect(namesOf(state)).toContain("delete it: ok");
+  expect(namesOf(state)).toContain("find it no longer: warning");
+});
+
+test("a live check finds and deletes its post although the answer of the publishing call was lost", async () => {
+  await platformOf("x").addFault("publish", "drop_after_commit");
+  const state = await check(await open("x"));
+  expect(namesOf(state)).toContain("delete it: ok");
+  expect(state.mayBeLeft).toBe(false);
+  expect(await platformOf("x").visible()).toEqual([]);
+});
+
 test("a live check refuses a post that readers would see unless the operator allows it", async () => {
-  await expect(check(await open("x"), { allowPublic: false })).rejects.toMatchObject({
+  const { client, request: given } = await open("x");
+  await expect(client.startLiveCheck({ ...given, allowPublic: false })).rejects.toMatchObject({
     reason: "invalid_request",
     violations: [{ code: "public_post" }],
   });
-  expect(await platformOf("x").listRequests()).toEqual([]);
 });
 
 test("a live check that needs a file refuses to start without one", async () => {
-  const { client, ref } = await open("youtube");
-  await expect(client.startLiveCheck(ref)).rejects.toMatchObject({
+  const { client, request: given } = await open("youtube");
+  await expect(client.startLiveCheck({ ...given, mediaId: "" })).rejects.toMatchObject({
     violations: [{ code: "video_required" }],
   });
 });
@@ -67,58 +131,170 @@ test("a live check that needs a file refuses to start without one", async () => 
 test.each(["platform", "account", "workspace"] as const)(
   "a live check is refused while publishing is paused for its %s",
   async (kind) => {
-    const opened = await open("x");
-    const key = { platform: "x", account: opened.ref.accountId, workspace: opened.ref.workspaceId };
+    const { client, request: given } = await open("x");
+    const key = { platform: "x", account: given.accountId, workspace: given.workspaceId };
     await database.sql`insert into pauses (kind, key) values (${kind}, ${key[kind]})`;
     try {
-      await expect(check(opened)).rejects.toMatchObject({ reason: "publishing_paused" });
+      await expect(client.startLiveCheck(given)).rejects.toMatchObject({
+        reason: "publishing_paused",
+      });
     } finally {
       await database.sql`delete from pauses`;
     }
-    expect(await platformOf("x").listRequests()).toEqual([]);
   },
 );
 
 test("a live check is refused while the data belongs to another deployment", async () => {
-  const opened = await open("x");
+  const { client, request: given } = await open("x");
   await database.sql`update deployment set deployment_id = 'other'`;
   try {
-    await expect(check(opened)).rejects.toMatchObject({ reason: "publishing_held" });
+    await expect(client.startLiveCheck(given)).rejects.toMatchObject({ reason: "publishing_held" });
   } finally {
     await database.sql`update deployment set deployment_id = ${DEPLOYMENT}`;
   }
 });
 
-test("a live check deletes its post even if the process stops", async () => {
-  const opening = Promise.withResolvers<void>();
-  const { client, ref, liveChecks } = await open("bluesky", {
-    openPermalink: async (_permalink, signal) => {
-      opening.resolve();
-      return await new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(new Error("the process stops")));
-      });
+test("a live check and a target of its account are published one after the other", async () => {
+  const opened = await open("x");
+  const { world, target, client } = opened;
+  const gate = Promise.withResolvers<void>();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await gate.promise;
+      return make();
     },
-  });
-  const { id } = await client.startLiveCheck({ ...ref, allowPublic: true });
-  await opening.promise;
-  const { externalId } = await client.getLiveCheck({ id });
-  expect(await platformOf("bluesky").visible()).toMatchObject([{ id: externalId }]);
-  await liveChecks[Symbol.asyncDispose]();
+  ];
+  const connector = world.connector();
+  await using _process = startProcess(
+    { ...opened, connector },
+    { settings: { visibleCallMs: 60_000 } },
+  );
+  const { id } = await client.startLiveCheck(opened.request);
+  await untilStatus(database.sql, targetOf(opened, id), "calling");
+  const other = world.addTarget();
+  await request(database.sql, target, other);
+  await untilStatus(database.sql, other, "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ status: "queued", fence: 0 });
+  gate.resolve();
+  await untilStatus(database.sql, target, "published");
+});
 
-  const state = await client.getLiveCheck({ id });
-  expect(state.endedAt).toBeDefined();
-  expect(state.externalId).toBeUndefined();
+const HANGING = { leaseMs: 400, visibleCallMs: 500 };
+
+test.each(["bluesky", "telegram"] as const)(
+  "another process deletes the post of a live check on %s whose process ended, and reports the interrupted step",
+  async (platform) => {
+    const opened = await open(platform);
+    const opening = Promise.withResolvers<void>();
+    const dying = startProcess(opened, {
+      settings: HANGING,
+      openPermalink: async () => {
+        opening.resolve();
+        return await new Promise(() => undefined);
+      },
+    });
+    const { id } = await opened.client.startLiveCheck(opened.request);
+    await opening.promise;
+    expect(await platformOf(platform).visible()).toHaveLength(1);
+    await dying.crash();
+    await using _next = startProcess(opened, { settings: HANGING });
+    const state = await whenEnded(opened, id);
+
+    expect(namesOf(state).slice(2, 4)).toEqual(["interruption: failed", "delete it: ok"]);
+    expect(await platformOf(platform).visible()).toEqual([]);
+  },
+);
+
+test.each(["bluesky", "telegram"] as const)(
+  "the post of a live check on %s whose process ended during the publishing call is found and deleted, or its text is reported",
+  async (platform) => {
+    const opened = await open(platform);
+    await platformOf(platform).addFault("publish", "delay", { delayMs: 60_000 });
+    const dying = startProcess(opened, { settings: HANGING });
+    const { id } = await opened.client.startLiveCheck(opened.request);
+    await eventually(async () => (await platformOf(platform).visible()).length === 1);
+    await dying.crash();
+    await using _next = startProcess(opened, { settings: HANGING });
+    const state = await whenEnded(opened, id);
+
+    const isFound = platform === "bluesky";
+    expect(await platformOf(platform).visible()).toHaveLength(isFound ? 0 : 1);
+    expect(state.mayBeLeft).toBe(!isFound);
+    const end = state.steps.find(({ name }) => name === "delete it");
+    expect(end?.status).toBe(isFound ? "ok" : "warning");
+    expect(end?.found.includes(`look for “${state.text}”`)).toBe(!isFound);
+  },
+);
+
+test("a live check of an account that was disconnected meanwhile reports the post that stays on the platform", async () => {
+  const opened = await open("bluesky");
+  const { world, target, client } = opened;
+  const { connector } = opened;
+  const publish: typeof connector.publish = async (...given) => {
+    const outcome = await connector.publish(...given);
+    world.account(target).status = "disconnected";
+    return outcome;
+  };
+  await using _process = startProcess({ ...opened, connector: { ...connector, publish } });
+  const { id } = await client.startLiveCheck(opened.request);
+  const state = await whenEnded(opened, id);
+
+  expect(state.externalId).toBeDefined();
+  expect(state.steps.at(-1)).toMatchObject({ name: "delete it", status: "failed" });
+  expect(state.steps.at(-1)?.found).toContain("account_disconnected");
+});
+
+test("a live check whose call a restore from a backup has forgotten is searched for, and its post is deleted", async () => {
+  const opened = await open("bluesky");
+  const { id } = await opened.client.startLiveCheck(opened.request);
+  await platformOf("bluesky").addFault("delete", "status", { status: 503, times: 1000 });
+  const before = startProcess(opened);
+  await untilStatus(database.sql, targetOf(opened, id), "published");
+  await before[Symbol.asyncDispose]();
+  await platformOf("bluesky").control("DELETE", "faults");
+  expect(await platformOf("bluesky").visible()).toHaveLength(1);
+  // The backup was made before a process claimed the check.
+  const { migrationSql: sql } = database;
+  await sql`delete from deletion_tasks where target_id = ${id}`;
+  await sql`delete from publish_attempts where target_id = ${id}`;
+  await sql`
+    update publish_tasks
+    set status = 'queued', wake_at = now(), call_number = 0, called_at = null, call_until = null, attempt_number = 0,
+      content_hash = null, external_account_id = null, external_id = null, permalink = null, published_at = null
+    where target_id = ${id}`;
+  await sql`update live_checks set read_before = null where id = ${id}`;
+  await markRestored(database.sql);
+  await using _next = startProcess(opened, { settings: { visibleCallMs: 500 } });
+  const state = await whenEnded(opened, id);
+
   expect(await platformOf("bluesky").visible()).toEqual([]);
+  expect(state.mayBeLeft).toBe(false);
+  expect((await readTask(database.sql, targetOf(opened, id))).callNumber).toBeGreaterThan(0);
+});
+
+test("the record of a live check is deleted when another one starts 30 days later", async () => {
+  const ages = [31, 29];
+  for (const days of ages)
+    await database.sql`
+      insert into live_checks (id, content, started_at)
+      values (gen_random_uuid(), ${database.sql.json({ text: String(days) })}, now() - ${days} * interval '1 day')`;
+  const { client, request: given } = await open("x");
+  await client.startLiveCheck(given);
+  const left = await database.sql<{ text: string }[]>`
+    select content ->> 'text' as text
+    from live_checks
+    where content ->> 'text' in ('29', '31')`;
+  expect(left.map(({ text }) => text)).toEqual(["29"]);
 });
 
 test("the check of an account reports the granted permissions and whether the platform accepts the token, or that the account is not found", async () => {
-  const { client, ref } = await open("x");
-  const { findings } = await client.diagnoseAccount(ref);
+  const { client, request: given } = await open("x");
+  const { findings } = await client.diagnoseAccount(given);
   expect(findings).toMatchObject([
     { name: "connection", status: "ok" },
     { name: "permissions", status: "ok", found: "the account may be used for publishing" },
     { status: "ok", found: expect.stringMatching(/^X accepts the token/) as string },
   ]);
-  const other = { ...ref, accountId: newId() };
+  const other = { ...given, accountId: newId() };
   await expect(client.diagnoseAccount(other)).rejects.toMatchObject({ reason: "not_found" });
 });

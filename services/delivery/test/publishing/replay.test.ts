@@ -85,7 +85,11 @@ test("a publish request that cannot be handled becomes a parked event, and the o
     maxTries: 1,
   });
 
-  await database.sql.begin((tx) => handle(tx, [bad, toRecord([good])]));
+  const records = [bad, toRecord([good])];
+  const tryBatch = () => database.sql.begin((tx) => handle(tx, records));
+  await expect(tryBatch()).rejects.toThrow("a batch failed and will be halved");
+
+  await tryBatch();
 
   expect((await readTask(database.sql, good)).status).toBe("queued");
   expect(await database.sql`select direction from parked_events`).toMatchObject([

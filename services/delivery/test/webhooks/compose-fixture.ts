@@ -1,5 +1,4 @@
 import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -8,6 +7,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
@@ -17,7 +17,7 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
-import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
@@ -99,10 +99,10 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
   const owners = new Owners();
   const logger = createLogger({ service: "delivery", level: "silent" });
   const backlogs = createBacklogs(limits);
-  const webhookHandlers = createWebhookHandlers(backlogs);
   const deps: ComposeDeps = {
     sql,
     logger,
+    backlogs,
     posts: owners.peer.client(PostService),
     accounts: owners.peer.client(AccountService),
     media: owners.peer.client(MediaService),
@@ -120,11 +120,10 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
     migrationSql,
     owners,
     deps,
-    backlogs,
     /** Passes events to the consumers of webhooks, as the bus does. */
     publish: (topic: string, records: readonly ReturnType<typeof record>[]) =>
       sql.begin((tx) =>
-        createBatchHandler({ topic, handlers: webhookHandlers[topic] ?? [], logger })(tx, records),
+        createBatchHandler({ topic, handlers: WEBHOOK_HANDLERS[topic] ?? [], logger })(tx, records),
       ),
     subscribe: (change: Partial<Subscription> = {}) => subscribe(sql, change),
     /** Writes the payloads of one page of webhook events. */
@@ -137,10 +136,7 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
         join webhook_events as event on event.id = queue.event_id
         where event.workspace_id = ${workspaceId}
         order by event.id, queue.subscription_id`,
-    /**
-     * Lists the webhook deliveries of a workspace, whether or not they are queued, oldest event
-     * first.
-     */
+    /** Lists the webhook deliveries of a workspace, oldest event first. */
     deliveries: async (workspaceId: string) =>
       await sql<{ subscriptionId: string; eventId: string; eventType: string }[]>`
         select subscription_id, event_id, event_type
@@ -198,16 +194,21 @@ export function postOf(
   workspaceId: string,
   change: { readonly id?: string; readonly status?: string; readonly content?: string } = {},
 ): Post {
-  const at = timestampFromDate(new Date("2026-11-21T09:00:00Z"));
-  return create(PostSchema, {
+  const at = "2026-11-21T09:00:00.000Z";
+  const detail: PostDetailJson = {
     id: newId(),
-    workspaceId,
     status: "published",
     content: "hello",
+    scheduledAt: null,
+    startedAt: null,
+    publishedAt: null,
     createdVia: "rest",
     createdAt: at,
     updatedAt: at,
-    version: 3n,
+    mediaIds: [],
+    options: {},
+    queueSlotRuleId: null,
+    media: [],
     targets: [
       {
         id: newId(),
@@ -218,9 +219,17 @@ export function postOf(
         externalId: "at://1",
         permalink: "https://example.com/1",
         publishedAt: at,
+        error: null,
         attemptCount: 1,
+        nextAttemptAt: null,
+        metrics: null,
       },
     ],
+    attempts: [],
     ...change,
-  });
+  };
+  const json = JSON.stringify(detail);
+  return create(PostSchema, { id: detail.id, workspaceId, version: 3n, json });
 }
+
+export const detailOf = ({ json }: Post) => JSON.parse(json) as PostDetailJson;

@@ -18,10 +18,10 @@ test(
     const { sql, deps } = events;
     const { workspaceId } = await events.subscribe();
     await sql`
-    insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause)
+    insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause, subscription_ids)
     select
       (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(number), 15, '0'))::uuid,
-      ${workspaceId}, 'webhook.test', now(), 1, '{"kind": "test", "webhookId": "w"}', '{}'
+      ${workspaceId}, 'webhook.test', now(), 1, '{"kind": "test", "webhookId": "w"}', '{}', '{}'
     from generate_series(1, ${BACKLOG}::int) as number`;
     let nudges = 0;
     await using _composer = startComposer({ ...deps, nudgeDispatcher: () => (nudges += 1) });

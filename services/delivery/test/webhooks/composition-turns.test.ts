@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { PostDeletedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
+import { PostDeletedSchema, PostFailedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
-import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
@@ -15,19 +15,33 @@ beforeAll(async () => {
 afterAll(() => events[Symbol.asyncDispose]());
 afterEach(() => events.migrationSql`truncate webhook_compositions, webhook_queue`);
 
-/** Publishes webhook events of a workspace that need no other service. */
-async function publishDeleted(workspaceId: string, count: number): Promise<void> {
+/** Returns events of a workspace that need no other service. */
+function deletedPosts(workspaceId: string, count: number) {
   const occurredAt = timestampFromDate(new Date());
-  const records = Array.from({ length: count }, () =>
+  return Array.from({ length: count }, () =>
     record(PostDeletedSchema, { workspaceId, version: 1n, occurredAt, postId: newId() }),
   );
-  await events.publish("posts.events.v1", records);
 }
 
-/** Returns the connection pool with another way to run transactions. */
-function withBegin(sql: Sql, begin: (work: (tx: TransactionSql) => unknown) => unknown): Sql {
+async function publishDeleted(workspaceId: string, count: number): Promise<void> {
+  await events.publish("posts.events.v1", deletedPosts(workspaceId, count));
+}
+
+/** Creates a workspace with webhook subscriptions, and returns their ids in order. */
+async function createBusyWorkspace(count = 50) {
+  const { id, workspaceId } = await events.subscribe();
+  const ids = [id];
+  while (ids.length < count) ids.push((await events.subscribe({ workspaceId })).id);
+  return { workspaceId, ids: ids.toSorted() };
+}
+
+/** Returns the connection pool with another way to run the statement that writes payloads. */
+function withWrite(sql: Sql, write: (run: (on: ISql) => unknown) => unknown): Sql {
   return new Proxy(sql, {
-    get: (target, name): unknown => (name === "begin" ? begin : Reflect.get(target, name)),
+    apply: (target, self, args: readonly unknown[]): unknown =>
+      JSON.stringify(args[0]).includes("insert into webhook_events")
+        ? write((on) => Reflect.apply(on, undefined, args))
+        : Reflect.apply(target, self, args),
   });
 }
 
@@ -47,9 +61,9 @@ test("webhook events of more workspaces than fit on a page are all composed, one
   const { sql } = events;
   const first = await events.subscribe();
   await sql`
-    insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause)
+    insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause, subscription_ids)
     select (${first.id.slice(0, 24)} || lpad(to_hex(number), 12, '0'))::uuid, gen_random_uuid(), 'webhook.test', now(), 1,
-      '{"kind": "test", "webhookId": "w"}', '{}'
+      '{"kind": "test", "webhookId": "w"}', '{}', '{}'
     from generate_series(1, 450) as number`;
   await using _composer = startComposer({ ...events.deps, nudgeDispatcher: () => undefined });
   await eventually(async () => {
@@ -61,10 +75,10 @@ test("a page of webhook events that meets one error of the database is composed 
   const { workspaceId } = await events.subscribe();
   await publishDeleted(workspaceId, 20);
   let errors = 0;
-  const sql = withBegin(events.sql, async (work) => {
+  const sql = withWrite(events.sql, async (run) => {
     errors += 1;
     if (errors === 1) throw Object.assign(new Error("lost"), { code: "CONNECTION_CLOSED" });
-    return await events.sql.begin(work);
+    return await run(events.sql);
   });
   await using _composer = startComposer({ ...events.deps, sql, nudgeDispatcher: () => undefined });
   await eventually(async () => expect(await events.queued(workspaceId)).toHaveLength(20), {
@@ -73,7 +87,7 @@ test("a page of webhook events that meets one error of the database is composed 
   expect(errors).toBe(2);
 });
 
-test("payloads whose transaction outlasts the time limit of a statement are written in smaller transactions", async () => {
+test("payloads whose statement outlasts its time limit are written by smaller statements", async () => {
   const { migrationSql } = events;
   const { workspaceId } = await events.subscribe();
   await publishDeleted(workspaceId, 64);
@@ -81,15 +95,84 @@ test("payloads whose transaction outlasts the time limit of a statement are writ
     create function delivery.slow() returns trigger language plpgsql as
       $$ begin perform pg_sleep(0.01); return new; end $$;
     create trigger slow before insert on delivery.webhook_events for each row execute function delivery.slow()`);
-  const sql = withBegin(
+  const sql = withWrite(
     events.sql,
-    async (work) =>
+    async (run) =>
       await events.sql.begin(async (tx) => {
         await tx`set local statement_timeout = 300`;
-        return await work(tx);
+        return await run(tx);
       }),
   );
   await composePage({ ...events.deps, sql });
   await migrationSql.unsafe(`drop function delivery.slow() cascade`);
   expect(await events.queued(workspaceId)).toHaveLength(64);
+});
+
+test("a batch with 200 events of a workspace with 50 webhook subscriptions makes the consumer insert one row for each event", async () => {
+  const { workspaceId, ids } = await createBusyWorkspace();
+  await publishDeleted(workspaceId, 200);
+
+  const stored = await events.sql<{ receivers: readonly string[] }[]>`
+    select to_json(subscription_ids) as receivers from webhook_compositions`;
+  expect(stored).toHaveLength(200);
+  for (const { receivers } of stored) expect(receivers.toSorted()).toEqual(ids);
+  expect(await events.deliveries(workspaceId)).toHaveLength(0);
+});
+
+test("webhook events reach every subscription once, even if three processes write their payloads at once and the bus repeats them", async () => {
+  const { workspaceId, ids } = await createBusyWorkspace();
+  const records = deletedPosts(workspaceId, 60);
+  const composeAll = async () => {
+    while ((await events.compose()).composed > 0);
+  };
+  await events.publish("posts.events.v1", records);
+  await Promise.all([composeAll(), composeAll(), composeAll()]);
+  await events.publish("posts.events.v1", records);
+  await composeAll();
+
+  expect(await events.deliveries(workspaceId)).toHaveLength(60 * ids.length);
+  expect(await events.queued(workspaceId)).toHaveLength(60 * ids.length);
+});
+
+test("a webhook subscription that was revoked after an event was stored does not receive it, and one that was disabled does", async () => {
+  const { workspaceId, ids } = await createBusyWorkspace(3);
+  await publishDeleted(workspaceId, 1);
+  const [revoked = "", disabled = "", active = ""] = ids;
+  for (const [id, status] of [
+    [revoked, "revoked"],
+    [disabled, "disabled"],
+  ] as const)
+    await events.sql`update webhook_subscriptions set status = ${status} where id = ${id}`;
+
+  await events.compose();
+
+  const received = await events.deliveries(workspaceId);
+  expect(received.map(({ subscriptionId }) => subscriptionId)).toEqual([disabled, active]);
+});
+
+test("a webhook event that is repeated for a new subscription while its payload is being written reaches both subscriptions", async () => {
+  const first = await events.subscribe();
+  const { workspaceId } = first;
+  const occurredAt = timestampFromDate(new Date());
+  const failed = record(PostFailedSchema, {
+    workspaceId,
+    version: 1n,
+    occurredAt,
+    postId: newId(),
+  });
+  await events.publish("posts.events.v1", [failed]);
+  let second = first;
+  events.owners.onPosts = async () => {
+    events.owners.onPosts = () => Promise.resolve();
+    second = await events.subscribe({ workspaceId });
+    await events.publish("posts.events.v1", [failed]);
+  };
+
+  await events.compose();
+  await events.compose();
+
+  const queued = await events.queued(workspaceId);
+  expect(queued.map(({ subscriptionId }) => subscriptionId)).toEqual(
+    [first.id, second.id].toSorted(),
+  );
 });

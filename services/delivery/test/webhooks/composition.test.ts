@@ -27,7 +27,7 @@ import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
-import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
+import { detailOf, postOf, record, startEvents, type Events } from "./compose-fixture.ts";
 
 let events: Events;
 beforeAll(async () => {
@@ -120,7 +120,7 @@ test("the payload of a webhook event about a target contains what the event says
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
-  const targetId = post.targets[0]?.id ?? "";
+  const targetId = detailOf(post).targets[0]?.id ?? "";
   const target = { workspaceId, postId: post.id, targetId };
   await events.publish("delivery.events.v1", [
     record(TargetUpdatedSchema, {

@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { PostDeletedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
 import type { DeliveryDecision } from "#src/webhooks/domain/receiver-state.ts";
@@ -219,3 +220,38 @@ test("finished webhook deliveries behind more than one page of waiting ones leav
 
   expect(await deliveryIds(workspaceId)).toEqual(ids.slice(0, 45));
 });
+
+test("the job that trims webhook histories looks at the sizes of all workspaces once, and then reads only those that have changed", async () => {
+  await events.sql`
+    insert into webhook_usage (workspace_id, day, bytes)
+    select gen_random_uuid(), current_date - day, 1
+    from generate_series(1, 1000), generate_series(1, 20) as day`;
+  const { workspaceId } = await events.subscribe();
+  for (const id of await createDeliveries(workspaceId, 30)) await attempt(id, SUCCEEDED);
+
+  const { first, later } = await events.sql.begin(async (tx) => {
+    const begin = async (work: (tx: TransactionSql) => unknown) => await tx.savepoint(work);
+    const sql = new Proxy(tx, {
+      get: (target, name): unknown => (name === "begin" ? begin : Reflect.get(target, name)),
+    }) as unknown as Sql;
+    const trimmer = new HistoryTrimmer({ sql, logger, historyBytes: 200_000 });
+    const rowsOfPass = async () => {
+      const before = await usageRowsRead(tx);
+      await trimmer.pass();
+      return (await usageRowsRead(tx)) - before;
+    };
+    return { first: await rowsOfPass(), later: [await rowsOfPass(), await rowsOfPass()] };
+  });
+
+  expect(first).toBeGreaterThan(20_000);
+  for (const rows of later) expect(rows).toBeLessThan(200);
+  expect(await deliveryIds(workspaceId)).toHaveLength(15);
+});
+
+async function usageRowsRead(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ rows: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+    from pg_stat_xact_user_tables
+    where relname = 'webhook_usage'`;
+  return row?.rows ?? 0;
+}

@@ -46,8 +46,8 @@ test("the metrics of webhooks say how many events wait for their payload, and si
     const occurredAt = new Date(Date.now() - minutes * 60_000);
     const id = deriveTimedId(occurredAt, "an id");
     await database.sql`
-      insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause)
-      values (${id}, ${id}, 'post.published', ${occurredAt}, 1, '{}', '{}')`;
+      insert into webhook_compositions (event_id, workspace_id, type, occurred_at, sequence, source, cause, subscription_ids)
+      values (${id}, ${id}, 'post.published', ${occurredAt}, 1, '{}', '{}', '{}')`;
   }
 
   expect(await measure("webhook_unwritten_payloads")).toBe(2);

@@ -30,7 +30,7 @@ function createReader(answer: Answer) {
 
 test("reads of posts in the same turn of the event loop share one call, and each read gets its own post", async () => {
   const { reader, sizes } = createReader((refs) => refs.toReversed());
-  const reads = Array.from({ length: 250 }, (_unused, index) => reader.get("w", `p${index}`));
+  const reads = Array.from({ length: 250 }, (_unused, index) => reader.get("w", `p${index}`, "en"));
   expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(
     Array.from({ length: 250 }, (_unused, index) => `p${index}`),
   );
@@ -41,7 +41,9 @@ test("reads of posts in the same turn of the event loop share one call, and each
 
 test("a full batch of post reads is not followed by an empty batch", async () => {
   const { reader, sizes } = createReader((refs) => refs);
-  await Promise.all(Array.from({ length: 100 }, (_unused, index) => reader.get("w", `p${index}`)));
+  await Promise.all(
+    Array.from({ length: 100 }, (_unused, index) => reader.get("w", `p${index}`, "en")),
+  );
   await nextTurn();
   expect(sizes).toEqual([100]);
 });
@@ -51,10 +53,10 @@ test("two reads of the same post both return the post, and the read of a post th
     refs.filter(({ workspaceId, id }) => workspaceId === "w" && id === "p"),
   );
   const reads = await Promise.allSettled([
-    reader.get("w", "p"),
-    reader.get("w", "p"),
-    reader.get("w", "q"),
-    reader.get("v", "p"),
+    reader.get("w", "p", "en"),
+    reader.get("w", "p", "en"),
+    reader.get("w", "q", "en"),
+    reader.get("v", "p", "en"),
   ]);
   expect(reads.map(({ status }) => status)).toEqual([
     "fulfilled",
@@ -72,8 +74,8 @@ test("a failed batch call to the posts service fails the post reads of this batc
     if (calls === 1) throw unavailable();
     return refs;
   });
-  await expect(reader.get("w", "p")).rejects.toMatchObject({ reason: "unavailable" });
-  await expect(reader.get("w", "p")).resolves.toMatchObject({ id: "p" });
+  await expect(reader.get("w", "p", "en")).rejects.toMatchObject({ reason: "unavailable" });
+  await expect(reader.get("w", "p", "en")).resolves.toMatchObject({ id: "p" });
 });
 
 test("posts that the posts service leaves out of a full answer are requested in another call, and no post is read twice", async () => {
@@ -88,7 +90,7 @@ test("posts that the posts service leaves out of a full answer are requested in 
       return await Promise.resolve(create(BatchGetPostsResponseSchema, { posts, ...deferred }));
     },
   });
-  const reads = ["a", "b", "c", "d", "e"].map((id) => reader.get("w", id));
+  const reads = ["a", "b", "c", "d", "e"].map((id) => reader.get("w", id, "en"));
   expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(["a", "b", "c", "d", "e"]);
   expect(asked).toEqual([["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]);
 });
@@ -104,7 +106,9 @@ test("the gateway reads posts with at most eight concurrent calls to the posts s
       return create(BatchGetPostsResponseSchema, { posts });
     },
   });
-  const reads = Array.from({ length: 2_000 }, (_unused, index) => reader.get("w", `p${index}`));
+  const reads = Array.from({ length: 2_000 }, (_unused, index) =>
+    reader.get("w", `p${index}`, "en"),
+  );
   expect(await Promise.all(reads)).toHaveLength(2_000);
   expect(most).toBe(8);
 });
@@ -118,7 +122,7 @@ test("a call for several post reads carries the request id of each of these read
       return await Promise.resolve(create(BatchGetPostsResponseSchema, { posts }));
     },
   });
-  const read = (requestId: string) => runInContext({ requestId }, () => reader.get("w", "p"));
+  const read = (requestId: string) => runInContext({ requestId }, () => reader.get("w", "p", "en"));
   await Promise.all([read("first"), read("second")]);
   await read("third");
   expect(ids).toEqual(["first,second", "third"]);

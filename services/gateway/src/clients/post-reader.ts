@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { Locale } from "@postrider/rest/locale";
 import { notFound } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import {
@@ -12,7 +13,7 @@ import {
 
 export interface PostReader {
   /** @throws ServiceError `not_found`, also for posts of other workspaces. */
-  get(workspaceId: string, id: string): Promise<Post>;
+  get(workspaceId: string, id: string, locale: Locale): Promise<Post>;
 }
 
 type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
@@ -20,6 +21,7 @@ type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
 interface Waiting {
   readonly workspaceId: string;
   readonly id: string;
+  readonly locale: Locale;
   readonly context: RequestContext | undefined;
   readonly resolve: (post: Post) => void;
   readonly reject: (error: unknown) => void;
@@ -41,9 +43,9 @@ class BatchingPostReader implements PostReader {
     this.#client = client;
   }
 
-  get(workspaceId: string, id: string): Promise<Post> {
+  get(workspaceId: string, id: string, locale: Locale): Promise<Post> {
     const { promise, resolve, reject } = Promise.withResolvers<Post>();
-    this.#waiting.push({ workspaceId, id, context: findContext(), resolve, reject });
+    this.#waiting.push({ workspaceId, id, locale, context: findContext(), resolve, reject });
     if (this.#waiting.length >= MAX_REFS) this.#flush();
     else this.#schedule();
     return promise;
@@ -61,7 +63,7 @@ class BatchingPostReader implements PostReader {
 
   #flush(): void {
     while (this.#waiting.length > 0 && this.#callsInFlight < MAX_CALLS) {
-      const batch = this.#waiting.splice(0, MAX_REFS);
+      const batch = this.#take();
       this.#callsInFlight += 1;
       const context = shareContext(batch.map((read) => read.context)) ?? { requestId: newId() };
       void runInContext(context, () => this.#read(batch)).finally(() => {
@@ -71,10 +73,20 @@ class BatchingPostReader implements PostReader {
     }
   }
 
+  /** The texts of an answer about errors are in one language. */
+  #take(): readonly Waiting[] {
+    const locale = this.#waiting[0]?.locale;
+    const batch = this.#waiting.filter((read) => read.locale === locale).slice(0, MAX_REFS);
+    const taken = new Set(batch);
+    this.#waiting = this.#waiting.filter((read) => !taken.has(read));
+    return batch;
+  }
+
   async #read(batch: readonly Waiting[]): Promise<void> {
     try {
       const refs = batch.map(({ workspaceId, id }) => ({ workspaceId, id }));
-      const answer = await this.#client.batchGetPosts({ refs, maxBytes: MAX_BYTES });
+      const locale = batch[0]?.locale ?? "";
+      const answer = await this.#client.batchGetPosts({ refs, maxBytes: MAX_BYTES, locale });
       const { posts, deferredFrom = batch.length } = answer;
       const found = new Map(posts.map((post) => [`${post.workspaceId}/${post.id}`, post]));
       for (const { workspaceId, id, resolve, reject } of batch.slice(0, deferredFrom)) {

@@ -62,6 +62,12 @@ export type RemovableMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey
   readonly status: "deleting" | "rejected";
 };
 
+export function isRemovable(sql: ISql) {
+  return sql`
+    (status = 'deleting' or (status = 'rejected' and object_key is not null))
+    and (lease_until is null or lease_until < now())`;
+}
+
 /**
  * Claims media whose objects have to be deleted. `skip locked` gives each replica different rows;
  * media are claimed again when an earlier claim has expired.
@@ -76,8 +82,7 @@ export async function claimRemovable(
     where id in (
       select id
       from media
-      where (status = 'deleting' or (status = 'rejected' and object_key is not null))
-      and (lease_until is null or lease_until < now())
+      where ${isRemovable(sql)}
       order by lease_until nulls first
       limit ${limit}
       for update skip locked

@@ -1,11 +1,17 @@
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import { claimRemovable, forgetObjects, type RemovableMedia } from "#src/db/media-leases.ts";
+import type { Loop } from "@postrider/shared/process/loop";
+import {
+  claimRemovable,
+  forgetObjects,
+  isRemovable,
+  type RemovableMedia,
+} from "#src/db/media-leases.ts";
 import { listRenditionObjects } from "#src/db/renditions.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-const INTERVAL_MS = 2_000;
+const IDLE_MS = 60_000;
 const PAGE_SIZE = 20;
 
 export interface RemoveObjectsOptions extends JobDependencies {
@@ -60,8 +66,10 @@ async function removeObjectsOf(
 }
 
 export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
-  return startLoop({
-    idleMs: INTERVAL_MS,
+  return startDueLoop({
+    sql: deps.sql,
+    isDue: (sql) => sql`exists (select from media where ${isRemovable(sql)})`,
+    idleMs: IDLE_MS,
     work: async () => (await removeObjects(deps)) === PAGE_SIZE,
     onError: (error) =>
       deps.logger.warn(

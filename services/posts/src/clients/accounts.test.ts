@@ -1,6 +1,6 @@
 import {
   AccountService,
-  type BatchGetAccountsRequest,
+  type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
@@ -8,7 +8,10 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { beforeEach, expect, test } from "vitest";
 import { createAccountDirectory } from "./accounts.ts";
 
-let calls: { readonly refs: BatchGetAccountsRequest["refs"]; readonly requestId?: string }[] = [];
+let calls: {
+  readonly workspaces: BatchGetPostingAccountsRequest["workspaces"];
+  readonly requestId?: string;
+}[] = [];
 let fails = false;
 beforeEach(() => {
   calls = [];
@@ -18,21 +21,25 @@ beforeEach(() => {
 const directory = createAccountDirectory(
   createTestPeer((router) => {
     router.service(AccountService, {
-      batchGetAccounts: ({ refs }) => {
+      batchGetPostingAccounts: ({ workspaces }) => {
         const requestId = findContext()?.requestId;
-        calls.push({ refs, ...(requestId === undefined ? {} : { requestId }) });
+        calls.push({ workspaces, ...(requestId === undefined ? {} : { requestId }) });
         if (fails) throw unavailable();
-        return {
-          accounts: refs
-            .filter(({ accountId }) => accountId !== "missing")
-            .map(({ workspaceId, accountId: id }) => ({
+        const accounts = workspaces.flatMap(({ workspaceId, accountIds }) =>
+          accountIds
+            .filter((id) => id !== "missing")
+            .map((id) => ({
               workspaceId,
               id,
               platform: "x",
               username: `user-${id}`,
               status: "active",
+              traits: {},
+              settings: null,
+              available: null,
             })),
-        };
+        );
+        return { accounts: JSON.stringify(accounts) };
       },
     });
   }).client(AccountService),
@@ -49,7 +56,9 @@ test("a lookup of several accounts is one call to the accounts service with the 
     { id: "a1", username: "user-a1" },
     { id: "a2", username: "user-a2" },
   ]);
-  expect(calls).toMatchObject([{ requestId: "request-1", refs: { length: 3 } }]);
+  expect(calls).toMatchObject([
+    { requestId: "request-1", workspaces: [{ accountIds: { length: 3 } }] },
+  ]);
 });
 
 test("account lookups of two client requests share one call to the accounts service, which carries neither request id", async () => {

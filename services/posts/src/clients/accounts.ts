@@ -1,5 +1,4 @@
 import type { Client } from "@connectrpc/connect";
-import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -31,8 +30,8 @@ interface Lookup {
 
 /** Lookups of other requests share the RPC, which costs more CPU than the rest of a new post. */
 const BATCH_WAIT_MS = 1;
-const MAX_LOOKUPS = 100;
-const MAX_REFS_PER_CALL = 1000;
+/** A lookup has at most 200 accounts: those of a post and those of its options. */
+const MAX_LOOKUPS = 50;
 
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
@@ -50,45 +49,35 @@ function contextOf(lookups: readonly Lookup[]): RequestContext {
   return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }
 
+/** As the accounts service describes it. */
+type DescribedAccount = Omit<PostAccount, "platform" | "settings" | "available"> & {
+  readonly workspaceId: string;
+  readonly platform: string;
+  readonly settings: SettingValues | null;
+  readonly available: Readonly<Record<string, unknown>> | null;
+};
+
 async function getAccounts(
   client: Client<typeof AccountService>,
   lookups: readonly Lookup[],
 ): Promise<readonly ReadonlyMap<string, PostAccount>[]> {
-  const refs = lookups.flatMap(({ workspaceId, accountIds }) =>
-    accountIds.map((accountId) => ({ workspaceId, accountId })),
-  );
-  const calls: Promise<{ readonly accounts: readonly Account[] }>[] = [];
-  for (let start = 0; start < refs.length; start += MAX_REFS_PER_CALL)
-    calls.push(client.batchGetAccounts({ refs: refs.slice(start, start + MAX_REFS_PER_CALL) }));
+  const workspaces = lookups.map(({ workspaceId, accountIds }) => ({
+    workspaceId,
+    accountIds: [...accountIds],
+  }));
+  const { accounts } = await client.batchGetPostingAccounts({ workspaces });
   const found = new Map<string, PostAccount>();
-  for (const account of (await Promise.all(calls)).flatMap(({ accounts }) => accounts)) {
-    const known = toPostAccount(account);
-    if (known !== undefined) found.set(`${account.workspaceId} ${account.id}`, known);
+  for (const { workspaceId, platform, settings, available, ...account } of JSON.parse(
+    accounts,
+  ) as DescribedAccount[]) {
+    if (!isPlatformId(platform)) continue;
+    const known = { settings: settings ?? undefined, available: available ?? undefined };
+    found.set(`${workspaceId} ${account.id}`, { ...account, platform, ...known });
   }
   return lookups.map(({ workspaceId, accountIds }) => {
     const entries = accountIds.flatMap((id) => found.get(`${workspaceId} ${id}`) ?? []);
     return new Map(entries.map((account) => [account.id, account]));
   });
-}
-
-function toPostAccount(account: Account): PostAccount | undefined {
-  if (!isPlatformId(account.platform)) return undefined;
-  const { id, platform, username, status, traits } = account;
-  if (status !== "active" && status !== "reconnect_required") return undefined;
-  const settings = toValues(account.settings);
-  return {
-    id,
-    platform,
-    username,
-    status,
-    traits,
-    settings,
-    available: toValues(account.available),
-  };
-}
-
-function toValues(text: string): SettingValues | undefined {
-  return text === "" ? undefined : (JSON.parse(text) as SettingValues);
 }
 
 export interface PlatformDirectory {

@@ -136,6 +136,17 @@ export interface NextDue {
   readonly floor: Date;
 }
 
+/** SQL: whether a scheduled post is due. `since`: as in `nextDue`. */
+export function isPostDue(sql: ISql, since: Date | null) {
+  return sql`
+    exists (
+      select from posts
+      where status = 'scheduled'
+      and scheduled_at <= clock_timestamp()
+      and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')
+    )`;
+}
+
 /** Finds posts from `since` on; null: all. See `SearchFloor`. */
 export function nextDue(sql: ISql, since: Date | null) {
   return sql<[NextDue]>`

@@ -1,32 +1,15 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
-import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
+import type { PostStatus } from "#src/domain/post-status.ts";
 
 export interface PostSummaryRow {
   readonly id: string;
-  readonly workspaceId: string;
-  readonly status: PostStatus;
-  readonly content: string;
-  readonly mediaIds: readonly string[];
-  readonly scheduledAt: Date | null;
-  readonly startedAt: Date | null;
-  readonly publishedAt: Date | null;
-  readonly createdVia: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
   readonly effectiveAt: Date;
-  readonly targets: readonly TargetSummaryJson[];
+  /** `PostSummary` of the REST interface. */
+  readonly json: string;
   /** Whether the list contains further posts after the last post of this page. */
   readonly hasMore: boolean;
-}
-
-export interface TargetSummaryJson {
-  readonly accountId: string;
-  readonly platform: string;
-  readonly status: TargetStatus;
-  readonly permalink: string | null;
-  readonly errorCode: string | null;
 }
 
 export interface ListFilter {
@@ -47,6 +30,27 @@ interface Page extends ListFilter {
   readonly after?: { readonly effectiveAt: Date; readonly id: string } | undefined;
 }
 
+/** RFC 3339 in UTC with milliseconds. */
+function instant(sql: ISql, name: string) {
+  return sql`to_char(${sql(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** The targets of a post as a list shows them; `shownTargetStatus` is the rule for their status. */
+function listedTargets(sql: ISql) {
+  return sql`(
+    select ('[' || string_agg(row_to_json(target)::text, ',' order by ordinal) || ']')::json
+    from targets,
+    lateral (
+      select account_id as "accountId", platform, case
+          when post.status = 'publishing' and targets.status = 'pending' then 'publishing'
+          else targets.status
+        end as status, permalink, error_code as "errorCode"
+    ) as target
+    where targets.workspace_id = post.workspace_id
+    and targets.post_id = post.id
+  )`;
+}
+
 /**
  * Lists one post more than the page, which shows that another page follows. One index per filter
  * has this order, so a late page costs no more than the first. The platform is SQL text, because
@@ -56,16 +60,7 @@ interface Page extends ListFilter {
 function listedPosts(sql: ISql, workspaceId: string, page: Page) {
   const { after, status, platform, createdVia, from, before } = page;
   return sql`
-    select post.id, post.workspace_id, post.status, post.content, post.media_ids, post.scheduled_at, post.started_at,
-      post.published_at, post.created_via, post.created_at, post.updated_at, post.effective_at, (
-        select json_agg(json_build_object(
-          'accountId', account_id, 'platform', platform, 'status', status, 'permalink', permalink,
-          'errorCode', error_code
-        ) order by ordinal)
-        from targets
-        where targets.workspace_id = post.workspace_id
-        and targets.post_id = post.id
-      ) as targets
+    select post.*, ${listedTargets(sql)} as targets
     from posts as post
     where post.workspace_id = ${workspaceId}
     ${status === undefined ? sql`` : sql`and post.status = ${status}`}
@@ -80,7 +75,8 @@ function listedPosts(sql: ISql, workspaceId: string, page: Page) {
 
 /**
  * Ends before `maxBytes`, but has at least one post. Postgres knows the length of a text without
- * reading it, so texts that do not fit are not read.
+ * reading it, so texts that do not fit are not read. It also writes the JSON, which the gateway
+ * passes on unread.
  */
 export async function listPostSummaries(
   sql: ISql,
@@ -89,8 +85,7 @@ export async function listPostSummaries(
 ): Promise<readonly PostSummaryRow[]> {
   return await sql<PostSummaryRow[]>`
     with sized as (
-      select id, workspace_id, status, content, media_ids, scheduled_at, started_at, published_at, created_via,
-        created_at, updated_at, effective_at, targets,
+      select *,
         row_number() over latest_first as number,
         count(*) over () as found,
         sum(
@@ -100,16 +95,25 @@ export async function listPostSummaries(
       window latest_first as (order by effective_at desc, id desc)
     ),
     fitting as (
-      select id, workspace_id, status, content, to_json(media_ids) as media_ids, scheduled_at, started_at, published_at,
-        created_via, created_at, updated_at, effective_at, targets, found, count(*) over () as shown
+      select *, count(*) over () as shown
       from sized
       where number = 1
       or (number <= ${page.limit} and bytes <= ${page.maxBytes})
     )
-    select id, workspace_id, status, content, media_ids, scheduled_at, started_at, published_at, created_via,
-      created_at, updated_at, effective_at, targets, found > shown as has_more
-    from fitting
-    order by effective_at desc, id desc`;
+    select fitting.id, effective_at, row_to_json(post)::text as json, found > shown as has_more
+    from fitting,
+    lateral (
+      select id, status, content,
+        ${instant(sql, "scheduled_at")} as "scheduledAt",
+        ${instant(sql, "started_at")} as "startedAt",
+        ${instant(sql, "published_at")} as "publishedAt",
+        created_via as "createdVia",
+        ${instant(sql, "created_at")} as "createdAt",
+        ${instant(sql, "updated_at")} as "updatedAt",
+        media_ids as "mediaIds",
+        targets
+    ) as post
+    order by effective_at desc, fitting.id desc`;
 }
 
 /** Reads the statuses of posts. Posts that do not exist are missing in the result. */

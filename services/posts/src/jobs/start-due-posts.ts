@@ -1,10 +1,16 @@
 import { holdRelays } from "@postrider/shared/outbox/pass";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
-import { extendTargets, lockMissedPosts, nextDue, startDuePosts } from "#src/db/due-posts.ts";
+import {
+  extendTargets,
+  isPostDue,
+  lockMissedPosts,
+  nextDue,
+  startDuePosts,
+} from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
 import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -13,8 +19,8 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 const BATCH_POSTS = 2000;
 /** The transaction also writes the targets of these posts. */
 const BATCH_MISSED = 100;
-/** Finds posts that another replica accepted before it stopped without waking this scheduler. */
-const POLL_MS = 500;
+/** How often all rows are searched, for example those of a restored database. */
+const IDLE_MS = 30_000;
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -109,16 +115,18 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
   // request, so its request must have taken longer than that minute.
   const floor = new SearchFloor();
   let wakesAt = 0;
-  const loop = startLoop({
-    idleMs: POLL_MS,
+  const loop = startDueLoop({
+    sql,
+    isDue: (of) => isPostDue(of, floor.from),
+    idleMs: IDLE_MS,
     work: async () => {
       const since = floor.next(performance.now());
       const [next] = await nextDue(sql, since);
       floor.moveTo(next.floor);
-      const dueMs = next.dueMs ?? POLL_MS;
+      const dueMs = next.dueMs ?? IDLE_MS;
       oldestDue.set({}, dueMs < 0 ? new Date(Date.now() + dueMs) : undefined);
       if (dueMs <= 0 && (await startOrFail({ ...options, since }, dueMs))) return true;
-      const pauseMs = Math.min(POLL_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
+      const pauseMs = Math.min(IDLE_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
       wakesAt = Date.now() + pauseMs;
       return pauseMs;
     },

@@ -31,5 +31,7 @@ export interface PostsDeps {
   readonly nudgeScheduler: (scheduledAt: Date) => void;
   /** Milliseconds after the due time of a post during which it may still be published. */
   readonly missedAfterMs: number;
+  /** Days after its last change at which an ended post is removed. */
+  readonly retentionDays: number;
   readonly cursorKeys: CursorKeys;
 }

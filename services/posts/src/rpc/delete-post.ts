@@ -3,8 +3,10 @@ import type { TargetUpdated } from "@postrider/contracts/delivery/v1/delivery_ev
 import type {
   DeletePostRequest,
   DeletePostResponseSchema,
-  DeleteTargetSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { Locale } from "@postrider/rest/locale";
+import { toTargetError } from "@postrider/rest/posts/mapping";
+import type { PostDeletionJson } from "@postrider/rest/posts/schemas";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -14,7 +16,7 @@ import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
-import { findPost, type PostRef } from "#src/db/posts.ts";
+import type { PostRef } from "#src/db/posts.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
 import { cancelTarget, deleteOutcome, requestDeletion } from "#src/domain/deletion.ts";
 import { destinations } from "#src/domain/post-status.ts";
@@ -22,7 +24,7 @@ import { postDeleted } from "#src/events.ts";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { changeTargets, moveHoldings } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { toPost } from "#src/rpc/to-post.ts";
+import { toLocale } from "#src/rpc/to-post.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom">;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
@@ -42,10 +44,17 @@ interface Preparation {
   readonly ended: readonly TargetUpdated[];
 }
 
+/** `targets`: in the order of the accounts. */
+interface Cancelled {
+  readonly kind: "cancelled";
+  readonly targets: readonly TargetRow[];
+  readonly version: number;
+}
+
 /** `outdated`: another request has changed the post meanwhile. */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
-  | { readonly kind: "cancelled"; readonly answer: Response }
+  | Cancelled
   | { readonly kind: "outdated" };
 
 /**
@@ -69,7 +78,7 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     if (outcome.kind === "outdated") continue;
     failpoint("posts.after-delete-commit");
     deps.nudgeRelay();
-    if (outcome.kind === "cancelled") return outcome.answer;
+    if (outcome.kind === "cancelled") return toAnswer(request, outcome);
     const former = outcome.mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId }));
     await releaseMedia(deps.media, former);
     return {};
@@ -190,19 +199,22 @@ async function cancel(
     const isConnected = known.connected.has(before.accountId);
     return { before, after: requestDeletion(cancelTarget(before), { isConnected, again: true }) };
   });
-  await changeTargets(tx, { posts: [post], pairs, command: "cancelled" });
+  const [changed] = await changeTargets(tx, { posts: [post], pairs, command: "cancelled" });
   await recordDeed(tx, post);
-  const row = await findPost(tx, post.workspaceId, post.postId);
-  if (row === undefined) throw notFound();
-  const targets = pairs
-    .map(({ after }) => after)
-    .toSorted((a, b) => a.ordinal - b.ordinal)
-    .map(toDeleteTarget);
-  return { kind: "cancelled", answer: { post: toPost(row), targets } };
+  const targets = pairs.map(({ after }) => after).toSorted((a, b) => a.ordinal - b.ordinal);
+  return { kind: "cancelled", targets, version: changed?.version ?? post.version };
 }
 
-function toDeleteTarget(target: TargetRow): MessageInitShape<typeof DeleteTargetSchema> {
+/** `locale`: of the texts about errors. */
+function toAnswer({ id, locale }: DeletePostRequest, { targets, version }: Cancelled): Response {
+  const shown = targets.map((target) => toDeleteTarget(target, toLocale(locale)));
+  const deletion: PostDeletionJson = { id, status: "cancelled", targets: shown };
+  return { json: JSON.stringify(deletion), version: BigInt(version) };
+}
+
+function toDeleteTarget(target: TargetRow, locale: Locale): PostDeletionJson["targets"][number] {
   const { status, error } = deleteOutcome(target);
   const { accountId, platform } = target;
-  return { accountId, platform, status, ...(error === null ? {} : { error: { ...error } }) };
+  const shown = toTargetError(error ?? undefined, { work: "deletion", status, platform }, locale);
+  return { accountId, platform, status, error: shown };
 }

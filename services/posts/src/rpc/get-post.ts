@@ -7,13 +7,13 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { findPost } from "#src/db/posts.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { toPost } from "#src/rpc/to-post.ts";
+import { toLocale, toPost } from "#src/rpc/to-post.ts";
 
 export async function getPost(
   { sql }: Pick<PostsDeps, "sql">,
-  { workspaceId, id }: GetPostRequest,
+  { workspaceId, id, locale }: GetPostRequest,
 ): Promise<MessageInitShape<typeof GetPostResponseSchema>> {
   const row = isId(workspaceId) && isId(id) ? await findPost(sql, workspaceId, id) : undefined;
   if (row === undefined) throw notFound();
-  return { post: toPost(row) };
+  return { post: toPost(row, toLocale(locale)) };
 }

@@ -1,6 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { PostSchema, TargetSchema } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   ListPostsRequest,
   ListPostsResponseSchema,
@@ -13,15 +11,9 @@ import {
   encodeCursor,
   requireCursor,
 } from "@postrider/shared/secrets/list-cursor";
-import {
-  type ListFilter,
-  listPostSummaries,
-  type PostSummaryRow,
-  type TargetSummaryJson,
-} from "#src/db/post-summaries.ts";
-import { isPostStatus, type PostStatus, shownTargetStatus } from "#src/domain/post-status.ts";
+import { type ListFilter, listPostSummaries } from "#src/db/post-summaries.ts";
+import { isPostStatus } from "#src/domain/post-status.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { instant, text } from "#src/rpc/to-post.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
@@ -39,12 +31,12 @@ export async function listPosts(
   const page = { ...filter, limit, maxBytes: MAX_PAGE_BYTES, after };
   const rows = await listPostSummaries(sql, workspaceId, page);
   const last = rows.at(-1);
-  return {
-    posts: rows.map(toPostSummary),
-    ...(last?.hasMore === true
-      ? { nextCursor: encodeCursor(cursorKeys, scope, { at: last.effectiveAt, id: last.id }) }
-      : {}),
-  };
+  const nextCursor =
+    last?.hasMore === true
+      ? encodeCursor(cursorKeys, scope, { at: last.effectiveAt, id: last.id })
+      : null;
+  const posts = rows.map(({ json }) => json).join(",");
+  return { json: `{"posts":[${posts}],"nextCursor":${JSON.stringify(nextCursor)}}` };
 }
 
 /** A cursor is valid only for the same workspace and filters; the page size may change. */
@@ -106,35 +98,4 @@ function parseDate(text: string): Date | undefined {
   const at = new Date(`${text}T00:00:00.000Z`);
   const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);
   return isDate ? at : undefined;
-}
-
-function toTarget(
-  post: PostStatus,
-  { accountId, platform, status, permalink, errorCode }: TargetSummaryJson,
-): MessageInitShape<typeof TargetSchema> {
-  return {
-    accountId,
-    platform,
-    status: shownTargetStatus(post, status),
-    ...text("permalink", permalink),
-    ...(errorCode === null ? {} : { error: { code: errorCode } }),
-  };
-}
-
-/** The fields that a list does not show are absent. */
-function toPostSummary(row: PostSummaryRow): MessageInitShape<typeof PostSchema> {
-  return {
-    id: row.id,
-    workspaceId: row.workspaceId,
-    status: row.status,
-    content: row.content,
-    mediaIds: [...row.mediaIds],
-    createdVia: row.createdVia,
-    createdAt: timestampFromDate(row.createdAt),
-    updatedAt: timestampFromDate(row.updatedAt),
-    targets: row.targets.map((target) => toTarget(row.status, target)),
-    ...instant("scheduledAt", row.scheduledAt),
-    ...instant("startedAt", row.startedAt),
-    ...instant("publishedAt", row.publishedAt),
-  };
 }

@@ -8,12 +8,12 @@ import { isId } from "@postrider/shared/ids";
 import { findPost } from "#src/db/posts.ts";
 import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { toPost } from "#src/rpc/to-post.ts";
+import { toLocale, toPost } from "#src/rpc/to-post.ts";
 
 /** A client that requested metrics finds them in the post at once. */
 export async function recordTargetMetrics(
   { sql }: Pick<PostsDeps, "sql">,
-  { workspaceId, postId, targets }: RecordTargetMetricsRequest,
+  { workspaceId, postId, targets, locale }: RecordTargetMetricsRequest,
 ): Promise<MessageInitShape<typeof RecordTargetMetricsResponseSchema>> {
   if (![workspaceId, postId, ...targets.map(({ targetId }) => targetId)].every(isId))
     throw notFound();
@@ -28,5 +28,5 @@ export async function recordTargetMetrics(
     return await findPost(tx, workspaceId, postId);
   });
   if (row === undefined) throw notFound();
-  return { post: toPost(row) };
+  return { post: toPost(row, toLocale(locale)) };
 }

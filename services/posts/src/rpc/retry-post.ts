@@ -20,11 +20,11 @@ import { firstPublishedAt, isRetryable, retryTarget } from "#src/domain/target.t
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
-import { toPost } from "#src/rpc/to-post.ts";
+import { toLocale, toPost } from "#src/rpc/to-post.ts";
 
 export async function retryPost(
   deps: Pick<PostsDeps, "sql" | "workspaces" | "assertRoom" | "nudgeRelay" | "missedAfterMs">,
-  { workspaceId, id: postId }: RetryPostRequest,
+  { workspaceId, id: postId, locale }: RetryPostRequest,
 ): Promise<MessageInitShape<typeof RetryPostResponseSchema>> {
   if (!isId(workspaceId) || !isId(postId)) throw notFound();
   const [limits] = await Promise.all([deps.workspaces.findLimits(workspaceId), deps.assertRoom()]);
@@ -42,7 +42,7 @@ export async function retryPost(
   if (row === undefined) throw notFound();
   failpoint("posts.after-retry-commit");
   deps.nudgeRelay();
-  return { post: toPost(row) };
+  return { post: toPost(row, toLocale(locale)) };
 }
 
 async function retryUnderLock(

@@ -1,6 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { create } from "@bufbuild/protobuf";
-import { PostSchema } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
 import { toPostRecords, type NewPost, type PostRequest } from "#src/db/new-post.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
@@ -57,7 +55,7 @@ function buildPost(
     targets,
     demands,
   };
-  const answer = create(PostSchema, toAcceptedPost(post));
+  const answer = toAcceptedPost(post);
   const [event] = postPlaced({ ...post, postId, version: 1, occurredAt: now }, targets);
   const records = toPostRecords(post, {
     event,

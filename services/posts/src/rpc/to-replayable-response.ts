@@ -1,6 +1,6 @@
-import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { toOptionMessages } from "@postrider/contracts/post-options";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import type { ISql } from "@postrider/shared/postgres";
 import {
   findReplay,
@@ -9,6 +9,7 @@ import {
 } from "@postrider/shared/postgres/idempotency";
 import { findAnsweredContent } from "#src/db/accepted-posts.ts";
 import type { KeyedResponse } from "#src/db/new-post.ts";
+import { toOptions } from "#src/rpc/to-post.ts";
 
 /** A larger response refers to its post. Database triggers keep what the post loses. */
 const MIN_REFERRING_BYTES = 4_096;
@@ -19,6 +20,7 @@ const REFERRING = 0;
 /** Later repetitions get it also after the post was changed or deleted. */
 export function toKeyedResponse(answer: Post): KeyedResponse {
   const whole = toBinary(PostSchema, answer);
+  if (whole.length < MIN_REFERRING_BYTES) return { response: whole, answeredPostId: null };
   const referring = toReferring(answer);
   const refers = whole.length - referring.length >= MIN_REFERRING_BYTES;
   return refers
@@ -32,7 +34,7 @@ export async function findAcceptedPost(sql: ISql, keyed: KeyedRequest): Promise<
 }
 
 function toReferring(answer: Post): Uint8Array {
-  const rest = create(PostSchema, { ...answer, content: "", options: {} });
+  const rest = withContent(answer, { content: "", options: {} });
   return Buffer.concat([Uint8Array.of(REFERRING), toBinary(PostSchema, rest)]);
 }
 
@@ -40,9 +42,12 @@ async function readResponse(sql: ISql, keyed: KeyedRequest, response: Uint8Array
   if (response[0] !== REFERRING) return fromBinary(PostSchema, response);
   const found = await findAnsweredContent(sql, keyed);
   if (found === undefined) throw keyInProgress();
+  const { content, options } = found;
   const post = fromBinary(PostSchema, response.subarray(1));
-  post.content = found.content;
-  const init: MessageInitShape<typeof PostSchema> = { options: toOptionMessages(found.options) };
-  post.options = create(PostSchema, init).options;
-  return post;
+  return withContent(post, { content, options: toOptions(options) });
+}
+
+function withContent(post: Post, content: Pick<PostDetailJson, "content" | "options">): Post {
+  const detail = JSON.parse(post.json) as PostDetailJson;
+  return { ...post, json: JSON.stringify({ ...detail, ...content }) };
 }

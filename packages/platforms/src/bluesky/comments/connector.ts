@@ -1,7 +1,7 @@
 import { createFacets, resolveMentions } from "#src/bluesky/publishing/facets.ts";
 import { createTid, putPost } from "#src/bluesky/publishing/put-post.ts";
-import { COLLECTION, toPermalink } from "#src/bluesky/publishing/xrpc.ts";
-import { queryBluesky } from "#src/bluesky/xrpc-result.ts";
+import { COLLECTION, openBluesky, toPermalink, toSite } from "#src/bluesky/publishing/xrpc.ts";
+import { askBluesky } from "#src/bluesky/xrpc-result.ts";
 import type {
   CommentPage,
   CommentQuery,
@@ -13,9 +13,9 @@ import type {
 } from "#src/comments/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
-import type { Failure, Outcome } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { Verdict } from "#src/publishing/verdict.ts";
+import { type Caller, forAccounts, type Site } from "#src/publishing/caller.ts";
+import { type Failure, type Outcome, refused } from "#src/publishing/outcome.ts";
+import { present, type Verdict } from "#src/publishing/verdict.ts";
 import { readThreadgate, setHidden, type Threadgate } from "./set-hidden.ts";
 import { missingIn, positionOf, readThread, recordKeyOf, type ThreadReply } from "./thread.ts";
 
@@ -25,11 +25,7 @@ import { missingIn, positionOf, readThread, recordKeyOf, type ThreadReply } from
  */
 const READ_TIMEOUT_MS = 4000;
 
-const MISSING: Failure = {
-  kind: "refused",
-  code: "content_rejected",
-  message: "the comment no longer exists",
-};
+const MISSING = refused("content_rejected", "the comment no longer exists");
 
 /**
  * Derives the record key and the time of a reply from the id of its request, a UUIDv7: its first 48
@@ -47,12 +43,10 @@ export function identifyReply(requestId: string): {
 }
 
 async function createRecord(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   { mediaId, commentId, text: content, requestId }: ReplyRequest,
-  signal: AbortSignal,
 ): Promise<JsonObject | Failure> {
-  const thread = await readThread(baseUrl, account, mediaId, signal);
+  const thread = await readThread(bluesky, mediaId);
   if (thread.kind === "missing") return MISSING;
   if (thread.kind !== "thread") return thread;
   const parent = thread.replies.find(({ comment }) => comment.id === commentId)?.ref;
@@ -60,7 +54,7 @@ async function createRecord(
     const missing = missingIn(thread);
     return missing.kind === "missing" ? MISSING : missing;
   }
-  const dids = await resolveMentions(baseUrl, account, content, signal);
+  const dids = await resolveMentions(bluesky, content);
   if ("kind" in dids) return dids;
   const facets = createFacets(content, dids);
   return {
@@ -72,17 +66,12 @@ async function createRecord(
   };
 }
 
-async function reply(
-  baseUrl: string,
-  account: AccountAccess,
-  request: ReplyRequest,
-  guard: SendGuard,
-): Promise<Outcome> {
+async function reply(site: Site, request: ReplyRequest, guard: SendGuard): Promise<Outcome> {
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-  const record = await createRecord(baseUrl, account, request, signal);
+  const record = await createRecord({ ...site, signal }, request);
   if ("kind" in record) return record as Failure;
   const { rkey } = identifyReply(request.requestId);
-  return await putPost(baseUrl, account, { rkey, record }, guard);
+  return await putPost(site, { rkey, record }, guard);
 }
 
 function isReplyOf(record: JsonObject | undefined, { commentId, text: content }: ReplyRequest) {
@@ -94,23 +83,16 @@ function isReplyOf(record: JsonObject | undefined, { commentId, text: content }:
  * When the record is not there or cannot be read, repeating the call is harmless and resolves the
  * outcome.
  */
-async function reconcileReply(
-  baseUrl: string,
-  account: AccountAccess,
-  request: ReplyRequest,
-  signal: AbortSignal,
-): Promise<Verdict> {
+async function reconcileReply(bluesky: Caller, request: ReplyRequest): Promise<Verdict> {
   const { rkey } = identifyReply(request.requestId);
-  const repo = account.externalId;
-  const parameters = new URLSearchParams({ repo, collection: COLLECTION, rkey });
-  const query = { method: "com.atproto.repo.getRecord", parameters };
-  const answer = await queryBluesky(baseUrl, account, query, signal);
+  const query = { repo: bluesky.account.externalId, collection: COLLECTION, rkey };
+  const answer = await askBluesky(bluesky, { path: "com.atproto.repo.getRecord", query });
   if (answer.kind === "failed" || text(answer.json, "uri") === undefined) return { kind: "repeat" };
   if (!isReplyOf(object(answer.json, "value"), request)) {
     const message = "another record of the account has the record key of this reply";
-    return { kind: "refused", code: "internal_error", message };
+    return refused("internal_error", message);
   }
-  return { kind: "present", externalId: rkey, permalink: toPermalink(account, rkey) };
+  return present(rkey, toPermalink(bluesky.account, rkey));
 }
 
 function toComment({ ref, comment }: ThreadReply, { hidden }: Threadgate): PlatformComment {
@@ -118,14 +100,12 @@ function toComment({ ref, comment }: ThreadReply, { hidden }: Threadgate): Platf
 }
 
 async function listComments(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   { mediaId, limit, after }: CommentQuery,
-  signal: AbortSignal,
 ): Promise<CommentPage | Missing | Failure> {
-  const thread = await readThread(baseUrl, account, mediaId, signal);
+  const thread = await readThread(bluesky, mediaId);
   if (thread.kind !== "thread") return thread;
-  const gate = await readThreadgate(baseUrl, account, thread.root, signal);
+  const gate = await readThreadgate(bluesky, thread.root);
   if (gate.kind !== "threadgate") return gate;
   const rest = thread.replies.filter(
     ({ comment }) => after === undefined || positionOf(comment) < after,
@@ -140,16 +120,14 @@ async function listComments(
 }
 
 async function readComment(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   { mediaId, commentId }: CommentRef,
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure> {
-  const thread = await readThread(baseUrl, account, mediaId, signal);
+  const thread = await readThread(bluesky, mediaId);
   if (thread.kind !== "thread") return thread;
   const found = thread.replies.find(({ comment }) => comment.id === commentId);
   if (found === undefined) return missingIn(thread);
-  const gate = await readThreadgate(baseUrl, account, thread.root, signal);
+  const gate = await readThreadgate(bluesky, thread.root);
   if (gate.kind !== "threadgate") return gate;
   return { kind: "comment", comment: toComment(found, gate) };
 }
@@ -163,14 +141,13 @@ export function createBlueskyCommentsConnector({
 }: {
   readonly baseUrl: string;
 }): CommentsConnector {
+  const open = openBluesky(baseUrl);
   return {
     platform: "bluesky",
     actions: new Set(["reply", "hide", "unhide"]),
-    listComments: (account, query, signal) => listComments(baseUrl, account, query, signal),
-    readComment: (account, comment, signal) => readComment(baseUrl, account, comment, signal),
-    reply: (account, request, guard) => reply(baseUrl, account, request, guard),
+    ...forAccounts(open, { listComments, readComment, setHidden }),
+    reply: (account, request, guard) => reply(toSite(baseUrl, account), request, guard),
     reconcileReply: (account, request, _call, signal) =>
-      reconcileReply(baseUrl, account, request, signal),
-    setHidden: (account, request, signal) => setHidden(baseUrl, account, request, signal),
+      reconcileReply(open(account, signal), request),
   };
 }

@@ -1,9 +1,15 @@
-import { toRequest } from "#src/bluesky/publishing/xrpc.ts";
-import { queryBluesky, toResult, type XrpcResult } from "#src/bluesky/xrpc-result.ts";
+import { toPost } from "#src/bluesky/publishing/xrpc.ts";
+import { askBluesky, type XrpcResult } from "#src/bluesky/xrpc-result.ts";
 import type { CommentRef, Missing } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
-import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
+import type { Caller } from "#src/publishing/caller.ts";
+import {
+  type Failure,
+  orUnknown,
+  platformUnavailable,
+  refused,
+  type Unknown,
+} from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { missingIn, readThread, recordKeyOf, type StrongRef, type Thread } from "./thread.ts";
 
@@ -27,19 +33,14 @@ function startedThread({ externalId }: AccountAccess, root: StrongRef): boolean 
  * there.
  */
 export async function readThreadgate(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   root: StrongRef,
-  signal: AbortSignal,
 ): Promise<Threadgate | Failure> {
+  const { account } = bluesky;
   if (!startedThread(account, root)) return NO_THREADGATE;
-  const parameters = new URLSearchParams({
-    repo: account.externalId,
-    collection: COLLECTION,
-    rkey: recordKeyOf(root.uri),
-  });
-  const query = { method: "com.atproto.repo.getRecord", parameters };
-  const answer = await queryBluesky(baseUrl, account, query, signal);
+  const rkey = recordKeyOf(root.uri);
+  const query = { repo: account.externalId, collection: COLLECTION, rkey };
+  const answer = await askBluesky(bluesky, { path: "com.atproto.repo.getRecord", query });
   if (answer.kind === "failed")
     return answer.name === "RecordNotFound" ? NO_THREADGATE : answer.failure;
 
@@ -57,22 +58,20 @@ export async function readThreadgate(
  * (lexicon app.bsky.feed.threadgate, 2026-08-20).
  */
 async function writeThreadgate(
-  baseUrl: string,
-  account: AccountAccess,
-  { root, gate }: { readonly root: StrongRef; readonly gate: Threadgate },
+  bluesky: Caller,
+  root: StrongRef,
+  gate: Threadgate,
   hiddenReplies: readonly string[],
-  signal: AbortSignal,
 ): Promise<XrpcResult> {
   const created = { $type: COLLECTION, post: root.uri, createdAt: new Date().toISOString() };
   const body = {
-    repo: account.externalId,
+    repo: bluesky.account.externalId,
     collection: COLLECTION,
     rkey: recordKeyOf(root.uri),
     record: { ...(gate.record ?? created), hiddenReplies },
     swapRecord: gate.cid,
   };
-  const call = toRequest(baseUrl, account, "com.atproto.repo.putRecord", body);
-  return toResult(await callPlatform(call, signal));
+  return await askBluesky(bluesky, toPost("com.atproto.repo.putRecord", body));
 }
 
 /** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
@@ -84,16 +83,14 @@ type HideRequest = CommentRef & { readonly hidden: boolean };
 type HideResult = { readonly kind: "done" } | Missing | Failure | Unknown;
 
 const DONE: HideResult = { kind: "done" };
-const NOT_THE_AUTHOR: HideResult = {
-  kind: "refused",
-  code: "permission_missing",
-  message: "only the author of the first post of a thread can hide replies in it",
-};
-const TOO_MANY: HideResult = {
-  kind: "refused",
-  code: "platform_quota",
-  message: `Bluesky hides at most ${MAX_HIDDEN} replies of a post; show another reply again first`,
-};
+const NOT_THE_AUTHOR = refused(
+  "permission_missing",
+  "only the author of the first post of a thread can hide replies in it",
+);
+const TOO_MANY = refused(
+  "platform_quota",
+  `Bluesky hides at most ${MAX_HIDDEN} replies of a post; show another reply again first`,
+);
 
 /**
  * A hidden comment that its author has deleted since is only in the list of hidden replies, from
@@ -123,41 +120,29 @@ function toHidden(
 /** After a write without a clear answer the threadgate may have changed. */
 function toHideResult(written: XrpcResult): HideResult | { readonly kind: "swapped" } {
   if (written.kind === "result") return DONE;
-  if (written.name === "InvalidSwap") return { kind: "swapped" };
-  const { failure } = written;
-  return failure.kind === "retryable" && failure.isLimit !== true
-    ? { kind: "unknown", message: failure.message }
-    : failure;
+  return written.name === "InvalidSwap" ? { kind: "swapped" } : orUnknown(written.failure);
 }
 
 async function changeThreadgate(
-  baseUrl: string,
-  account: AccountAccess,
-  { thread, request }: { readonly thread: Thread; readonly request: HideRequest },
-  signal: AbortSignal,
+  bluesky: Caller,
+  thread: Thread,
+  request: HideRequest,
 ): Promise<ReturnType<typeof toHideResult>> {
   const { root } = thread;
-  const gate = await readThreadgate(baseUrl, account, root, signal);
+  const gate = await readThreadgate(bluesky, root);
   if (gate.kind !== "threadgate") return gate;
   const wanted = toHidden(thread, gate.hidden, request);
   if (wanted.kind !== "change") return wanted;
-  return toHideResult(
-    await writeThreadgate(baseUrl, account, { root, gate }, wanted.hidden, signal),
-  );
+  return toHideResult(await writeThreadgate(bluesky, root, gate, wanted.hidden));
 }
 
 /** Writes the threadgate on the condition that it has not changed since it was read. */
-export async function setHidden(
-  baseUrl: string,
-  account: AccountAccess,
-  request: HideRequest,
-  signal: AbortSignal,
-): Promise<HideResult> {
-  const thread = await readThread(baseUrl, account, request.mediaId, signal);
+export async function setHidden(bluesky: Caller, request: HideRequest): Promise<HideResult> {
+  const thread = await readThread(bluesky, request.mediaId);
   if (thread.kind !== "thread") return thread;
-  if (!startedThread(account, thread.root)) return NOT_THE_AUTHOR;
+  if (!startedThread(bluesky.account, thread.root)) return NOT_THE_AUTHOR;
   for (let write = 0; write < MAX_WRITES; write += 1) {
-    const result = await changeThreadgate(baseUrl, account, { thread, request }, signal);
+    const result = await changeThreadgate(bluesky, thread, request);
     if (result.kind !== "swapped") return result;
   }
   return platformUnavailable("another program keeps changing the hidden replies of the post");

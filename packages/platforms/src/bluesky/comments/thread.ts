@@ -1,8 +1,9 @@
 import { COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
-import { queryBluesky } from "#src/bluesky/xrpc-result.ts";
+import { askBluesky } from "#src/bluesky/xrpc-result.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
 import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
@@ -141,18 +142,16 @@ class ReplyReader {
  * repository, so a post of another account is never found.
  */
 export async function readThread(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   mediaId: string,
-  signal: AbortSignal,
 ): Promise<Thread | Missing | Failure> {
+  const { account } = bluesky;
   if (!RECORD_KEY.test(mediaId)) return { kind: "missing" };
   const uri = `at://${account.externalId}/${COLLECTION}/${mediaId}`;
-  const parameters = new URLSearchParams({ uri, depth: "1", parentHeight: "0" });
-  const method = "app.bsky.feed.getPostThread";
+  const query = { uri, depth: "1", parentHeight: "0" };
+  const path = "app.bsky.feed.getPostThread";
   const replies = new ReplyReader(account);
-  const query = { method, parameters, readBody: replies.readBody };
-  const answer = await queryBluesky(baseUrl, account, query, signal);
+  const answer = await askBluesky(bluesky, { path, query, readBody: replies.readBody });
   if (answer.kind === "failed")
     return answer.name === "NotFound" ? { kind: "missing" } : answer.failure;
 

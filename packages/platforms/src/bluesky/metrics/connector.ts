@@ -1,19 +1,18 @@
 import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
-import { COLLECTION, hostOf, isForeign, lookForRecord } from "#src/bluesky/publishing/xrpc.ts";
+import { COLLECTION, lookForRecord, openBluesky } from "#src/bluesky/publishing/xrpc.ts";
 import { toResult } from "#src/bluesky/xrpc-result.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import {
   type MetricsConnector,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
   type OnFurtherCall,
   sumOf,
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 
 /** Bluesky's limit (`getPosts`). */
 const MAX_POSTS = 25;
@@ -41,13 +40,8 @@ function toReading(post: unknown): MetricsReading {
  * Deleted, not shown yet, or hidden by Bluesky. The account's repository shows every write
  * immediately.
  */
-async function explainAbsence(
-  baseUrl: string,
-  account: AccountAccess,
-  rkey: string,
-  signal: AbortSignal,
-): Promise<MetricsReading> {
-  switch (await lookForRecord(baseUrl, account, rkey, signal)) {
+async function explainAbsence(bluesky: Caller, rkey: string): Promise<MetricsReading> {
+  switch (await lookForRecord(bluesky, rkey)) {
     case "gone":
       return { kind: "missing" };
     case "unreadable":
@@ -60,18 +54,13 @@ async function explainAbsence(
 }
 
 async function readMetrics(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   ids: readonly string[],
-  signal: AbortSignal,
   onFurtherCall?: OnFurtherCall,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
-  const toUri = (rkey: string) => `at://${account.externalId}/${COLLECTION}/${rkey}`;
+): Promise<MetricsReadings | MetricsFailure> {
+  const toUri = (rkey: string) => `at://${bluesky.account.externalId}/${COLLECTION}/${rkey}`;
   const query = new URLSearchParams(ids.map((id): [string, string] => ["uris", toUri(id)]));
-  const url = `${hostOf(baseUrl, account)}/xrpc/app.bsky.feed.getPosts?${query.toString()}`;
-  const headers = bearer(account.accessToken);
-  const call = { method: "GET", url, headers, isForeign: isForeign(account) } as const;
-  const answer = await callPlatform(call, signal);
+  const answer = await ask(bluesky, { path: `app.bsky.feed.getPosts?${query.toString()}` });
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   const result = toResult(answer);
   if (result.kind === "failed") return toMetricsFailure(result.failure);
@@ -82,7 +71,7 @@ async function readMetrics(
     const post = posts.get(toUri(id));
     if (post !== undefined) return [id, toReading(post)];
     onFurtherCall?.(1);
-    return [id, await explainAbsence(baseUrl, account, id, signal)];
+    return [id, await explainAbsence(bluesky, id)];
   });
   return new Map(await Promise.all(readings));
 }
@@ -97,6 +86,6 @@ export function createBlueskyMetricsConnector({
     maxPosts: MAX_POSTS,
     budget: BUDGET,
     readMetrics: (account, ids, signal, onFurtherCall) =>
-      readMetrics(baseUrl, account, ids, signal, onFurtherCall),
+      readMetrics(openBluesky(baseUrl)(account, signal), ids, onFurtherCall),
   };
 }

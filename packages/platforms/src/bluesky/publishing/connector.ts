@@ -1,48 +1,36 @@
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import { callPlatform } from "#src/http/call-platform.ts";
-import {
-  describeStatus,
-  type JsonObject,
-  object,
-  shorten,
-  text,
-} from "#src/http/platform-answer.ts";
-import { bearer, bytesBody } from "#src/http/platform-request.ts";
+import { describeStatus, type JsonObject, shorten, text } from "#src/http/platform-answer.ts";
+import { bytesBody } from "#src/http/platform-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
+import { ask, type Caller, forAccounts, type Site } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import type { Verdict } from "#src/publishing/verdict.ts";
+import { present, type Verdict } from "#src/publishing/verdict.ts";
 import { toFailure, toUploadFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
 import type { PageReader } from "./link-card.ts";
 import { putPost } from "./put-post.ts";
 import { createRecordStep } from "./record-step.ts";
-import { type BlueskyUrls, isFresh, toBlobHandle } from "./video-calls.ts";
+import { type BlueskyUrls, isFresh, toBlobHandle, uploadBlob } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
 import {
   COLLECTION,
-  hostOf,
-  isForeign,
   isOwnersHost,
   lookForRecord,
+  openBluesky,
   toPermalink,
-  toRequest,
+  toPost,
+  toSite,
 } from "./xrpc.ts";
 
-async function deleteOnce(
-  baseUrl: string,
-  account: AccountAccess,
-  rkey: string,
-  signal: AbortSignal,
-): Promise<DeletionOutcome> {
-  const body = { repo: account.externalId, collection: COLLECTION, rkey };
-  const method = "com.atproto.repo.deleteRecord";
-  const answer = await callPlatform(toRequest(baseUrl, account, method, body), signal);
+async function deleteOnce(bluesky: Caller, rkey: string): Promise<DeletionOutcome> {
+  const body = { repo: bluesky.account.externalId, collection: COLLECTION, rkey };
+  const answer = await ask(bluesky, toPost("com.atproto.repo.deleteRecord", body));
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (answer.status === 200 && answer.json !== undefined) return { kind: "deleted" };
   const name = text(answer.json, "error");
@@ -55,19 +43,14 @@ async function deleteOnce(
  * A delayed write may arrive after the deletion and create the record again, so the record is read,
  * and deleted once more if it is there.
  */
-async function deletePost(
-  baseUrl: string,
-  account: AccountAccess,
-  rkey: string,
-  signal: AbortSignal,
-): Promise<DeletionOutcome> {
-  const first = await deleteOnce(baseUrl, account, rkey, signal);
+async function deletePost(bluesky: Caller, rkey: string): Promise<DeletionOutcome> {
+  const first = await deleteOnce(bluesky, rkey);
   if (first.kind !== "deleted") return first;
-  switch (await lookForRecord(baseUrl, account, rkey, signal)) {
+  switch (await lookForRecord(bluesky, rkey)) {
     case "gone":
       return first;
     case "present":
-      return await deleteOnce(baseUrl, account, rkey, signal);
+      return await deleteOnce(bluesky, rkey);
     case "unreadable":
       return { kind: "unknown", message: "the record could not be read back after its deletion" };
   }
@@ -77,15 +60,10 @@ async function deletePost(
  * A record that exists is ours, because only Postrider knows its key. Writing a record again is
  * harmless and resolves the outcome.
  */
-async function reconcile(
-  baseUrl: string,
-  publication: Publication,
-  { rkey = "" }: Handles,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  switch (await lookForRecord(baseUrl, publication, rkey, signal)) {
+async function reconcile(bluesky: Caller, { rkey = "" }: Handles): Promise<Verdict> {
+  switch (await lookForRecord(bluesky, rkey)) {
     case "present":
-      return { kind: "present", externalId: rkey, permalink: toPermalink(publication, rkey) };
+      return present(rkey, toPermalink(bluesky.account, rkey));
     case "gone":
       return { kind: "absent" };
     case "unreadable":
@@ -99,15 +77,9 @@ function createImageStep(baseUrl: string, index: number): PrepareStep {
     name: `upload ${index + 1}`,
     isDone: (handles) => isFresh(handles, index, Date.now()),
     run: async (publication, _handles, signal) => {
-      const media = publication.media[index];
-      if (media === undefined) throw new Error(`the post has no media at index ${index}`);
-      const url = `${hostOf(baseUrl, publication)}/xrpc/com.atproto.repo.uploadBlob`;
-      const headers = bearer(publication.accessToken);
+      const media = fileAt(publication, index);
       const body = bytesBody(media.contentType, mediaBytes(media));
-      const call = { method: "POST", url, headers, body } as const;
-      const answer = await callPlatform({ ...call, isForeign: isForeign(publication) }, signal);
-      const isDone = answer.kind === "answer" && answer.status === 200;
-      const blob = isDone ? object(answer.json, "blob") : undefined;
+      const { blob, answer } = await uploadBlob(openBluesky(baseUrl)(publication, signal), body);
       return blob === undefined ? toUploadFailure(answer) : toBlobHandle(index, blob, Date.now());
     },
   };
@@ -128,20 +100,9 @@ function toSteps(
   return [...uploads, createRecordStep({ baseUrl: urls.baseUrl, pages }, publication)];
 }
 
-async function publish(
-  baseUrl: string,
-  publication: Publication,
-  handles: Handles,
-  guard: SendGuard,
-): Promise<Outcome> {
-  const { rkey, record } = handles;
+async function publish(site: Site, { rkey, record }: Handles, guard: SendGuard): Promise<Outcome> {
   if (rkey === undefined || record === undefined) throw new Error("the record was not prepared");
-  return await putPost(
-    baseUrl,
-    publication,
-    { rkey, record: JSON.parse(record) as JsonObject },
-    guard,
-  );
+  return await putPost(site, { rkey, record: JSON.parse(record) as JsonObject }, guard);
 }
 
 /**
@@ -153,17 +114,18 @@ export function createBlueskyPublishingConnector(
   pages: PageReader = new OutboundClient(outbound),
 ): PublishingConnector {
   const { baseUrl } = urls;
+  const open = openBluesky(baseUrl);
   return {
     platform: "bluesky",
     maxResends: Number.MAX_SAFE_INTEGER,
     steps: (publication) => toSteps(urls, pages, publication),
-    publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
+    publish: (publication, handles, guard) => publish(toSite(baseUrl, publication), handles, guard),
     isForeignHost: isOwnersHost,
     reconcile: (publication, handles, _call, signal) =>
-      reconcile(baseUrl, publication, handles, signal),
+      reconcile(open(publication, signal), handles),
     findMatchingPost: (publication, handles, call, signal) =>
-      findMatchingPost(baseUrl, { publication, handles }, call, signal),
+      findMatchingPost(open(publication, signal), publication, handles, call),
     canDelete: true,
-    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+    ...forAccounts(open, { delete: deletePost }),
   };
 }

@@ -1,7 +1,7 @@
 import { RichText } from "@atproto/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFacets, findMentions } from "#src/bluesky/publishing/facets.ts";
+import { createFacets, findMentions } from "./facets.ts";
 
 const features = (text: string, dids: ReadonlyMap<string, string> = new Map()) =>
   createFacets(text, dids).map(({ index, features: [feature] }) => [

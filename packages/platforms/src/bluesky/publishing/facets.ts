@@ -1,10 +1,8 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { countText } from "#src/text/text.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
-import { hostOf, isForeign } from "./xrpc.ts";
 
 /** Offsets count UTF-8 bytes; the end is exclusive. */
 interface Facet {
@@ -112,19 +110,13 @@ function toFacets(text: string, ranges: readonly Range[]): Facet[] {
 }
 
 export async function resolveMentions(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   content: string,
-  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | Failure> {
   const dids = new Map<string, string>();
   for (const { handle } of findMentions(content)) {
-    const host = hostOf(baseUrl, account);
-    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
-    const answer = await callPlatform(
-      { method: "GET", url, isForeign: isForeign(account) },
-      signal,
-    );
+    const path = "com.atproto.identity.resolveHandle";
+    const answer = await ask(bluesky, { path, query: { handle }, isPublic: true });
     if (answer.kind === "no_answer") return platformUnavailable(answer.message);
     const did = text(answer.json, "did");
     if (answer.status === 200 && did !== undefined) dids.set(handle, did);

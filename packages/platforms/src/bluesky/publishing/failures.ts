@@ -6,7 +6,12 @@ import {
   shorten,
   text,
 } from "#src/http/platform-answer.ts";
-import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
+import {
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  refused,
+} from "#src/publishing/outcome.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
 const TOKEN_ERRORS = new Set([
@@ -33,16 +38,14 @@ const BLOB_GONE = "BlobNotFound";
 export function toFailure(answer: PlatformAnswer, name: string): Failure {
   const message = shorten(text(answer.json, "message") ?? name);
   if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
-  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
+  if (ACCOUNT_ERRORS.has(name)) return refused("account_action_needed", message);
   if (answer.status === 429) {
     const seconds = Number(header(answer, "retry-after"));
     return limitReached("rate_limited", message, seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_MS);
   }
   if (name === BLOB_GONE) return platformUnavailable(message);
-  if (answer.status === 413 || ABOUT_MEDIA.test(message))
-    return { kind: "refused", code: "media_rejected", message };
-  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
-  return { kind: "refused", code: "content_rejected", message };
+  if (answer.status === 413 || ABOUT_MEDIA.test(message)) return refused("media_rejected", message);
+  return refused(answer.status === 403 ? "permission_missing" : "content_rejected", message);
 }
 
 export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {

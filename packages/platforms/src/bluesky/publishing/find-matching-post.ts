@@ -1,13 +1,13 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { toSearch } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { endAt, readWholeList } from "#src/publishing/search.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { createTid } from "./put-post.ts";
-import { COLLECTION, hostOf, isForeign, toPermalink } from "./xrpc.ts";
+import { COLLECTION, toPermalink } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
@@ -22,37 +22,24 @@ function toEntry(value: unknown): Entry {
 }
 
 /**
- * In descending order of the keys; undefined when they could not all be read. The date in a record
- * is not used, because every client chooses it freely.
+ * In descending order of the keys. The date in a record is not used, because every client chooses
+ * it freely.
  */
 async function listPosts(
-  baseUrl: string,
-  account: AccountAccess,
-  firstKey: string,
-  signal: AbortSignal,
-): Promise<readonly Entry[] | undefined> {
-  const found: Entry[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = toSearch({
-      repo: account.externalId,
-      collection: COLLECTION,
-      limit: String(PAGE_SIZE),
-      cursor,
-    });
-    const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.listRecords${query}`;
-    const answer = await callPlatform(
-      { method: "GET", url, isForeign: isForeign(account) },
-      signal,
-    );
-    if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
-    if (!Array.isArray(answer.json?.records)) return undefined;
-    const entries = list(answer.json, "records").map(toEntry);
-    found.push(...entries.filter(({ rkey }) => rkey >= firstKey));
-    cursor = text(answer.json, "cursor");
-    if (cursor === undefined || entries.some(({ rkey }) => rkey < firstKey)) return found;
-  }
-  return undefined;
+  bluesky: Caller,
+  call: UnknownCall,
+): Promise<{ readonly entries: readonly Entry[] } | Verdict> {
+  const firstKey = createTid(searchStart(call), 0);
+  const path = "com.atproto.repo.listRecords";
+  const repo = bluesky.account.externalId;
+  return await readWholeList(call, MAX_PAGES, async (cursor) => {
+    const query = { repo, collection: COLLECTION, limit: String(PAGE_SIZE), cursor };
+    const page = await ask(bluesky, { path, query, isPublic: true });
+    if (page.kind === "no_answer" || page.status !== 200 || !Array.isArray(page.json?.records))
+      return repeatLook(call);
+    const entries = list(page.json, "records").map(toEntry);
+    return endAt({ entries, next: text(page.json, "cursor") }, ({ rkey }) => rkey < firstKey);
+  });
 }
 
 function countFiles(record: unknown): number {
@@ -62,14 +49,14 @@ function countFiles(record: unknown): number {
 
 /** The account's repository lists its posts completely and without delay. */
 export async function findMatchingPost(
-  baseUrl: string,
-  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
+  bluesky: Caller,
+  publication: Publication,
+  handles: Handles,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const entries = await listPosts(baseUrl, publication, createTid(searchStart(call), 0), signal);
-  if (entries === undefined) return repeatLook(call);
-  const posts = entries.flatMap(({ rkey, record }) => {
+  const read = await listPosts(bluesky, call);
+  if ("kind" in read) return read;
+  const posts = read.entries.flatMap(({ rkey, record }) => {
     const isProven = rkey === handles.rkey;
     // Postrider never publishes a post as a reply; only comment actions create replies.
     const isSimilar =

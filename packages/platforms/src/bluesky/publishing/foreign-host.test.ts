@@ -2,11 +2,12 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { EnvReader } from "@postrider/shared/config";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isOwnersHost, lookForRecord, toRequest } from "#src/bluesky/publishing/xrpc.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { sendOnce } from "#src/http/send-once.ts";
+import { toRequest } from "#src/publishing/caller.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { isOwnersHost, lookForRecord, openBluesky, toPost, toSite } from "./xrpc.ts";
 
 /** A server at a private address, which the Bluesky connector must not reach for an account. */
 let privateServer: Server;
@@ -35,10 +36,10 @@ const signal = AbortSignal.timeout(10_000);
 const guard = { mayStillSend: () => true, timeoutMs: 5_000 };
 
 test("the Bluesky connector does not connect to a private address that an account names as its own Bluesky server", async () => {
-  const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
+  const visible = toRequest(toSite(BASE_URL, account), toPost("com.atproto.repo.putRecord", {}));
   expect(await sendOnce(visible, guard)).toMatchObject({ kind: "not_connected" });
   expect(await callPlatform(visible, signal)).toMatchObject({ kind: "no_answer" });
-  expect(await lookForRecord(BASE_URL, account, "rkey", signal)).toBe("unreadable");
+  expect(await lookForRecord(openBluesky(BASE_URL)(account, signal), "rkey")).toBe("unreadable");
   expect(connections).toBe(0);
 });
 
@@ -48,12 +49,12 @@ test("the Bluesky connector does not connect to a private address that an accoun
  */
 async function callHost(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   limitForeignHosts(readOutboundRules(new EnvReader(env)));
-  const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
+  const visible = toRequest(toSite(BASE_URL, account), toPost("com.atproto.repo.putRecord", {}));
   try {
     return [
       (await sendOnce(visible, guard)).kind,
       (await callPlatform(visible, signal)).kind,
-      await lookForRecord(BASE_URL, account, "rkey", signal),
+      await lookForRecord(openBluesky(BASE_URL)(account, signal), "rkey"),
     ];
   } finally {
     limitForeignHosts({ allow: [] });
@@ -75,7 +76,7 @@ test("the Bluesky connector connects to a private address that the operator conf
   const { pdsUrl = "" } = account.attributes;
   const configured = { ...account, attributes: {} };
   const connectionsBefore = connections;
-  expect(await lookForRecord(pdsUrl, configured, "rkey", signal)).toBe("present");
+  expect(await lookForRecord(openBluesky(pdsUrl)(configured, signal), "rkey")).toBe("present");
   expect(connections).toBe(1 + connectionsBefore);
 });
 

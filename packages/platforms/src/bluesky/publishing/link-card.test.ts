@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toCard } from "#src/bluesky/publishing/link-card.ts";
+import { toCard } from "./link-card.ts";
 
 const URI = "https://harbour.example.com/ships";
 

@@ -6,10 +6,11 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type Site, toRequest } from "#src/publishing/caller.ts";
 import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
-import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
+import { COLLECTION, toPermalink, toPost } from "./xrpc.ts";
 
 const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
 const LENGTH = 13;
@@ -52,13 +53,12 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string)
 
 /** Writing the same record under the same key again changes nothing and gets the same answer. */
 export async function putPost(
-  baseUrl: string,
-  account: AccountAccess,
+  site: Site,
   { rkey, record }: { readonly rkey: string; readonly record: JsonObject },
   guard: SendGuard,
 ): Promise<Outcome> {
+  const { account } = site;
   const body = { repo: account.externalId, collection: COLLECTION, rkey, record, swapRecord: null };
-  const request = toRequest(baseUrl, account, "com.atproto.repo.putRecord", body);
-  const sent = await sendOnce(request, guard);
+  const sent = await sendOnce(toRequest(site, toPost("com.atproto.repo.putRecord", body)), guard);
   return sent.kind === "answer" ? toOutcome(sent, account, rkey) : toUnanswered(sent);
 }

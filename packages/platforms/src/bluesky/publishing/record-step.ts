@@ -1,8 +1,8 @@
 import { bluesky, SETTINGS } from "#src/bluesky/facts.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { isObject, type JsonObject, object } from "#src/http/platform-answer.ts";
-import { bearer, bytesBody } from "#src/http/platform-request.ts";
+import { bytesBody } from "#src/http/platform-request.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
@@ -11,8 +11,13 @@ import { readSettings } from "#src/settings/read-settings.ts";
 import { createFacets, findFirstLink, resolveMentions } from "./facets.ts";
 import { fetchCard, fetchCardImage, type PageReader } from "./link-card.ts";
 import { createTid } from "./put-post.ts";
-import { isFresh, readBlob, toBlobHandle } from "./video-calls.ts";
-import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
+import { isFresh, readBlob, toBlobHandle, uploadBlob } from "./video-calls.ts";
+import { COLLECTION, openBluesky } from "./xrpc.ts";
+
+interface RecordOptions {
+  readonly baseUrl: string;
+  readonly pages: PageReader;
+}
 
 interface CardEmbed {
   readonly embed: JsonObject;
@@ -23,19 +28,16 @@ const NONE: CardEmbed = { embed: {}, handles: {} };
 
 /** Makes a card if the page can be read, with a picture if Bluesky accepts it unchanged. */
 async function createCard(
-  { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
-  publication: Publication,
-  signal: AbortSignal,
+  bluesky: Caller,
+  pages: PageReader,
+  { text: content, media }: Publication,
 ): Promise<CardEmbed> {
-  const uri = findFirstLink(publication.text);
-  if (uri === undefined || publication.media.length > 0) return NONE;
-  const card = await fetchCard(pages, uri, signal);
+  const uri = findFirstLink(content);
+  if (uri === undefined || media.length > 0) return NONE;
+  const card = await fetchCard(pages, uri, bluesky.signal);
   if (card === undefined) return NONE;
   const { imageUrl, ...external } = card;
-  const thumb =
-    imageUrl === undefined
-      ? undefined
-      : await uploadThumb({ baseUrl, pages }, publication, imageUrl, signal);
+  const thumb = imageUrl === undefined ? undefined : await uploadThumb(bluesky, pages, imageUrl);
   if (thumb === undefined) return { embed: toCardEmbed(external), handles: {} };
   const handles = toBlobHandle("card", thumb, Date.now());
   return { embed: toCardEmbed({ ...external, thumb }), handles };
@@ -46,25 +48,18 @@ function toCardEmbed(external: JsonObject): JsonObject {
 }
 
 async function uploadThumb(
-  { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },
-  publication: Publication,
+  bluesky: Caller,
+  pages: PageReader,
   imageUrl: string,
-  signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const image = await fetchCardImage(pages, imageUrl, signal);
+  const image = await fetchCardImage(pages, imageUrl, bluesky.signal);
   if (image === undefined) return undefined;
-  const url = `${hostOf(baseUrl, publication)}/xrpc/com.atproto.repo.uploadBlob`;
   const { contentType, bytes } = image;
   const body = bytesBody(contentType, {
     bytes: bytes.length,
     read: () => ReadableStream.from([bytes]),
   });
-  const headers = bearer(publication.accessToken);
-  const call = { method: "POST", url, headers, body, isForeign: isForeign(publication) } as const;
-  const answer = await callPlatform(call, signal);
-  return answer.kind === "answer" && answer.status === 200
-    ? object(answer.json, "blob")
-    : undefined;
+  return (await uploadBlob(bluesky, body)).blob;
 }
 
 function thumbOf(record: JsonObject): unknown {
@@ -81,11 +76,6 @@ function withoutThumb(record: JsonObject): JsonObject {
   if (!isObject(embed) || external === undefined) return record;
   const { thumb: _thumb, ...rest } = external;
   return { ...record, embed: { ...embed, external: rest } };
-}
-
-interface RecordOptions {
-  readonly baseUrl: string;
-  readonly pages: PageReader;
 }
 
 function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
@@ -118,15 +108,14 @@ interface PreparedRecord {
 }
 
 async function createRecord(
-  options: RecordOptions,
+  bluesky: Caller,
+  pages: PageReader,
   publication: Publication,
   now: Date,
-  signal: AbortSignal,
 ): Promise<PreparedRecord | Failure> {
-  const { baseUrl } = options;
-  const dids = await resolveMentions(baseUrl, publication, publication.text, signal);
+  const dids = await resolveMentions(bluesky, publication.text);
   if ("kind" in dids) return dids;
-  const { embed, handles } = await createCard(options, publication, signal);
+  const { embed, handles } = await createCard(bluesky, pages, publication);
   const facets = createFacets(publication.text, dids);
   const { languages } = readSettings(SETTINGS, publication.settings);
   const record = {
@@ -151,7 +140,10 @@ function readPrepared(handles: Handles): PreparedRecord | undefined {
  * that every later call repeats the same write. When a second upload changes the reference to a
  * file, the record is updated under the same key, so that the post never exists twice.
  */
-export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
+export function createRecordStep(
+  { baseUrl, pages }: RecordOptions,
+  post: Publication,
+): PrepareStep {
   return {
     name: "record",
     isDone: (handles) => {
@@ -164,8 +156,9 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     },
     run: async (publication, handles, signal) => {
       const now = new Date();
+      const caller = openBluesky(baseUrl)(publication, signal);
       const prepared =
-        readPrepared(handles) ?? (await createRecord(options, publication, now, signal));
+        readPrepared(handles) ?? (await createRecord(caller, pages, publication, now));
       if ("kind" in prepared) return prepared;
       const { record, handles: added } = prepared;
       const tooLong = publication.media.map((media) => refuseLongAltText(bluesky.rules, media));

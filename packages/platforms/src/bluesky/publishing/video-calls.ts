@@ -1,10 +1,11 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, bytesBody } from "#src/http/platform-request.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, bytesBody, type RequestBody } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { type Handles, type JsonHandle, jsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
-import { hostOf, isForeign } from "./xrpc.ts";
+import { hostOf, openBluesky } from "./xrpc.ts";
 
 interface StoredBlob {
   readonly blob: unknown;
@@ -21,26 +22,32 @@ const MAX_AGE_MS = 20 * 60_000;
 
 type BlobPlace = number | "card";
 
-function nameOf(index: BlobPlace): string {
-  return `blob${index}`;
+function handleOf(place: BlobPlace): JsonHandle<StoredBlob> {
+  return jsonHandle(`blob${place}`);
 }
 
-function read(handles: Handles, index: BlobPlace): StoredBlob | undefined {
-  return readJsonHandle(handles, nameOf(index)) as StoredBlob | undefined;
-}
-
-export function toBlobHandle(index: BlobPlace, blob: unknown, uploadedAt: number): Handles {
-  const stored: StoredBlob = { blob, uploadedAt };
-  return toJsonHandle(nameOf(index), stored);
+export function toBlobHandle(place: BlobPlace, blob: unknown, uploadedAt: number): Handles {
+  return handleOf(place).write({ blob, uploadedAt });
 }
 
 export function readBlob(handles: Handles, index: number): unknown {
-  return read(handles, index)?.blob;
+  return handleOf(index).read(handles)?.blob;
 }
 
-export function isFresh(handles: Handles, index: BlobPlace, now: number): boolean {
-  const stored = read(handles, index);
+export function isFresh(handles: Handles, place: BlobPlace, now: number): boolean {
+  const stored = handleOf(place).read(handles);
   return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;
+}
+
+/** `blob` is undefined when Bluesky did not take the file. */
+export async function uploadBlob(
+  bluesky: Caller,
+  body: RequestBody,
+): Promise<{ readonly blob: JsonObject | undefined; readonly answer: PlatformAnswer | NoAnswer }> {
+  const path = "com.atproto.repo.uploadBlob";
+  const answer = await ask(bluesky, { method: "POST", path, body });
+  const isDone = answer.kind === "answer" && answer.status === 200;
+  return { blob: isDone ? object(answer.json, "blob") : undefined, answer };
 }
 
 export interface BlueskyUrls {
@@ -60,15 +67,14 @@ type Answer = Promise<PlatformAnswer | NoAnswer>;
 const TOKEN_SECONDS = 1800;
 
 export function askServiceToken({ baseUrl, account, signal }: VideoContext): Answer {
-  const host = hostOf(baseUrl, account);
-  const query = new URLSearchParams({
-    aud: `did:web:${encodeURIComponent(new URL(host).host)}`,
+  const { host } = new URL(hostOf(baseUrl, account));
+  const query = {
+    aud: `did:web:${encodeURIComponent(host)}`,
     lxm: "com.atproto.repo.uploadBlob",
     exp: String(Math.floor(Date.now() / 1000) + TOKEN_SECONDS),
-  });
-  const url = `${host}/xrpc/com.atproto.server.getServiceAuth?${query.toString()}`;
-  const headers = bearer(account.accessToken);
-  return callPlatform({ method: "GET", url, headers, isForeign: isForeign(account) }, signal);
+  };
+  const path = "com.atproto.server.getServiceAuth";
+  return ask(openBluesky(baseUrl)(account, signal), { path, query });
 }
 
 export function sendVideo(context: VideoContext, token: string): Answer {

@@ -1,8 +1,14 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { jsonHandle } from "#src/publishing/handles.ts";
 import { waitForProcessing } from "#src/publishing/look-schedule.ts";
-import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
+import {
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  refused,
+} from "#src/publishing/outcome.ts";
+import { fileAt } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
   runAgain,
@@ -39,15 +45,7 @@ const MAX_RESTARTS = 1;
 const DAILY_LIMIT_WAIT_MS = 3_600_000;
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
-const NAME = "video";
-
-function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME) as Upload | undefined;
-}
-
-function toHandle(upload: Upload): Handles {
-  return toJsonHandle(NAME, upload);
-}
+const UPLOAD = jsonHandle<Upload>("video");
 
 /**
  * The call used a token for the video service, so a refused token does not mean that the account's
@@ -60,7 +58,7 @@ function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (name === "DailyLimitExceeded")
     return limitReached("platform_quota", message, DAILY_LIMIT_WAIT_MS);
   if (name === "UploadForbidden" || /unconfirmed.?email/i.test(`${name} ${message}`))
-    return { kind: "refused", code: "account_action_needed", message };
+    return refused("account_action_needed", message);
   return failure.kind === "token_refused" ? platformUnavailable(message) : failure;
 }
 
@@ -87,21 +85,20 @@ async function look(context: VideoUpload, upload: Upload): Promise<StepResult> {
 function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   if (job.blob !== undefined)
     return {
-      ...toHandle({ ...upload, stage: "ready" }),
+      ...UPLOAD.write({ ...upload, stage: "ready" }),
       ...toBlobHandle(index, job.blob, Date.now()),
     };
   if (job.state !== "JOB_STATE_FAILED")
-    return waitForProcessing(upload.startedAt, toHandle(upload));
+    return waitForProcessing(upload.startedAt, UPLOAD.write(upload));
   const message = shorten(job.message);
   if (TEMPORARY_FAILURES.has(job.failureCode)) return restart(upload, message);
-  return { kind: "refused", code: "media_rejected", message };
+  return refused("media_rejected", message);
 }
 
 /** A second loss counts as an error in the video. */
 function restart(upload: Upload, message: string): StepWait | Failure {
-  if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
-  const handles = toHandle({ ...upload, stage: "lost", restarts: upload.restarts + 1 });
-  return runAgain(handles);
+  if (upload.restarts >= MAX_RESTARTS) return refused("media_rejected", message);
+  return runAgain(UPLOAD.write({ ...upload, stage: "lost", restarts: upload.restarts + 1 }));
 }
 
 /**
@@ -113,10 +110,9 @@ export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
     name: `upload ${index + 1}`,
     isDone: (handles) => isFresh(handles, index, Date.now()),
     run: async (publication, handles, signal) => {
-      const media = publication.media[index];
-      if (media === undefined) throw new Error(`the post has no media at index ${index}`);
+      const media = fileAt(publication, index);
       const context = { ...urls, account: publication, media, signal, index };
-      const upload = readUpload(handles);
+      const upload = UPLOAD.read(handles);
       return upload?.stage === "processing"
         ? await look(context, upload)
         : await start(context, upload?.restarts ?? 0);

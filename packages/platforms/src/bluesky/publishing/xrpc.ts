@@ -1,7 +1,7 @@
 import { isBlueskysHost } from "#src/bluesky/find-repository.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
+import { type ApiCall, ask, type Caller, type Site } from "#src/publishing/caller.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
@@ -23,32 +23,31 @@ export function isOwnersHost({ attributes: { pdsUrl } }: AccountAccess): boolean
   return pdsUrl !== undefined && !isBlueskysHost(pdsUrl);
 }
 
-export function toRequest(
-  baseUrl: string,
-  account: AccountAccess,
-  method: string,
-  body: unknown,
-): PlatformRequest {
-  return {
-    method: "POST",
-    url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
-    isForeign: isForeign(account),
-    headers: bearer(account.accessToken),
-    body: jsonBody(body),
-  };
+/** The server of the account. */
+export function toSite(baseUrl: string, account: AccountAccess): Site {
+  const host = hostOf(baseUrl, account);
+  return { baseUrl: `${host}/xrpc`, account, isForeign: isForeign(account) };
+}
+
+export function openBluesky(baseUrl: string) {
+  return (account: AccountAccess, signal: AbortSignal): Caller => ({
+    ...toSite(baseUrl, account),
+    signal,
+  });
+}
+
+export function toPost(method: string, body: unknown): ApiCall {
+  return { method: "POST", path: method, body: jsonBody(body) };
 }
 
 /** Only Postrider knows the record key, so a record that exists is ours. */
 export async function lookForRecord(
-  baseUrl: string,
-  account: AccountAccess,
+  bluesky: Caller,
   rkey: string,
-  signal: AbortSignal,
 ): Promise<"present" | "gone" | "unreadable"> {
-  const query = new URLSearchParams({ repo: account.externalId, collection: COLLECTION, rkey });
-  const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.getRecord?${query.toString()}`;
-  const call = { method: "GET", url, isForeign: isForeign(account) } as const;
-  const answer = await callPlatform(call, signal);
+  const query = { repo: bluesky.account.externalId, collection: COLLECTION, rkey };
+  const path = "com.atproto.repo.getRecord";
+  const answer = await ask(bluesky, { path, query, isPublic: true });
   if (answer.kind === "no_answer") return "unreadable";
   if (answer.status === 200 && text(answer.json, "uri") !== undefined) return "present";
   return text(answer.json, "error") === "RecordNotFound" ? "gone" : "unreadable";

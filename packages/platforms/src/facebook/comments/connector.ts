@@ -7,12 +7,15 @@ import type {
   PlatformComment,
 } from "#src/comments/connector.ts";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { changeComment, sendReply } from "#src/graph-api/comment-calls.ts";
+import {
+  createGraphCommentsConnector,
+  type ReadComment,
+} from "#src/graph-api/comments-connector.ts";
 import { toReadFailure } from "#src/graph-api/failures.ts";
-import { findOwnReply, type ReplyList } from "#src/graph-api/find-own-replies.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
@@ -22,38 +25,30 @@ function numberOf(id: string): string {
   return id.split("_").at(-1) ?? "";
 }
 
+/** Undefined when the post, video or photo is of the Page. */
+type Check = Promise<Missing | Failure | undefined>;
+
 /**
  * The id of a post contains the id of its Page. The owner of a video or a photo has to be read,
  * because Facebook shows comments on the media of other Pages too.
  */
-async function checkMedia(
-  api: GraphApi,
-  account: AccountAccess,
-  mediaId: string,
-  signal: AbortSignal,
-): Promise<Missing | Failure | undefined> {
+async function checkMedia(graph: Caller, mediaId: string): Check {
+  const { externalId } = graph.account;
   const [page, number] = mediaId.split("_");
-  if (number !== undefined) return page === account.externalId ? undefined : MISSING;
-  const call = {
-    method: "GET",
-    path: encodeURIComponent(mediaId),
-    query: { fields: "from" },
-  } as const;
-  const answer = await callGraph(api, account, call, signal);
+  if (number !== undefined) return page === externalId ? undefined : MISSING;
+  const query = { fields: "from" };
+  const answer = await ask(graph, { path: encodeURIComponent(mediaId), query });
   if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
-  return text(object(answer.json, "from"), "id") === account.externalId ? undefined : MISSING;
+  return text(object(answer.json, "from"), "id") === externalId ? undefined : MISSING;
 }
 
 /** Comments on a post with one photo may belong to the photo. */
 async function readPhotoId(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   mediaId: string,
-  signal: AbortSignal,
 ): Promise<{ readonly photoId: string | undefined } | Missing | Failure> {
-  const path = encodeURIComponent(mediaId);
   const query = { fields: "attachments{target}" };
-  const answer = await callGraph(api, account, { method: "GET", path, query }, signal);
+  const answer = await ask(graph, { path: encodeURIComponent(mediaId), query });
   if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
   const [attachment] = list(object(answer.json, "attachments"), "data");
   return { photoId: text(object(attachment, "target"), "id") };
@@ -64,27 +59,25 @@ async function readPhotoId(
  * begins with the number of a post, and its field `object` names what has the comment: the post, a
  * video or a photo. For a post with one photo, both may mean the photo.
  */
-async function isOnMedia(
-  api: GraphApi,
-  account: AccountAccess,
-  { mediaId, commentId, objectId }: CommentRef & { readonly objectId: string | undefined },
-  signal: AbortSignal,
-): Promise<{ readonly kind: "on_media" } | Missing | Failure> {
-  const refusal = await checkMedia(api, account, mediaId, signal);
+async function checkIsOnMedia(
+  graph: Caller,
+  { mediaId, commentId }: CommentRef,
+  objectId: string | undefined,
+): Check {
+  const refusal = await checkMedia(graph, mediaId);
   if (refusal !== undefined) return refusal;
   const [parent = ""] = commentId.split("_");
   const parents = new Set([parent, numberOf(objectId ?? "")]);
-  if (parents.has(numberOf(mediaId))) return { kind: "on_media" };
+  if (parents.has(numberOf(mediaId))) return undefined;
   if (!mediaId.includes("_")) return MISSING;
-  const read = await readPhotoId(api, account, mediaId, signal);
+  const read = await readPhotoId(graph, mediaId);
   if ("kind" in read) return read;
   const { photoId } = read;
-  return photoId !== undefined && parents.has(photoId) ? { kind: "on_media" } : MISSING;
+  return photoId !== undefined && parents.has(photoId) ? undefined : MISSING;
 }
 
 const FIELDS = "id,from,message,created_time,is_hidden,like_count,comment_count";
 const UNREADABLE = platformUnavailable("Facebook's answer contains a comment that is unreadable");
-
 const NEWEST_FIRST = { filter: "toplevel", order: "reverse_chronological" };
 
 /** Undefined if it has no id or no readable time. */
@@ -107,64 +100,45 @@ function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComme
 }
 
 export async function listComments(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   { mediaId, limit, after }: CommentQuery,
-  signal: AbortSignal,
 ): Promise<CommentPage | Missing | Failure> {
-  const refusal = await checkMedia(api, account, mediaId, signal);
+  const refusal = await checkMedia(graph, mediaId);
   if (refusal !== undefined) return refusal;
   const path = `${encodeURIComponent(mediaId)}/comments`;
-  const call = { path, query: { ...NEWEST_FIRST, fields: FIELDS }, limit, after };
-  const read = await readGraphList(api, account, call, signal);
+  const query = { ...NEWEST_FIRST, fields: FIELDS };
+  const read = await readGraphList(graph, { path, query, limit, after });
   if (read.kind !== "list") return toReadFailure(read, MEANINGS);
-  const comments = read.entries.flatMap((entry) => toComment(entry, account) ?? []);
+  const comments = read.entries.flatMap((entry) => toComment(entry, graph.account) ?? []);
   return { kind: "page", comments, next: read.next };
 }
 
-interface ReadComment {
-  readonly kind: "comment";
-  readonly comment: PlatformComment;
-}
-
 async function readComment(
-  api: GraphApi,
-  account: AccountAccess,
-  { mediaId, commentId }: CommentRef,
-  signal: AbortSignal,
+  graph: Caller,
+  ref: CommentRef,
 ): Promise<ReadComment | Missing | Failure> {
-  const path = encodeURIComponent(commentId);
-  const call = { method: "GET", path, query: { fields: `${FIELDS},parent,object` } } as const;
-  const answer = await callGraph(api, account, call, signal);
+  const query = { fields: `${FIELDS},parent,object` };
+  const answer = await ask(graph, { path: encodeURIComponent(ref.commentId), query });
   if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
   const { json } = answer;
-  const comment = toComment(json, account);
+  const comment = toComment(json, graph.account);
   if (comment === undefined) return UNREADABLE;
-  if (object(json, "parent") !== undefined) return { kind: "missing" };
-  const objectId = text(object(json, "object"), "id");
-  const check = await isOnMedia(api, account, { mediaId, commentId, objectId }, signal);
-  if (check.kind !== "on_media") return check;
-  return { kind: "comment", comment };
+  if (object(json, "parent") !== undefined) return MISSING;
+  const refusal = await checkIsOnMedia(graph, ref, text(object(json, "object"), "id"));
+  return refusal ?? { kind: "comment", comment };
 }
 
-const OWN_COMMENT: Failure = {
-  kind: "refused",
-  code: "content_rejected",
-  message: "Facebook does not let a Page hide its own comments",
-};
-function repliesPath(commentId: string): string {
-  return `${encodeURIComponent(commentId)}/comments`;
-}
-
-/**
- * A reply without an author may be the Page's own, because Facebook shows authors only with a
- * further permission.
- */
-function toReplyList({ externalId }: AccountAccess, commentId: string): ReplyList {
-  return {
-    path: repliesPath(commentId),
-    query: { ...NEWEST_FIRST, fields: "id,message,created_time,from" },
-    toOwnReply: (entry) =>
+export function createFacebookCommentsConnector(api: GraphApi): CommentsConnector {
+  return createGraphCommentsConnector({
+    platform: "facebook",
+    siteOf: (account) => toGraphSite(api, account),
+    listComments,
+    readComment,
+    replies: "comments",
+    replyFields: { ...NEWEST_FIRST, fields: "id,message,created_time,from" },
+    // A reply without an author may be the Page's own, because Facebook shows authors only with a
+    // further permission.
+    toOwnReply: (entry, { externalId }) =>
       [undefined, externalId].includes(text(object(entry, "from"), "id"))
         ? {
             id: text(entry, "id") ?? "",
@@ -172,31 +146,8 @@ function toReplyList({ externalId }: AccountAccess, commentId: string): ReplyLis
             createdAt: Date.parse(text(entry, "created_time") ?? ""),
           }
         : undefined,
+    hidden: "is_hidden",
+    ownComment: "Facebook does not let a Page hide its own comments",
     own: MEANINGS,
-  };
-}
-
-export function createFacebookCommentsConnector(api: GraphApi): CommentsConnector {
-  return {
-    platform: "facebook",
-    actions: new Set(["reply", "hide", "unhide"]),
-    listComments: (account, query, signal) => listComments(api, account, query, signal),
-    readComment: (account, ref, signal) => readComment(api, account, ref, signal),
-    reply: (account, { commentId, text: message }, guard) => {
-      const reply = { path: repliesPath(commentId), message, own: MEANINGS };
-      return sendReply(api, account, reply, guard);
-    },
-    reconcileReply: (account, request, call, signal) => {
-      const replies = toReplyList(account, request.commentId);
-      return findOwnReply(api, account, replies, { request, call, signal });
-    },
-    setHidden: async (account, { hidden, ...ref }, signal) => {
-      const read = await readComment(api, account, ref, signal);
-      if (read.kind !== "comment") return read;
-      if (hidden && read.comment.isOwn) return OWN_COMMENT;
-      const fields = { is_hidden: String(hidden) };
-      const change = { commentId: ref.commentId, fields, own: MEANINGS };
-      return await changeComment(api, account, change, signal);
-    },
-  };
+  });
 }

@@ -1,5 +1,5 @@
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, openGraph } from "#src/graph-api/graph-request.ts";
 import {
   countFurtherCalls,
   MAX_METRICS_POSTS,
@@ -8,7 +8,13 @@ import {
   readMetrics,
 } from "#src/graph-api/read-metrics.ts";
 import { type JsonObject, number, object } from "#src/http/platform-answer.ts";
-import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import {
+  type MetricsConnector,
+  type MetricsFailure,
+  type MetricsReadings,
+  toMetrics,
+} from "#src/metrics/connector.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 function countOf(node: JsonObject, edge: string): number | null {
@@ -28,15 +34,14 @@ const SOURCE: MetricsSource = {
   counters: "reactions.summary(total_count).limit(0),comments.summary(total_count).limit(0),shares",
   insights: ["post_media_view", "post_total_media_view_unique"],
   own: MEANINGS,
-  toMetrics: (node, insights) => ({
-    views: insights.get("post_media_view") ?? null,
-    impressions: null,
-    reach: insights.get("post_total_media_view_unique") ?? null,
-    likes: countOf(node, "reactions"),
-    comments: countOf(node, "comments"),
-    shares: sharesOf(node),
-    saves: null,
-  }),
+  toMetrics: (node, insights) =>
+    toMetrics({
+      views: insights.get("post_media_view") ?? null,
+      reach: insights.get("post_total_media_view_unique") ?? null,
+      likes: countOf(node, "reactions"),
+      comments: countOf(node, "comments"),
+      shares: sharesOf(node),
+    }),
 };
 
 /**
@@ -47,15 +52,8 @@ const VIDEO_SOURCE: MetricsSource = {
   counters: "likes.summary(total_count).limit(0),comments.summary(total_count).limit(0)",
   insights: [],
   own: MEANINGS,
-  toMetrics: (node) => ({
-    views: null,
-    impressions: null,
-    reach: null,
-    likes: countOf(node, "likes"),
-    comments: countOf(node, "comments"),
-    shares: null,
-    saves: null,
-  }),
+  toMetrics: (node) =>
+    toMetrics({ likes: countOf(node, "likes"), comments: countOf(node, "comments") }),
 };
 
 /** The metrics of a video are found under the id of its post, `<page>_<video>`. */
@@ -63,23 +61,20 @@ function postIdOf({ externalId }: AccountAccess, id: string): string {
   return id.includes("_") ? id : `${externalId}_${id}`;
 }
 
-type Readings = ReadonlyMap<string, MetricsReading>;
-
 /**
  * Reads the videos whose posts were not found. The post of a reel may have an id that cannot be
  * derived from the id of the reel, so a video is missing only if it cannot be read either.
  */
 async function readVideos(
-  api: GraphApi,
-  account: AccountAccess,
-  { readings, onCall }: { readonly readings: Readings; readonly onCall: () => void },
-  signal: AbortSignal,
-): Promise<Readings | MetricsFailure> {
+  graph: Caller,
+  readings: MetricsReadings,
+  onCall: () => void,
+): Promise<MetricsReadings | MetricsFailure> {
   const ids = [...readings]
     .filter(([id, { kind }]) => kind === "missing" && !id.includes("_"))
     .map(([id]) => id);
   if (ids.length === 0) return readings;
-  const read = await readMetrics(api, account, { ids, source: VIDEO_SOURCE, onCall }, signal);
+  const read = await readMetrics(graph, ids, VIDEO_SOURCE, onCall);
   return "kind" in read ? read : new Map([...readings, ...read]);
 }
 
@@ -89,15 +84,16 @@ export function createFacebookMetricsConnector(api: GraphApi): MetricsConnector 
     maxPosts: MAX_METRICS_POSTS,
     budget: METRICS_BUDGET,
     readMetrics: async (account, externalIds, signal, onFurtherCall) => {
+      const graph = openGraph(api, account, signal);
       const onCall = countFurtherCalls(onFurtherCall);
       const ids = externalIds.map((id) => postIdOf(account, id));
-      const read = await readMetrics(api, account, { ids, source: SOURCE, onCall }, signal);
+      const read = await readMetrics(graph, ids, SOURCE, onCall);
       if ("kind" in read) return read;
       const readings = externalIds.flatMap((id) => {
         const reading = read.get(postIdOf(account, id));
         return reading === undefined ? [] : [[id, reading] as const];
       });
-      return await readVideos(api, account, { readings: new Map(readings), onCall }, signal);
+      return await readVideos(graph, new Map(readings), onCall);
     },
   };
 }

@@ -2,9 +2,9 @@ import type { Missing } from "#src/comments/connector.ts";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { isMissing, toGraphFailure, toStepFailure } from "#src/graph-api/failures.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { callGraph, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, openGraph, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
-import { readNodes } from "#src/graph-api/read-nodes.ts";
+import { readExisting } from "#src/graph-api/read-nodes.ts";
 import {
   type CommentState,
   PRIVATE_REPLY_MAX_BYTES,
@@ -17,8 +17,9 @@ import type {
   OwnedMediaPage,
   PrivateRepliesConnector,
 } from "#src/private-replies/connector.ts";
+import { type ApiCall, ask } from "#src/publishing/caller.ts";
 import { elapsedMs } from "#src/publishing/look-schedule.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 
@@ -51,7 +52,8 @@ export async function listMedia(
 ): Promise<OwnedMediaPage | Failure> {
   const path = `${encodeURIComponent(account.externalId)}/published_posts`;
   const query = { fields: `${FIELDS},attachments{type,target}` };
-  const read = await readGraphList(api, account, { path, query, limit, after }, signal);
+  const graph = openGraph(api, account, signal);
+  const read = await readGraphList(graph, { path, query, limit, after });
   return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
 }
 
@@ -63,17 +65,15 @@ async function readMedia(
   signal: AbortSignal,
 ): Promise<OwnedMediaPage | Failure> {
   const query = { ids: mediaIds, fields: `${FIELDS},from`, own: MEANINGS };
-  const read = await readNodes(api, account, query, signal);
-  if (read.kind === "no_answer") return platformUnavailable(read.message);
-  if (read.kind !== "nodes") return read;
-  const nodes = [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? each.node : []));
+  const nodes = await readExisting(openGraph(api, account, signal), query);
+  if ("kind" in nodes) return nodes;
   const own = nodes.filter((node) => text(object(node, "from"), "id") === account.externalId);
   return toPage(own, undefined);
 }
 
-function toStateCall(commentId: string): GraphCall {
+function toStateCall(commentId: string): ApiCall {
   const query = { fields: "created_time,private_reply_conversation" };
-  return { method: "GET", path: encodeURIComponent(commentId), query };
+  return { path: encodeURIComponent(commentId), query };
 }
 
 async function readState(
@@ -82,7 +82,7 @@ async function readState(
   commentId: string,
   signal: AbortSignal,
 ): Promise<CommentState | undefined> {
-  const answer = await callGraph(api, account, toStateCall(commentId), signal);
+  const answer = await ask(openGraph(api, account, signal), toStateCall(commentId));
   if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
   const createdAt = new Date(text(answer.json, "created_time") ?? "");
   const conversation = object(answer.json, "private_reply_conversation");
@@ -102,7 +102,7 @@ async function reconcile(
   { commentId }: { readonly commentId: string },
   { call, signal }: { readonly call: UnknownCall; readonly signal: AbortSignal },
 ): Promise<Verdict | Missing> {
-  const answer = await callGraph(api, account, toStateCall(commentId), signal);
+  const answer = await ask(openGraph(api, account, signal), toStateCall(commentId));
   const remainingMs = -elapsedMs(call);
   if (answer.kind === "answer") {
     if (isMissing(answer)) return { kind: "missing" };
@@ -131,7 +131,7 @@ export function createFacebookPrivateRepliesConnector(api: GraphApi): PrivateRep
         own: MEANINGS,
         readState: (signal: AbortSignal) => readState(api, account, request.commentId, signal),
       };
-      return sendPrivateReply(api, account, { request, sender }, guard);
+      return sendPrivateReply(toGraphSite(api, account), { request, sender }, guard);
     },
     reconcile: (account, request, call, signal) =>
       reconcile(api, account, request, { call, signal }),

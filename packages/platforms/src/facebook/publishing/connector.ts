@@ -1,6 +1,7 @@
 import { isMissing, toVisibleFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, openGraph, toGraphSite } from "#src/graph-api/graph-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
+import { ask, type Caller, forAccounts } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
@@ -8,8 +9,9 @@ import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { FacebookContext } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
-import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
+import { findSimilarPosts } from "./page-posts.ts";
 import { type FacebookKind, kindOf } from "./post-kind.ts";
 import { createPhotoStep, createPostStep } from "./post-steps.ts";
 import { publishDirectly, publishPrepared, publishUploaded } from "./publish-post.ts";
@@ -21,19 +23,13 @@ import { createVideoStep, uploadedVideo } from "./video-step.ts";
  * Facebook gives the same answer when the post no longer exists and when the token has no access to
  * it.
  */
-async function deletePost(
-  api: GraphApi,
-  account: AccountAccess,
-  id: string,
-  signal: AbortSignal,
-): Promise<DeletionOutcome> {
+async function deletePost(graph: Caller, id: string): Promise<DeletionOutcome> {
   const path = encodeURIComponent(id);
-  const answer = await callGraph(api, account, { method: "DELETE", path }, signal);
+  const answer = await ask(graph, { method: "DELETE", path });
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (answer.status === 200 && answer.json?.success === true) return { kind: "deleted" };
   if (!isMissing(answer)) return toVisibleFailure(answer, MEANINGS);
-  const query = { fields: "id" };
-  const look = await callGraph(api, account, { method: "GET", path, query }, signal);
+  const look = await ask(graph, { path, query: { fields: "id" } });
   const isGone = look.kind === "answer" && isMissing(look);
   return isGone
     ? { kind: "deleted" }
@@ -45,19 +41,19 @@ async function deletePost(
  * text and its number of files.
  */
 async function findMatchingPost(
-  api: GraphApi,
-  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
+  { graph, publication }: FacebookContext,
+  handles: Handles,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const read = await readPagePosts(api, publication, call, signal);
-  if ("verdict" in read) return read.verdict;
-  return await judgeMatchingPosts(
-    listMatchingPosts(publication, handles, read.posts),
-    publication,
-    call,
-  );
+  const posts = await findSimilarPosts({ graph, publication }, handles, call);
+  return "kind" in posts ? posts : await judgeMatchingPosts(posts, publication, call);
 }
+
+const SEEN_BY_READERS: Verdict = {
+  kind: "refused",
+  code: "internal_error",
+  message: "the post is visible, although it was not published",
+};
 
 export interface FacebookSettings extends GraphApi {
   readonly videoBaseUrl?: string;
@@ -84,12 +80,13 @@ function publish(
   guard: SendGuard,
 ): Promise<Outcome> {
   const kind = kindOf(publication);
+  const site = toGraphSite(api, publication);
   if (kind === "post" && api.isTwoPhase === false)
-    return publishDirectly(api, publication, handles, guard);
+    return publishDirectly(site, publication, handles, guard);
   const video = kind === "video" ? uploadedVideo(handles) : undefined;
   return video?.stage === "uploaded"
-    ? publishUploaded(videoApiOf(api), publication, video.session, guard)
-    : publishPrepared(api, kind, publication, handles, guard);
+    ? publishUploaded(toGraphSite(videoApiOf(api), publication), publication, video.session, guard)
+    : publishPrepared(site, kind, publication, handles, guard);
 }
 
 function toSteps(api: FacebookSettings, publication: Publication): readonly PrepareStep[] {
@@ -107,6 +104,29 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
   }
 }
 
+/** The post of a live check, which no reader sees: its preparation is all of it. */
+function isUnpublished({ privacy }: Publication): boolean {
+  return privacy === "unpublished";
+}
+
+async function endUnpublished({ postId }: Handles): Promise<Outcome> {
+  return postId === undefined
+    ? { kind: "retryable", code: "internal_error", message: "the post was not prepared" }
+    : { kind: "published", externalId: postId, permalink: null };
+}
+
+async function findUnpublished(
+  context: FacebookContext,
+  handles: Handles,
+  call: UnknownCall,
+): Promise<Verdict> {
+  const verdict = await reconcilePrepared(context, "post", handles, call);
+  if (verdict.kind === "present") return SEEN_BY_READERS;
+  return verdict.kind === "absent" && verdict.isOwnFlag === true
+    ? { kind: "present", externalId: handles.postId ?? null, permalink: null }
+    : verdict;
+}
+
 /**
  * Reels, and with `isTwoPhase` all other posts, are created unpublished, and one call with the
  * stored id makes them visible. That call may be repeated, so an unknown outcome is resolved by
@@ -114,21 +134,32 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
   const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;
+  const open = (account: AccountAccess, signal: AbortSignal) => openGraph(api, account, signal);
   return {
     platform: "facebook",
     maxResends: api.isTwoPhase === false ? 1 : Number.MAX_SAFE_INTEGER,
-    steps: (publication) => toSteps(api, publication),
-    publish: (publication, handles, guard) => publish(api, publication, handles, guard),
+    steps: (publication) =>
+      toSteps(isUnpublished(publication) ? { ...api, isTwoPhase: true } : api, publication),
+    publish: (publication, handles, guard) =>
+      isUnpublished(publication)
+        ? endUnpublished(handles)
+        : publish(api, publication, handles, guard),
     reconcile: (publication, handles, call, signal) => {
+      const context = { graph: open(publication, signal), publication };
+      if (isUnpublished(publication)) return findUnpublished(context, handles, call);
       const kind = kindOf(publication);
-      const sent = { publication, handles };
       return isDirect(kind)
-        ? reconcileDirect(api, sent, call, signal)
-        : reconcilePrepared(api, kind, sent, call, signal);
+        ? reconcileDirect(context, handles, call)
+        : reconcilePrepared(context, kind, handles, call);
     },
-    findMatchingPost: (publication, handles, call, signal) =>
-      findMatchingPost(api, { publication, handles }, call, signal),
+    // No list shows an unpublished post, so it is found by its id only.
+    findMatchingPost: (publication, handles, call, signal) => {
+      const context = { graph: open(publication, signal), publication };
+      return isUnpublished(publication)
+        ? findUnpublished(context, handles, call)
+        : findMatchingPost(context, handles, call);
+    },
     canDelete: true,
-    delete: (account, externalId, signal) => deletePost(api, account, externalId, signal),
+    ...forAccounts(open, { delete: deletePost }),
   };
 }

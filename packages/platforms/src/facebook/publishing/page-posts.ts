@@ -1,17 +1,20 @@
-import { pagePath } from "#src/facebook/publishing/calls.ts";
-import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
-import { kindOf, preparedId } from "#src/facebook/publishing/post-kind.ts";
-import { photoIds } from "#src/facebook/publishing/post-steps.ts";
 import { toGraphFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { nextOf } from "#src/graph-api/graph-list.ts";
+import { edgeOf } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { ask, type Caller, type Site } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { type MatchingPost, searchStart } from "#src/publishing/matching-posts.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { readWholeList } from "#src/publishing/search.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
+import type { FacebookContext } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { kindOf, preparedId } from "./post-kind.ts";
+import { photoIds } from "./post-steps.ts";
 
 const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";
@@ -25,14 +28,10 @@ export function toPermalink(id: string, permalinkUrl: string | undefined): strin
   return permalinkUrl.startsWith("/") ? `${SITE}${permalinkUrl}` : permalinkUrl;
 }
 
-export async function readPermalink(
-  api: GraphApi,
-  account: AccountAccess,
-  id: string,
-): Promise<string> {
+export async function readPermalink(site: Site, id: string): Promise<string> {
+  const graph = { ...site, signal: AbortSignal.timeout(READ_TIMEOUT_MS) };
   const query = { fields: "permalink_url" };
-  const call = { method: "GET", path: encodeURIComponent(id), query } as const;
-  const answer = await callGraph(api, account, call, AbortSignal.timeout(READ_TIMEOUT_MS));
+  const answer = await ask(graph, { path: encodeURIComponent(id), query });
   const isRead = answer.kind === "answer" && answer.status === 200;
   return toPermalink(id, isRead ? text(answer.json, "permalink_url") : undefined);
 }
@@ -48,8 +47,6 @@ interface PagePost {
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
-
-type PagePosts = { readonly posts: readonly PagePost[] } | { readonly verdict: Verdict };
 
 /** An album lists each of its photos, and may have an id of its own. */
 function fileIds(attachment: unknown): readonly string[] {
@@ -76,37 +73,25 @@ function toPagePost(post: unknown): PagePost {
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
   if (failure !== undefined && failure.kind !== "retryable")
-    return { kind: "cannot_tell", message: "Facebook refuses to list the Page's posts" };
+    return cannotTell("Facebook refuses to list the Page's posts");
   return failure?.retryAfterMs === undefined
     ? repeatLook(call)
     : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
 }
 
-export async function readPagePosts(
-  api: GraphApi,
-  publication: Publication,
+async function readPagePosts(
+  graph: Caller,
   call: UnknownCall,
-  signal: AbortSignal,
-): Promise<PagePosts> {
-  const posts: PagePost[] = [];
+): Promise<{ readonly entries: readonly PagePost[] } | Verdict> {
   const since = String(Math.floor(searchStart(call).getTime() / 1000));
-  const query = { fields: FIELDS, since, limit: String(PAGE_SIZE) };
-  let after: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const request = {
-      method: "GET",
-      path: pagePath(publication, "published_posts"),
-      query: after === undefined ? query : { ...query, after },
-    } as const;
-    const answer = await callGraph(api, publication, request, signal);
+  const path = edgeOf(graph.account, "published_posts");
+  return await readWholeList(call, MAX_PAGES, async (after) => {
+    const query = { fields: FIELDS, since, limit: String(PAGE_SIZE), after };
+    const answer = await ask(graph, { path, query });
     if (answer.kind === "no_answer" || answer.status !== 200 || !Array.isArray(answer.json?.data))
-      return { verdict: toUnread(answer, call) };
-    posts.push(...list(answer.json, "data").map(toPagePost));
-    const paging = object(answer.json, "paging");
-    after = text(object(paging, "cursors"), "after");
-    if (after === undefined || text(paging, "next") === undefined) return { posts };
-  }
-  return { verdict: repeatLook(call) };
+      return toUnread(answer, call);
+    return { entries: list(answer.json, "data").map(toPagePost), next: nextOf(answer) };
+  });
 }
 
 /**
@@ -122,17 +107,20 @@ function toMatchingPost(
   return { id: externalId, permalink: toPermalink(externalId, permalink), isProven };
 }
 
-export function listMatchingPosts(
-  publication: Publication,
+/** The posts of the Page that have the content of the publication, or something made for it. */
+export async function findSimilarPosts(
+  { graph, publication }: FacebookContext,
   handles: Handles,
-  posts: readonly PagePost[],
-): readonly MatchingPost[] {
+  call: UnknownCall,
+): Promise<readonly MatchingPost[] | Verdict> {
+  const read = await readPagePosts(graph, call);
+  if ("kind" in read) return read;
   const message = normalizeText(publication.text);
   const prepared = new Set([
     ...photoIds(publication, handles),
     preparedId(kindOf(publication), handles),
   ]);
-  return posts.flatMap((post) => {
+  return read.entries.flatMap((post) => {
     const isProven = [post.id, ...post.files].some((id) => prepared.has(id));
     const isSimilar = post.message === message && post.files.length === publication.media.length;
     return isProven || isSimilar ? [toMatchingPost(post, publication, isProven)] : [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { toPostFields } from "#src/facebook/publishing/post-steps.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { toPostFields } from "./post-steps.ts";
 
 test.each([
   [

@@ -1,14 +1,15 @@
 import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { edgeOf, type GraphApi, openGraph } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import { formBody } from "#src/http/platform-request.ts";
+import { ask } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import { type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
-import { type FacebookContext, idIn, pagePath } from "./calls.ts";
+import { type FacebookContext, idIn } from "./calls.ts";
 import {
   isLinkRefused,
   mayBeLink,
@@ -35,16 +36,19 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
     name: `photo ${index + 1}`,
     isDone: (handles) => (handles[name] ?? "") !== "",
     run: async (publication, _handles, signal) => {
-      const photo = publication.media[index];
-      if (photo === undefined) throw new Error(`the post has no photo at index ${index}`);
+      const photo = fileAt(publication, index);
       const { fileName, contentType, altText } = photo;
       const body = multipartBody([
         { name: "published", value: "false" },
         ...(altText === null ? [] : [{ name: "alt_text_custom", value: altText }]),
         { name: "source", fileName, contentType, source: mediaBytes(photo) },
       ]);
-      const call = { method: "POST", path: pagePath(publication, "photos"), body } as const;
-      const answer = await callGraph(api, publication, call, signal);
+      const graph = openGraph(api, publication, signal);
+      const answer = await ask(graph, {
+        method: "POST",
+        path: edgeOf(publication, "photos"),
+        body,
+      });
       const id = idIn(answer);
       return id === undefined ? toStepFailure(answer, MEANINGS) : { [name]: id };
     },
@@ -84,13 +88,14 @@ function restart({ media }: Publication, handles: Handles): StepResult | undefin
   return { kind: "wait", afterMs: RESTART_WAIT_MS, handles: counted };
 }
 
-async function createPost(context: FacebookContext, handles: Handles): Promise<StepResult> {
-  const { api, publication, signal } = context;
+async function createPost(
+  { graph, publication }: FacebookContext,
+  handles: Handles,
+): Promise<StepResult> {
   if (photoIds(publication, handles).length < publication.media.length)
     return { kind: "wait", afterMs: RESTART_WAIT_MS };
   const body = formBody({ ...toPostFields(publication, handles), published: "false" });
-  const call = { method: "POST", path: pagePath(publication, "feed"), body } as const;
-  const answer = await callGraph(api, publication, call, signal);
+  const answer = await ask(graph, { method: "POST", path: edgeOf(publication, "feed"), body });
   const postId = idIn(answer);
   if (postId !== undefined) return { postId };
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
@@ -105,6 +110,7 @@ export function createPostStep(api: GraphApi): PrepareStep {
   return {
     name: "post",
     isDone: (handles) => handles.postId !== undefined,
-    run: (publication, handles, signal) => createPost({ api, publication, signal }, handles),
+    run: (publication, handles, signal) =>
+      createPost({ graph: openGraph(api, publication, signal), publication }, handles),
   };
 }

@@ -1,12 +1,13 @@
 import { readGraphError, toVisibleFailure } from "#src/graph-api/failures.ts";
-import { type GraphApi, type GraphCall, toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { edgeOf } from "#src/graph-api/graph-request.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type ApiCall, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
+import { notPrepared, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { idIn, pagePath, videoTexts } from "./calls.ts";
+import { idIn, videoTexts } from "./calls.ts";
 import { isLinkRefused, MEANINGS, WITHOUT_LINK } from "./error-meanings.ts";
 import { readPermalink } from "./page-posts.ts";
 import { type FacebookKind, mayStayDraft, preparedId } from "./post-kind.ts";
@@ -15,20 +16,20 @@ import { finishBody } from "./video-step.ts";
 
 /** The call has no idempotency key, and only its answer contains the id of the post. */
 export async function publishDirectly(
-  api: GraphApi,
+  site: Site,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
   if (photoIds(publication, handles).length < publication.media.length)
-    return { kind: "retryable", code: "internal_error", message: "the photos are not uploaded" };
+    return notPrepared("the photos are not uploaded");
   const body = formBody({ ...toPostFields(publication, handles), published: "true" });
-  const call = { method: "POST", path: pagePath(publication, "feed"), body } as const;
-  const sent = await sendOnce(toGraphRequest(api, publication, call), guard);
+  const call = { method: "POST", path: edgeOf(publication, "feed"), body } as const;
+  const sent = await sendOnce(toRequest(site, call), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = idIn(sent);
   if (id === undefined) return toDirectFailure(sent, handles);
-  const permalink = await readPermalink(api, publication, id);
+  const permalink = await readPermalink(site, id);
   return { kind: "published", externalId: id, permalink };
 }
 
@@ -43,7 +44,7 @@ function toDirectFailure(answer: PlatformAnswer, handles: Handles): Outcome {
 const VIDEO_CHECK_MS = 1000;
 
 /** The call may be repeated, because it addresses the post by its id. */
-function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
+function toCall(kind: FacebookKind, publication: Publication, id: string): ApiCall {
   const path = encodeURIComponent(id);
   switch (kind) {
     case "post":
@@ -57,28 +58,26 @@ function toCall(kind: FacebookKind, publication: Publication, id: string): Graph
         video_state: "PUBLISHED",
         ...videoTexts(publication),
       });
-      return { method: "POST", path: pagePath(publication, "video_reels"), body };
+      return { method: "POST", path: edgeOf(publication, "video_reels"), body };
     }
   }
 }
 
 export async function publishPrepared(
-  api: GraphApi,
+  site: Site,
   kind: FacebookKind,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
   const id = preparedId(kind, handles);
-  if (id === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the post was not prepared" };
-  const request = toGraphRequest(api, publication, toCall(kind, publication, id));
-  const sent = await sendOnce(request, guard);
+  if (id === undefined) return notPrepared("the post was not prepared");
+  const sent = await sendOnce(toRequest(site, toCall(kind, publication, id)), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   if (sent.status !== 200 || sent.json?.success !== true) return toVisibleFailure(sent, MEANINGS);
   if (kind === "reel" || (kind === "video" && mayStayDraft(publication)))
     return { kind: "pending", afterMs: VIDEO_CHECK_MS };
-  const permalink = await readPermalink(api, publication, id);
+  const permalink = await readPermalink(site, id);
   return { kind: "published", externalId: id, permalink };
 }
 
@@ -89,14 +88,14 @@ const UPLOAD_ENDED: ReadonlySet<number | undefined> = new Set([6000, 6001]);
  * publish a second video.
  */
 export async function publishUploaded(
-  videoApi: GraphApi,
+  videoSite: Site,
   publication: Publication,
   session: string,
   guard: SendGuard,
 ): Promise<Outcome> {
   const body = finishBody(publication, session, true);
-  const call = { method: "POST", path: pagePath(publication, "videos"), body } as const;
-  const sent = await sendOnce(toGraphRequest(videoApi, publication, call), guard);
+  const call = { method: "POST", path: edgeOf(publication, "videos"), body } as const;
+  const sent = await sendOnce(toRequest(videoSite, call), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   return sent.status === 200 && sent.json?.success === true
     ? { kind: "pending", afterMs: VIDEO_CHECK_MS }

@@ -1,19 +1,21 @@
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { edgeOf, type GraphApi, openGraph } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { formBody } from "#src/http/platform-request.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { ask } from "#src/publishing/caller.ts";
+import { type Handles, jsonHandle } from "#src/publishing/handles.ts";
 import { waitForProcessing } from "#src/publishing/look-schedule.ts";
-import { platformUnavailable } from "#src/publishing/outcome.ts";
+import { platformUnavailable, refused } from "#src/publishing/outcome.ts";
+import { fileAt } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
   runAgain,
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { type FacebookContext, idIn, pagePath, videoOf } from "./calls.ts";
+import { type FacebookContext, idIn } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
-import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
+import { readVideo, type VideoStatus } from "./video-status.ts";
 
 interface Reel {
   readonly id: string;
@@ -31,46 +33,35 @@ const MAX_RESTARTS = 1;
 /** Facebook may process a reel only after the publishing call. */
 const MAX_UNSTARTED_MS = 60_000;
 
-const NAME = "reel";
-
-function readState(handles: Handles): Reel | undefined {
-  return readJsonHandle(handles, NAME) as Reel | undefined;
-}
+const REEL = jsonHandle<Reel>("reel");
 
 export function reelId(handles: Handles): string | undefined {
-  const reel = readState(handles);
+  const reel = REEL.read(handles);
   return reel?.stage === "ready" ? reel.id : undefined;
 }
 
-function toHandle(reel: Reel): Handles {
-  return toJsonHandle(NAME, reel);
-}
-
 function next(reel: Reel): StepWait {
-  return runAgain(toHandle(reel));
+  return runAgain(REEL.write(reel));
 }
 
-async function start(context: FacebookContext, restarts: number): Promise<StepResult> {
-  const { api, publication, signal } = context;
+async function start({ graph }: FacebookContext, restarts: number): Promise<StepResult> {
   const body = formBody({ upload_phase: "start" });
-  const call = { method: "POST", path: pagePath(publication, "video_reels"), body } as const;
-  const answer = await callGraph(api, publication, call, signal);
+  const path = edgeOf(graph.account, "video_reels");
+  const answer = await ask(graph, { method: "POST", path, body });
   const id = idIn(answer, "video_id");
   const url = idIn(answer, "upload_url");
   if (id === undefined || url === undefined) return toStepFailure(answer, MEANINGS);
-  if (!isUploadUrl(api, url))
+  if (!isUploadUrl(graph, url))
     return platformUnavailable("the upload URL is not on Facebook's upload host");
   return next({ id, url, stage: "begun", waitingSince: 0, restarts });
 }
 
 async function send(
-  { publication, signal }: FacebookContext,
+  { graph, publication }: FacebookContext,
   reel: Reel,
   offset: number,
 ): Promise<StepResult> {
-  const media = videoOf(publication);
-  const upload = { url: reel.url, account: publication, media, offset };
-  const result = await pushBytes(upload, signal);
+  const result = await pushBytes(graph, reel.url, fileAt(publication, 0), offset);
   switch (result.kind) {
     case "uploaded":
       return next({ ...reel, stage: "processing", waitingSince: Date.now() });
@@ -81,15 +72,14 @@ async function send(
     case "rejected":
       return reel.restarts < MAX_RESTARTS
         ? next({ ...reel, stage: "lost", restarts: reel.restarts + 1 })
-        : { kind: "refused", code: "media_rejected", message: result.message };
+        : refused("media_rejected", result.message);
   }
 }
 
 async function resume(context: FacebookContext, reel: Reel): Promise<StepResult> {
-  const { api, publication, signal } = context;
-  const status = await readVideo(api, publication, reel.id, signal);
+  const status = await readVideo(context.graph, reel.id);
   if ("kind" in status) return status;
-  return status.isUploaded || status.bytes >= videoOf(publication).bytes
+  return status.isUploaded || status.bytes >= fileAt(context.publication, 0).bytes
     ? next({ ...reel, stage: "processing", waitingSince: Date.now() })
     : await send(context, reel, status.bytes);
 }
@@ -99,14 +89,13 @@ function isProcessed({ processing }: VideoStatus, { waitingSince }: Reel): boole
   return processing === "not_started" && Date.now() - waitingSince > MAX_UNSTARTED_MS;
 }
 
-async function look(context: FacebookContext, reel: Reel): Promise<StepResult> {
-  const { api, publication, signal } = context;
-  const status = await readVideo(api, publication, reel.id, signal);
+async function look({ graph }: FacebookContext, reel: Reel): Promise<StepResult> {
+  const status = await readVideo(graph, reel.id);
   if ("kind" in status) return status;
-  if (status.processing === "error") return refuseMedia(status);
+  if (status.processing === "error") return refused("media_rejected", status.problem);
   return isProcessed(status, reel)
-    ? toHandle({ ...reel, stage: "ready" })
-    : waitForProcessing(reel.waitingSince, toHandle(reel));
+    ? REEL.write({ ...reel, stage: "ready" })
+    : waitForProcessing(reel.waitingSince, REEL.write(reel));
 }
 
 async function run(context: FacebookContext, reel: Reel | undefined): Promise<StepResult> {
@@ -131,6 +120,7 @@ export function createReelStep(api: GraphApi): PrepareStep {
   return {
     name: "reel",
     isDone: (handles) => reelId(handles) !== undefined,
-    run: (publication, handles, signal) => run({ api, publication, signal }, readState(handles)),
+    run: (publication, handles, signal) =>
+      run({ graph: openGraph(api, publication, signal), publication }, REEL.read(handles)),
   };
 }

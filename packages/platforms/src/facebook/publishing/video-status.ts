@@ -1,10 +1,9 @@
-import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { MEANINGS } from "./error-meanings.ts";
 
 export interface VideoStatus {
   readonly bytes: number;
@@ -61,30 +60,16 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
 
 /** The answer itself when it contains no status. */
 export async function askVideo(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   id: string,
-  signal: AbortSignal,
 ): Promise<{ readonly status: VideoStatus } | { readonly answer: PlatformAnswer | NoAnswer }> {
   const query = { fields: "status,published,permalink_url" };
-  const call = { method: "GET", path: encodeURIComponent(id), query } as const;
-  const answer = await callGraph(api, account, call, signal);
+  const answer = await ask(graph, { path: encodeURIComponent(id), query });
   const status = answer.kind === "answer" && answer.status === 200 ? toStatus(answer) : undefined;
   return status === undefined ? { answer } : { status };
 }
 
-export async function readVideo(
-  api: GraphApi,
-  account: AccountAccess,
-  id: string,
-  signal: AbortSignal,
-): Promise<VideoStatus | Failure> {
-  const asked = await askVideo(api, account, id, signal);
-  if ("status" in asked) return asked.status;
-  const { answer } = asked;
-  return toStepFailure(answer, MEANINGS);
-}
-
-export function refuseMedia({ problem }: VideoStatus): Failure {
-  return { kind: "refused", code: "media_rejected", message: problem };
+export async function readVideo(graph: Caller, id: string): Promise<VideoStatus | Failure> {
+  const asked = await askVideo(graph, id);
+  return "status" in asked ? asked.status : toStepFailure(asked.answer, MEANINGS);
 }

@@ -1,22 +1,24 @@
 import { readGraphError, toStepFailure } from "#src/graph-api/failures.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { edgeOf, type GraphApi, openGraph } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type FormPart, multipartBody } from "#src/http/multipart.ts";
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody, type RequestBody } from "#src/http/platform-request.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { type Handles, jsonHandle } from "#src/publishing/handles.ts";
 import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { refused } from "#src/publishing/outcome.ts";
+import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
   runAgain,
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { type FacebookContext, idIn, pagePath, videoOf, videoTexts } from "./calls.ts";
+import { type FacebookContext, idIn, videoTexts } from "./calls.ts";
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
-import { readVideo, refuseMedia } from "./video-status.ts";
+import { readVideo } from "./video-status.ts";
 
 interface Video {
   readonly id: string;
@@ -36,36 +38,27 @@ interface Video {
 const MAX_RESTARTS = 1;
 const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 
-const NAME = "video";
-
-function readState(handles: Handles): Video | undefined {
-  return readJsonHandle(handles, NAME) as Video | undefined;
-}
+const VIDEO = jsonHandle<Video>("video");
 
 export function uploadedVideo(
   handles: Handles,
 ): (Pick<Video, "id" | "session"> & { readonly stage: "uploaded" | "ready" }) | undefined {
-  const video = readState(handles);
+  const video = VIDEO.read(handles);
   if (video?.stage !== "ready" && video?.stage !== "uploaded") return undefined;
   return { id: video.id, session: video.session, stage: video.stage };
 }
 
-function toHandle(video: Video): Handles {
-  return toJsonHandle(NAME, video);
-}
-
 function next(video: Video): StepWait {
-  return runAgain(toHandle(video));
+  return runAgain(VIDEO.write(video));
 }
 
 interface VideoContext extends FacebookContext {
-  readonly videoApi: GraphApi;
+  readonly uploads: Caller;
   readonly isTwoPhase: boolean;
 }
 
-function post({ videoApi, publication, signal }: VideoContext, body: RequestBody) {
-  const call = { method: "POST", path: pagePath(publication, "videos"), body } as const;
-  return callGraph(videoApi, publication, call, signal);
+function post({ uploads, publication }: VideoContext, body: RequestBody) {
+  return ask(uploads, { method: "POST", path: edgeOf(publication, "videos"), body });
 }
 
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
@@ -78,7 +71,7 @@ function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
 }
 
 async function start(context: VideoContext, restarts: number): Promise<StepResult> {
-  const { bytes } = videoOf(context.publication);
+  const { bytes } = fileAt(context.publication, 0);
   const body = formBody({ upload_phase: "start", file_size: String(bytes) });
   const answer = await post(context, body);
   const id = idIn(answer, "video_id");
@@ -98,7 +91,7 @@ function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
 }
 
 async function sendChunk(context: VideoContext, video: Video): Promise<StepResult> {
-  const media = videoOf(context.publication);
+  const media = fileAt(context.publication, 0);
   const { session, start, end } = video;
   const length = Math.min(end, media.bytes, start + MAX_CHUNK_BYTES) - start;
   const { fileName } = media;
@@ -139,14 +132,13 @@ async function finish(context: VideoContext, video: Video): Promise<StepResult> 
     : restart(video, answer);
 }
 
-async function look(context: FacebookContext, video: Video): Promise<StepResult> {
-  const { api, publication, signal } = context;
-  const status = await readVideo(api, publication, video.id, signal);
+async function look({ graph }: FacebookContext, video: Video): Promise<StepResult> {
+  const status = await readVideo(graph, video.id);
   if ("kind" in status) return status;
-  if (status.processing === "error") return refuseMedia(status);
+  if (status.processing === "error") return refused("media_rejected", status.problem);
   return status.processing === "complete"
-    ? toHandle({ ...video, stage: "ready" })
-    : waitForProcessing(video.waitingSince, toHandle(video));
+    ? VIDEO.write({ ...video, stage: "ready" })
+    : waitForProcessing(video.waitingSince, VIDEO.write(video));
 }
 
 async function run(context: VideoContext, video: Video | undefined): Promise<StepResult> {
@@ -156,7 +148,7 @@ async function run(context: VideoContext, video: Video | undefined): Promise<Ste
   if (video.start < video.end) return await sendChunk(context, video);
   return context.isTwoPhase
     ? await finish(context, video)
-    : toHandle({ ...video, stage: "uploaded" });
+    : VIDEO.write({ ...video, stage: "uploaded" });
 }
 
 /**
@@ -165,7 +157,7 @@ async function run(context: VideoContext, video: Video | undefined): Promise<Ste
  */
 export function createVideoStep(
   api: GraphApi,
-  { videoApi, isTwoPhase }: Pick<VideoContext, "videoApi" | "isTwoPhase">,
+  { videoApi, isTwoPhase }: { readonly videoApi: GraphApi; readonly isTwoPhase: boolean },
 ): PrepareStep {
   const isDone = (handles: Handles) => {
     const stage = uploadedVideo(handles)?.stage;
@@ -174,7 +166,10 @@ export function createVideoStep(
   return {
     name: "video",
     isDone,
-    run: (publication, handles, signal) =>
-      run({ api, videoApi, isTwoPhase, publication, signal }, readState(handles)),
+    run: (publication, handles, signal) => {
+      const graph = openGraph(api, publication, signal);
+      const uploads = openGraph(videoApi, publication, signal);
+      return run({ graph, uploads, isTwoPhase, publication }, VIDEO.read(handles));
+    },
   };
 }

@@ -1,85 +1,126 @@
 import type {
   CommentPage,
   CommentQuery,
+  CommentRef,
   CommentsConnector,
   Missing,
   PlatformComment,
 } from "#src/comments/connector.ts";
-import { changeComment, sendReply } from "#src/graph-api/comment-calls.ts";
+import {
+  createGraphCommentsConnector,
+  type ReadComment,
+} from "#src/graph-api/comments-connector.ts";
 import { toReadFailure } from "#src/graph-api/failures.ts";
-import { findOwnReply, type ReplyList } from "#src/graph-api/find-own-replies.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { readNodes } from "#src/graph-api/read-nodes.ts";
-import { text } from "#src/http/platform-answer.ts";
-import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { toGraphSite } from "#src/graph-api/graph-request.ts";
+import { readExisting } from "#src/graph-api/read-nodes.ts";
+import { list, number, object, text } from "#src/http/platform-answer.ts";
+import {
+  apiOfAccount,
+  type InstagramSettings,
+  openOfAccount,
+} from "#src/instagram/api-of-account.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import { ask, type Caller, forAccounts } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import {
-  FIELDS,
-  isOwnComment,
-  isTopLevelOn,
-  readComment,
-  SINGLE_FIELDS,
-  toComment,
-} from "./read-comments.ts";
+
+/** Maximum number of replies that are counted. Above it the number is not known. */
+const MAX_COUNTED_REPLIES = 50;
+
+/** Instagram gives the field `user` only on comments that the account itself wrote. */
+const FIELDS = `id,text,timestamp,username,from,user,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
+const SINGLE_FIELDS = `${FIELDS},parent_id,media`;
+
+const UNREADABLE = platformUnavailable("Instagram's answer contains a comment that is unreadable");
+
+/** Instagram has no field for the number of replies; null when there are more than it lists. */
+function countReplies(entry: unknown): number | null {
+  const replies = object(entry, "replies");
+  const isMore = text(object(replies, "paging"), "next") !== undefined;
+  return isMore ? null : list(replies, "data").length;
+}
+
+/** The id in `from` differs between apps, so it proves nothing. */
+function isOwnComment(entry: unknown, { username }: AccountAccess): boolean {
+  return object(entry, "user") !== undefined || text(entry, "username") === username;
+}
+
+function toComment(entry: unknown, account: AccountAccess): PlatformComment | undefined {
+  const id = text(entry, "id");
+  const createdAt = new Date(text(entry, "timestamp") ?? "");
+  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  const from = object(entry, "from");
+  return {
+    id,
+    text: text(entry, "text") ?? "",
+    authorId: text(from, "id") ?? null,
+    authorUsername: text(from, "username") ?? text(entry, "username") ?? null,
+    isOwn: isOwnComment(entry, account),
+    createdAt,
+    likeCount: number(entry, "like_count") ?? null,
+    replyCount: countReplies(entry),
+    hidden: (entry as { readonly hidden?: unknown }).hidden === true,
+  };
+}
+
+function isTopLevelOn(entry: unknown, mediaId: string): boolean {
+  const isOnMedia = text(object(entry, "media"), "id") === mediaId;
+  return isOnMedia && text(entry, "parent_id") === undefined;
+}
 
 /**
  * Instagram refuses media of other accounts, and leaves hidden comments out; `readComments` still
  * returns them.
  */
 export async function listComments(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   { mediaId, limit, after }: CommentQuery,
-  signal: AbortSignal,
 ): Promise<CommentPage | Missing | Failure> {
   const path = `${encodeURIComponent(mediaId)}/comments`;
-  const call = { path, query: { fields: FIELDS }, limit, after };
-  const read = await readGraphList(api, account, call, signal);
+  const read = await readGraphList(graph, { path, query: { fields: FIELDS }, limit, after });
   if (read.kind !== "list") return toReadFailure(read, MEANINGS);
-  const comments = read.entries.flatMap((entry) => toComment(entry, account) ?? []);
+  const comments = read.entries.flatMap((entry) => toComment(entry, graph.account) ?? []);
   return { kind: "page", comments, next: read.next };
 }
 
+async function readComment(
+  graph: Caller,
+  { mediaId, commentId }: CommentRef,
+): Promise<ReadComment | Missing | Failure> {
+  const query = { fields: SINGLE_FIELDS };
+  const answer = await ask(graph, { path: encodeURIComponent(commentId), query });
+  if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
+  const comment = toComment(answer.json, graph.account);
+  if (comment === undefined) return UNREADABLE;
+  return isTopLevelOn(answer.json, mediaId) ? { kind: "comment", comment } : { kind: "missing" };
+}
+
 async function readComments(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   { mediaId, commentIds }: { readonly mediaId: string; readonly commentIds: readonly string[] },
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "comments"; readonly comments: readonly PlatformComment[] } | Failure> {
-  const query = { ids: commentIds, fields: SINGLE_FIELDS, own: MEANINGS };
-  const read = await readNodes(api, account, query, signal);
-  if (read.kind === "no_answer") return platformUnavailable(read.message);
-  if (read.kind !== "nodes") return read;
-  const comments = [...read.nodes.values()].flatMap((reading) => {
-    if (reading.kind !== "node" || !isTopLevelOn(reading.node, mediaId)) return [];
-    const comment = toComment(reading.node, account);
-    return comment === undefined ? [] : [comment];
+  const nodes = await readExisting(graph, {
+    ids: commentIds,
+    fields: SINGLE_FIELDS,
+    own: MEANINGS,
   });
+  if ("kind" in nodes) return nodes;
+  const comments = nodes
+    .filter((node) => isTopLevelOn(node, mediaId))
+    .flatMap((node) => toComment(node, graph.account) ?? []);
   return { kind: "comments", comments };
 }
 
-/**
- * Instagram answers with success when an account hides its own comment, and shows the comment all
- * the same.
- */
-const OWN_COMMENT: Failure = {
-  kind: "refused",
-  code: "content_rejected",
-  message: "Instagram always shows the account's own comments",
-};
-
-function repliesPath(commentId: string): string {
-  return `${encodeURIComponent(commentId)}/replies`;
-}
-
-function toReplyList(account: AccountAccess, commentId: string): ReplyList {
-  return {
-    path: repliesPath(commentId),
-    query: { fields: "id,text,timestamp,username,user" },
-    toOwnReply: (entry) =>
+export function createInstagramCommentsConnector(settings: InstagramSettings): CommentsConnector {
+  const connector = createGraphCommentsConnector({
+    platform: "instagram",
+    siteOf: (account) => toGraphSite(apiOfAccount(settings, account), account),
+    listComments,
+    readComment,
+    replies: "replies",
+    replyFields: { fields: "id,text,timestamp,username,user" },
+    toOwnReply: (entry, account) =>
       isOwnComment(entry, account)
         ? {
             id: text(entry, "id") ?? "",
@@ -87,33 +128,10 @@ function toReplyList(account: AccountAccess, commentId: string): ReplyList {
             createdAt: Date.parse(text(entry, "timestamp") ?? ""),
           }
         : undefined,
+    hidden: "hide",
+    // Instagram answers with success, and shows the comment all the same.
+    ownComment: "Instagram always shows the account's own comments",
     own: MEANINGS,
-  };
-}
-
-export function createInstagramCommentsConnector(settings: InstagramSettings): CommentsConnector {
-  const apiOf = (account: AccountAccess) => apiOfAccount(settings, account);
-  return {
-    platform: "instagram",
-    actions: new Set(["reply", "hide", "unhide"]),
-    listComments: (account, query, signal) => listComments(apiOf(account), account, query, signal),
-    readComment: (account, ref, signal) => readComment(apiOf(account), account, ref, signal),
-    readComments: (account, query, signal) => readComments(apiOf(account), account, query, signal),
-    reply: (account, { commentId, text: message }, guard) => {
-      const reply = { path: repliesPath(commentId), message, own: MEANINGS };
-      return sendReply(apiOf(account), account, reply, guard);
-    },
-    reconcileReply: (account, request, call, signal) => {
-      const replies = toReplyList(account, request.commentId);
-      return findOwnReply(apiOf(account), account, replies, { request, call, signal });
-    },
-    setHidden: async (account, { hidden, ...ref }, signal) => {
-      const api = apiOf(account);
-      const read = await readComment(api, account, ref, signal);
-      if (read.kind !== "comment") return read;
-      if (hidden && read.comment.isOwn) return OWN_COMMENT;
-      const change = { commentId: ref.commentId, fields: { hide: String(hidden) }, own: MEANINGS };
-      return await changeComment(api, account, change, signal);
-    },
-  };
+  });
+  return { ...connector, ...forAccounts(openOfAccount(settings), { readComments }) };
 }

@@ -1,4 +1,3 @@
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import {
   countFurtherCalls,
   MAX_METRICS_POSTS,
@@ -9,10 +8,10 @@ import {
   toPostMetrics,
 } from "#src/graph-api/read-metrics.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { number, text } from "#src/http/platform-answer.ts";
+import { number } from "#src/http/platform-answer.ts";
 import {
-  apiOfAccount,
   type InstagramSettings,
+  openOfAccount,
   usesInstagramLogin,
 } from "#src/instagram/api-of-account.ts";
 import { type MediaPage, readAnother, readMediaPage } from "#src/instagram/media-list.ts";
@@ -21,10 +20,12 @@ import {
   type MetricsConnector,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
+  toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /**
  * 50 posts a day for the week in which metrics of a post are refreshed; older posts are not found.
@@ -43,36 +44,20 @@ const TOO_OLD: MetricsReading = {
     "Instagram refuses the token of the Page to read single posts (error 100/33), and the post is not among the newest posts of the account",
 };
 
-interface Query {
-  readonly ids: readonly string[];
-  readonly source: MetricsSource;
-  readonly onCall: (posts?: number) => void;
-}
+type OnCall = (posts?: number) => void;
 
 async function readPageWithInsights(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   after: string | undefined,
-  query: Query,
-  signal: AbortSignal,
+  onCall: OnCall,
 ): Promise<MediaPage | Failure | NoAnswer> {
-  const { all, counters } = toFields(query.source);
+  const { all, counters } = toFields(SOURCE);
   const readFields = (fields: string) => {
-    query.onCall(MAX_METRICS_POSTS);
-    return readMediaPage(api, account, { fields, limit: MAX_METRICS_POSTS, after }, signal);
+    onCall(MAX_METRICS_POSTS);
+    return readMediaPage(graph, { fields, limit: MAX_METRICS_POSTS, after });
   };
   const page = await readFields(all);
   return page.kind === "refused" ? await readFields(counters) : page;
-}
-
-function pickMetrics(
-  { posts }: MediaPage,
-  { ids, source }: Query,
-): readonly (readonly [string, MetricsReading])[] {
-  return posts.flatMap((post) => {
-    const id = text(post, "id") ?? "";
-    return ids.includes(id) ? [[id, toPostMetrics(post, source)] as const] : [];
-  });
 }
 
 /**
@@ -86,23 +71,22 @@ function pickMetrics(
  * be read by id, or if the whole list does not have them. What was read before a failure is kept.
  */
 async function readListedMetrics(
-  api: GraphApi,
-  account: AccountAccess,
-  query: Query,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading>> {
-  const { ids, onCall } = query;
+  graph: Caller,
+  ids: readonly string[],
+  onCall: OnCall,
+): Promise<MetricsReadings> {
   const found = new Map<string, MetricsReading>();
   const fill = (rest: MetricsReading) => new Map(ids.map((id) => [id, found.get(id) ?? rest]));
   let after: string | undefined;
   for (let count = 0; count < MAX_PAGES; count += 1) {
-    const page = await readPageWithInsights(api, account, after, query, signal);
+    const page = await readPageWithInsights(graph, after, onCall);
     if (page.kind !== "page") return fill(toMetricsFailure(page));
-    for (const [id, reading] of pickMetrics(page, query)) found.set(id, reading);
+    const posts = page.posts.filter(({ id }) => ids.includes(String(id)));
+    for (const post of posts) found.set(String(post.id), toPostMetrics(post, SOURCE));
     const isOver = ids.every((id) => found.has(id)) || page.after === undefined;
     if (isOver) return fill(MISSING);
     if (count === 0 && found.size === 0) {
-      const another = await readAnother(api, account, { page, ids, onCall }, signal);
+      const another = await readAnother(graph, page, ids, onCall);
       if (another.kind !== "hidden")
         return fill(another.kind === "shown" ? MISSING : toMetricsFailure(another));
     }
@@ -119,20 +103,18 @@ const SOURCE: MetricsSource = {
   counters: "like_count,comments_count",
   insights: ["views", "reach", "likes", "comments", "shares", "saved"],
   own: MEANINGS,
-  toMetrics: (node, insights) => ({
-    views: insights.get("views") ?? null,
-    impressions: null,
-    reach: insights.get("reach") ?? null,
-    likes: insights.get("likes") ?? number(node, "like_count") ?? null,
-    comments: insights.get("comments") ?? number(node, "comments_count") ?? null,
-    shares: insights.get("shares") ?? null,
-    saves: insights.get("saved") ?? null,
-  }),
+  toMetrics: (node, insights) =>
+    toMetrics({
+      views: insights.get("views") ?? null,
+      reach: insights.get("reach") ?? null,
+      likes: insights.get("likes") ?? number(node, "like_count") ?? null,
+      comments: insights.get("comments") ?? number(node, "comments_count") ?? null,
+      shares: insights.get("shares") ?? null,
+      saves: insights.get("saved") ?? null,
+    }),
 };
 
-function areAllMissing(
-  read: ReadonlyMap<string, MetricsReading> | MetricsFailure,
-): read is ReadonlyMap<string, MetricsReading> {
+function areAllMissing(read: MetricsReadings | MetricsFailure): boolean {
   return !("kind" in read) && [...read.values()].every(({ kind }) => kind === "missing");
 }
 
@@ -142,11 +124,11 @@ export function createInstagramMetricsConnector(settings: InstagramSettings): Me
     maxPosts: MAX_METRICS_POSTS,
     budget: METRICS_BUDGET,
     readMetrics: async (account, ids, signal, onFurtherCall) => {
-      const api = apiOfAccount(settings, account);
-      const query = { ids, source: SOURCE, onCall: countFurtherCalls(onFurtherCall) };
-      const read = await readMetrics(api, account, query, signal);
+      const graph = openOfAccount(settings)(account, signal);
+      const onCall = countFurtherCalls(onFurtherCall);
+      const read = await readMetrics(graph, ids, SOURCE, onCall);
       const mayBeRefused = areAllMissing(read) && !usesInstagramLogin(account);
-      return mayBeRefused ? await readListedMetrics(api, account, query, signal) : read;
+      return mayBeRefused ? await readListedMetrics(graph, ids, onCall) : read;
     },
   };
 }

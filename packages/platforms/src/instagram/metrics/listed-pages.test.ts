@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createInstagramMetricsConnector } from "#src/instagram/metrics/connector.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { createInstagramMetricsConnector } from "./connector.ts";
 
 const NOT_FOUND = { error: { code: 100, error_subcode: 33, message: "does not exist" } };
 const PAGE = {

@@ -1,8 +1,8 @@
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { callGraph, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, openGraph, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
-import { readNodes } from "#src/graph-api/read-nodes.ts";
+import { readExisting } from "#src/graph-api/read-nodes.ts";
 import {
   type CommentState,
   PRIVATE_REPLY_MAX_BYTES,
@@ -21,8 +21,9 @@ import type {
   OwnedMediaPage,
   PrivateRepliesConnector,
 } from "#src/private-replies/connector.ts";
+import { ask } from "#src/publishing/caller.ts";
 import { elapsedMs } from "#src/publishing/look-schedule.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 
@@ -48,7 +49,7 @@ export async function listMedia(
 ): Promise<OwnedMediaPage | Failure> {
   const path = `${encodeURIComponent(account.externalId)}/media`;
   const call = { path, query: { fields: FIELDS }, limit, after };
-  const read = await readGraphList(api, account, call, signal);
+  const read = await readGraphList(openGraph(api, account, signal), call);
   return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
 }
 
@@ -59,11 +60,8 @@ async function readMedia(
   signal: AbortSignal,
 ): Promise<OwnedMediaPage | Failure> {
   const query = { ids: mediaIds, fields: FIELDS, own: MEANINGS };
-  const read = await readNodes(api, account, query, signal);
-  if (read.kind === "no_answer") return platformUnavailable(read.message);
-  if (read.kind !== "nodes") return read;
-  const nodes = [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? each.node : []));
-  return toPage(nodes, undefined);
+  const nodes = await readExisting(openGraph(api, account, signal), query);
+  return "kind" in nodes ? nodes : toPage(nodes, undefined);
 }
 
 /**
@@ -82,9 +80,8 @@ async function readState(
   commentId: string,
   signal: AbortSignal,
 ): Promise<CommentState | undefined> {
-  const path = encodeURIComponent(commentId);
-  const call = { method: "GET", path, query: { fields: "timestamp" } } as const;
-  const answer = await callGraph(api, account, call, signal);
+  const call = { path: encodeURIComponent(commentId), query: { fields: "timestamp" } };
+  const answer = await ask(openGraph(api, account, signal), call);
   if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
   const createdAt = new Date(text(answer.json, "timestamp") ?? "");
   return Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, hasPrivateReply: undefined };
@@ -117,7 +114,7 @@ export function createInstagramPrivateRepliesConnector(
         own: MEANINGS,
         readState: (signal: AbortSignal) => readState(api, account, request.commentId, signal),
       };
-      return sendPrivateReply(api, account, { request, sender }, guard);
+      return sendPrivateReply(toGraphSite(api, account), { request, sender }, guard);
     },
     reconcile: (_account, _request, call) => Promise.resolve(judge(call)),
   };

@@ -1,24 +1,26 @@
 import { type GraphMeaning, isMissing, readGraphError } from "#src/graph-api/failures.ts";
+import { edgeOf } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import { instagram } from "#src/instagram/facts.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
+import { ask } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import { type Failure, refused, type TargetErrorCode } from "#src/publishing/outcome.ts";
+import { fileAt } from "#src/publishing/publication.ts";
 import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
-import { createContainer, isUploaded, readState } from "./container-calls.ts";
+import { isUploaded, readState } from "./container-calls.ts";
 import {
   type Container,
   type ContainerContext,
   describeContainer,
-  fileAt,
   isReadyUnread,
   isUsable,
   listChildren,
   listPlaces,
-  NO_FILE,
   readContainer,
   toHandle,
   toUnread,
@@ -43,7 +45,7 @@ function restart(
   message: string,
 ): StepWait | Failure {
   const afterMs = RESTARTS_AFTER_MS[container.restarts];
-  if (afterMs === undefined) return { kind: "refused", code, message };
+  if (afterMs === undefined) return refused(code, message);
   const restarts = container.restarts + 1;
   return next(context, { ...container, stage: "lost", restarts }, afterMs);
 }
@@ -66,15 +68,14 @@ function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait 
 }
 
 async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
-  const file = fileAt(context.publication, context.place);
-  const refusal = file === undefined ? undefined : refuseLongAltText(instagram.rules, file);
+  const { graph, publication, place } = context;
+  const refusal =
+    place === "carousel"
+      ? undefined
+      : refuseLongAltText(instagram.rules, fileAt(publication, place));
   if (refusal !== undefined) return refusal;
-  const answer = await createContainer(
-    context.api,
-    context.publication,
-    describeContainer(context),
-    context.signal,
-  );
+  const body = formBody(describeContainer(context));
+  const answer = await ask(graph, { method: "POST", path: edgeOf(publication, "media"), body });
   if (answer.kind === "no_answer") return toInstagramFailure(answer);
   const id = text(answer.json, "id");
   if (answer.status === 200 && id !== undefined)
@@ -89,8 +90,7 @@ function toContainer(
   { publication, place, handles }: ContainerContext,
   { id, restarts, uri }: Pick<Container, "id" | "restarts"> & { readonly uri: string },
 ): Container {
-  const media = fileAt(publication, place);
-  const isPushed = media !== undefined && isUploaded(publication, media);
+  const isPushed = place !== "carousel" && isUploaded(publication, fileAt(publication, place));
   const now = Date.now();
   return {
     id,
@@ -109,17 +109,11 @@ function toContainer(
  * created after an interruption.
  */
 async function push(context: ContainerContext, container: Container): Promise<StepResult> {
-  const { api, publication, place, signal } = context;
-  const media = fileAt(publication, place);
-  if (media === undefined) throw new Error(NO_FILE);
+  const { graph, publication, place } = context;
   const { uploadUrl: url } = container;
-  if (!isUploadUrl(api, url))
-    return {
-      kind: "refused",
-      code: "app_configuration",
-      message: "the upload URL is not on the configured upload host",
-    };
-  const result = await pushBytes({ url, account: publication, media, offset: 0 }, signal);
+  if (!isUploadUrl(graph, url))
+    return refused("app_configuration", "the upload URL is not on the configured upload host");
+  const result = await pushBytes(graph, url, fileAt(publication, Number(place)), 0);
   switch (result.kind) {
     case "uploaded":
       return next(context, {
@@ -154,7 +148,7 @@ function onError(
   const message = shorten(status) || "Instagram could not process the media";
   if (CONTAINER_ERRORS.has(meaning)) return restart(context, container, "media_rejected", message);
   if (meaning === "media_fetch_failed") return restart(context, container, meaning, message);
-  return { kind: "refused", code: meaning as TargetErrorCode, message };
+  return refused(meaning as TargetErrorCode, message);
 }
 
 function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
@@ -184,8 +178,7 @@ function onUnread(
 }
 
 async function look(context: ContainerContext, container: Container): Promise<StepResult> {
-  const { api, publication, signal } = context;
-  const state = await readState(api, publication, container.id, signal);
+  const state = await readState(context.graph, container.id);
   if (state.kind !== "state") return onUnread(context, container, state);
   switch (state.code) {
     case "FINISHED":

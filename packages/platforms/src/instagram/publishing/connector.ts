@@ -1,20 +1,20 @@
 import { readGraphError, toVisibleFailure } from "#src/graph-api/failures.ts";
-import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
+import { edgeOf, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import {
   apiOfAccount,
   type InstagramSettings,
+  openOfAccount,
   usesInstagramLogin,
 } from "#src/instagram/api-of-account.ts";
+import { ask, type Caller, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
-import { type DeletionOutcome, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
+import { notPrepared, type Outcome, refused, toUnanswered } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
 import {
   isFailure,
   isWait,
@@ -23,7 +23,7 @@ import {
   type StepResult,
 } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { findPermalink, listAccountMedia, listMatchingMedia } from "./account-media.ts";
+import { findMatchingMedia, findPermalink } from "./account-media.ts";
 import { advanceContainer } from "./advance-container.ts";
 import {
   type ContainerPlace,
@@ -44,16 +44,15 @@ import { reconcile } from "./reconcile.ts";
 
 /** Instagram's list of posts may be delayed, so it is read several times. */
 async function findMatchingPost(
-  api: GraphApi,
+  graph: Caller,
   publication: Publication,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const entries = await listAccountMedia(api, publication, searchStart(call), signal);
-  if (entries === undefined) return repeatLook(call);
-  return await judgeMatchingPosts(listMatchingMedia(publication, entries), publication, call);
+  const media = await findMatchingMedia(graph, publication, call);
+  return "kind" in media ? media : await judgeMatchingPosts(media, publication, call);
 }
 
+type Open = ReturnType<typeof openOfAccount>;
 type Goal = "made" | "ready";
 
 function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean {
@@ -67,7 +66,7 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
  * wait for each file, then the carousel. A container that is lost meanwhile is created again by the
  * running step.
  */
-function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
+function createContainerSteps(open: Open, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);
   const goals = [
     ...places.filter((place) => place !== "carousel").map((place) => ({ place, goal: "made" })),
@@ -79,7 +78,8 @@ function createContainerSteps(api: GraphApi, files: number): readonly PrepareSte
     run: async (publication, handles, signal) => {
       const before = goals.slice(0, index);
       const unreached = before.find((one) => !isReached(one.place, one.goal, handles)) ?? { place };
-      const context = { api, publication, place: unreached.place, handles, signal };
+      const graph = open(publication, signal);
+      const context = { graph, publication, place: unreached.place, handles };
       return toProgress(
         await advanceContainer(context),
         (all) => isReached(place, goal, all),
@@ -120,14 +120,9 @@ function toLimit(json: unknown): PublishingLimit | undefined {
  * Only a reached limit, or a refused token or permission, stops the post: Instagram itself refuses
  * the publishing call at the limit.
  */
-async function readLimit(
-  api: GraphApi,
-  publication: Publication,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const path = `${encodeURIComponent(publication.externalId)}/content_publishing_limit`;
-  const call = { method: "GET", path, query: { fields: "quota_usage,config" } } as const;
-  const answer = await callPlatform(toGraphRequest(api, publication, call), signal);
+async function readLimit(graph: Caller): Promise<StepResult> {
+  const path = edgeOf(graph.account, "content_publishing_limit");
+  const answer = await ask(graph, { path, query: { fields: "quota_usage,config" } });
   const read: Handles = { [NAME]: String(Date.now()) };
   if (answer.kind === "no_answer") return read;
   if (answer.status !== 200) {
@@ -141,11 +136,11 @@ async function readLimit(
   );
 }
 
-function createLimitStep(api: GraphApi): PrepareStep {
+function createLimitStep(open: Open): PrepareStep {
   return {
     name: "publishing limit",
     isDone: (handles) => Date.now() - Number(handles[NAME] ?? 0) < MAX_AGE_MS,
-    run: (publication, _handles, signal) => readLimit(api, publication, signal),
+    run: (publication, _handles, signal) => readLimit(open(publication, signal)),
   };
 }
 
@@ -171,19 +166,17 @@ function toFailedOutcome(answer: PlatformAnswer, isFirstCall: boolean): Outcome 
 }
 
 async function publishContainer(
-  api: GraphApi,
+  site: Site,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
   const startedAt = performance.now();
   const container = findFinal(handles, publication.media.length);
-  if (container === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the media is not ready" };
-  const path = `${encodeURIComponent(publication.externalId)}/media_publish`;
+  if (container === undefined) return notPrepared("the media is not ready");
+  const path = edgeOf(publication, "media_publish");
   const body = formBody({ creation_id: container.id });
-  const request = toGraphRequest(api, publication, { method: "POST", path, body });
-  const sent = await sendOnce(request, guard);
+  const sent = await sendOnce(toRequest(site, { method: "POST", path, body }), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined)
@@ -191,17 +184,16 @@ async function publishContainer(
   // The permalink must be read before the deadline of the publishing call. After the deadline,
   // another worker determines the outcome of the call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
-  const permalink = await findPermalink(api, publication, id, remainingMs);
+  const permalink = await findPermalink(site, id, remainingMs);
   return { kind: "published", externalId: id, permalink };
 }
 
 const MAX_RESENDS = 5;
 
-const NOT_DELETED: DeletionOutcome = {
-  kind: "refused",
-  code: "permission_missing",
-  message: "Instagram cannot delete posts of accounts that were connected with Instagram Login",
-};
+const NOT_DELETED = refused(
+  "permission_missing",
+  "Instagram cannot delete posts of accounts that were connected with Instagram Login",
+);
 
 /**
  * A post is created as an invisible container, which is then published once. Instagram fetches
@@ -210,25 +202,23 @@ const NOT_DELETED: DeletionOutcome = {
 export function createInstagramPublishingConnector(
   settings: InstagramSettings,
 ): PublishingConnector {
-  const apiOf = (account: AccountAccess) => apiOfAccount(settings, account);
+  const open = openOfAccount(settings);
   return {
     platform: "instagram",
     maxResends: MAX_RESENDS,
-    steps: (publication) => {
-      const chosen = apiOf(publication);
-      const files = publication.media.length;
-      return [createLimitStep(chosen), ...createContainerSteps(chosen, files)];
+    steps: ({ media }) => [createLimitStep(open), ...createContainerSteps(open, media.length)],
+    publish: (publication, handles, guard) => {
+      const site = toGraphSite(apiOfAccount(settings, publication), publication);
+      return publishContainer(site, publication, handles, guard);
     },
-    publish: (publication, handles, guard) =>
-      publishContainer(apiOf(publication), publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
-      reconcile({ api: apiOf(publication), publication, handles, call, signal }),
+      reconcile({ graph: open(publication, signal), publication, handles, call }),
     findMatchingPost: (publication, _handles, call, signal) =>
-      findMatchingPost(apiOf(publication), publication, call, signal),
+      findMatchingPost(open(publication, signal), publication, call),
     canDelete: true,
     delete: async (account, externalId, signal) =>
       usesInstagramLogin(account)
         ? NOT_DELETED
-        : await deletePost(apiOf(account), account, externalId, signal),
+        : await deletePost(open(account, signal), externalId),
   };
 }

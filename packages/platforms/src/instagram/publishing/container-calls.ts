@@ -1,10 +1,9 @@
-import { type GraphApi, toGraphRequest } from "#src/graph-api/graph-request.ts";
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { formBody } from "#src/http/platform-request.ts";
 import { usesInstagramLogin } from "#src/instagram/api-of-account.ts";
 import { SETTINGS } from "#src/instagram/facts.ts";
-import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 
 type Fields = Readonly<Record<string, string>>;
@@ -49,17 +48,6 @@ export function describeCarousel(publication: Publication, children: readonly st
   return { media_type: "CAROUSEL", children: children.join(","), caption: publication.text };
 }
 
-export function createContainer(
-  api: GraphApi,
-  account: AccountAccess,
-  fields: Fields,
-  signal: AbortSignal,
-): Promise<PlatformAnswer | NoAnswer> {
-  const path = `${encodeURIComponent(account.externalId)}/media`;
-  const call = { method: "POST", path, body: formBody(fields) } as const;
-  return callPlatform(toGraphRequest(api, account, call), signal);
-}
-
 /** After an error it contains the error's number. */
 export interface ContainerState {
   readonly kind: "state";
@@ -68,15 +56,11 @@ export interface ContainerState {
 }
 
 export async function readState(
-  api: GraphApi,
-  account: AccountAccess,
+  graph: Caller,
   id: string,
-  signal: AbortSignal,
 ): Promise<ContainerState | PlatformAnswer | NoAnswer> {
-  const path = encodeURIComponent(id);
   const query = { fields: "status_code,status" };
-  const call = { method: "GET", path, query } as const;
-  const answer = await callPlatform(toGraphRequest(api, account, call), signal);
+  const answer = await ask(graph, { path: encodeURIComponent(id), query });
   const code = answer.kind === "answer" ? text(answer.json, "status_code") : undefined;
   if (answer.kind === "no_answer" || answer.status !== 200 || code === undefined) return answer;
   return { kind: "state", code, status: text(answer.json, "status") ?? "" };

@@ -1,7 +1,7 @@
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { describeCarousel, describeFile } from "#src/instagram/publishing/container-calls.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
-import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { GraphCaller } from "#src/graph-api/graph-request.ts";
+import { type Handles, jsonHandle, type JsonHandle } from "#src/publishing/handles.ts";
+import { fileAt, type Publication } from "#src/publishing/publication.ts";
+import { describeCarousel, describeFile } from "./container-calls.ts";
 
 /** The index of the file that the container has, or `carousel` for the container of all files. */
 export type ContainerPlace = number | "carousel";
@@ -36,16 +36,16 @@ const MAX_AGE_MS = 23 * 60 * 60_000;
  */
 const SENT = "sent";
 
-function nameOf(place: ContainerPlace): string {
-  return place === "carousel" ? place : `container${place}`;
+function handleOf(place: ContainerPlace): JsonHandle<Container> {
+  return jsonHandle(place === "carousel" ? place : `container${place}`);
 }
 
 export function readContainer(handles: Handles, place: ContainerPlace): Container | undefined {
-  return readJsonHandle(handles, nameOf(place)) as Container | undefined;
+  return handleOf(place).read(handles);
 }
 
 export function toHandle(place: ContainerPlace, container: Container): Handles {
-  return toJsonHandle(nameOf(place), container);
+  return handleOf(place).write(container);
 }
 
 function hasCurrentParts({ children }: Container, handles: Handles): boolean {
@@ -95,21 +95,11 @@ export function dropContainers(handles: Handles): Handles {
   );
 }
 
-export const NO_FILE = "the post has no file for this container";
-
 export interface ContainerContext {
-  readonly api: GraphApi;
+  readonly graph: GraphCaller;
   readonly publication: Publication;
   readonly place: ContainerPlace;
   readonly handles: Handles;
-  readonly signal: AbortSignal;
-}
-
-export function fileAt(
-  { media }: Publication,
-  place: ContainerPlace,
-): PublicationMedia | undefined {
-  return place === "carousel" ? undefined : media[place];
 }
 
 export function describeContainer({
@@ -119,9 +109,7 @@ export function describeContainer({
 }: ContainerContext): Readonly<Record<string, string>> {
   if (place === "carousel")
     return describeCarousel(publication, listChildren(handles, publication.media.length));
-  const media = fileAt(publication, place);
-  if (media === undefined) throw new Error(NO_FILE);
-  return describeFile(publication, media);
+  return describeFile(publication, fileAt(publication, place));
 }
 
 /**

@@ -1,13 +1,14 @@
 import { isMissing, readGraphError, toGraphFailure } from "#src/graph-api/failures.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
+import { SIMILAR_POST } from "#src/publishing/matching-posts.ts";
+import { refused } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { type AccountMedia, listAccountMedia, listMatchingMedia } from "./account-media.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
+import { type AccountMedia, findMatchingMedia } from "./account-media.ts";
 import { type ContainerState, readState } from "./container-calls.ts";
 import { dropContainers, findFinal, keepSent } from "./container-state.ts";
 import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
@@ -22,26 +23,24 @@ const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
 interface ReconcileContext {
-  readonly api: GraphApi;
+  readonly graph: Caller;
   readonly publication: Publication;
   readonly handles: Handles;
   readonly call: UnknownCall;
-  readonly signal: AbortSignal;
 }
 
 const NOT_FOUND = 24;
 
-async function listMatches(
-  context: ReconcileContext,
-): Promise<readonly AccountMedia[] | undefined> {
-  const { api, publication, call, signal } = context;
-  const entries = await listAccountMedia(api, publication, searchStart(call), signal);
-  if (entries === undefined) return undefined;
-  const owned = await call.isOwned(entries.map(({ id }) => id));
-  return listMatchingMedia(
-    publication,
-    entries.filter(({ id }) => !owned.has(id)),
-  );
+/** Empty when the list cannot be read. */
+async function listMatches({
+  graph,
+  publication,
+  call,
+}: ReconcileContext): Promise<readonly AccountMedia[]> {
+  const media = await findMatchingMedia(graph, publication, call);
+  if ("kind" in media) return [];
+  const owned = await call.isOwned(media.map(({ id }) => id));
+  return media.filter(({ id }) => !owned.has(id));
 }
 
 /**
@@ -50,20 +49,19 @@ async function listMatches(
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
-  const [match, other] = (await listMatches(context)) ?? [];
-  if (match !== undefined && other === undefined)
-    return { kind: "present", externalId: match.id, permalink: match.permalink };
+  const [match, other] = await listMatches(context);
+  if (match !== undefined && other === undefined) return present(match.id, match.permalink);
   const sinceMs = call.now.getTime() - call.callUntil.getTime();
   if (other === undefined && sinceMs < LIST_LAG_MS * call.timeScale)
     return repeatLook(call, MINUTE_MS / 2);
-  return { kind: "present", externalId: null, permalink: null };
+  return present(null, null);
 }
 
 /** Another container is created, unless Instagram would refuse it again. */
 function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
   return meaning === "media_rejected" || meaning === "content_rejected"
-    ? { kind: "refused", code: meaning, message: shorten(status) }
+    ? refused(meaning, shorten(status))
     : { kind: "absent", handles: dropContainers(handles) };
 }
 
@@ -89,12 +87,10 @@ function judge(
 
 /** The outcome stays unknown, unless the account has a matching post. */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
-  const [match, other] = (await listMatches(context)) ?? [];
+  const [match, other] = await listMatches(context);
   const isOnlyMatch = match !== undefined && other === undefined;
   if (isOnlyMatch && (await context.call.hasSimilarPost())) return SIMILAR_POST;
-  return isOnlyMatch
-    ? { kind: "present", externalId: match.id, permalink: match.permalink }
-    : repeatLook(context.call);
+  return isOnlyMatch ? present(match.id, match.permalink) : repeatLook(context.call);
 }
 
 function onUnread(
@@ -108,17 +104,13 @@ function onUnread(
   // Not shortened by the factor `timeScale` of tests.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
-  return {
-    kind: "cannot_tell",
-    message: `Instagram refuses to show the container: ${failure.message}`,
-  };
+  return cannotTell(`Instagram refuses to show the container: ${failure.message}`);
 }
 
 export async function reconcile(context: ReconcileContext): Promise<Verdict> {
-  const { api, publication, handles, signal } = context;
+  const { graph, publication, handles } = context;
   const container = findFinal(handles, publication.media.length);
-  if (container === undefined)
-    return { kind: "cannot_tell", message: "the container that was sent is not known" };
-  const state = await readState(api, publication, container.id, signal);
+  if (container === undefined) return cannotTell("the container that was sent is not known");
+  const state = await readState(graph, container.id);
   return state.kind === "state" ? await judge(context, state) : await onUnread(context, state);
 }

@@ -12,7 +12,12 @@ import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type DeletionOutcome, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
+import {
+  type DeletionOutcome,
+  type Outcome,
+  refused,
+  toUnanswered,
+} from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
 import { migratedChatId, toFailure } from "./failures.ts";
@@ -39,7 +44,7 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
     return { kind: "unknown", message: describeStatus(answer) };
   const message = shorten(text(answer.json, "description"));
   if (GONE.test(message)) return { kind: "deleted" };
-  if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
+  if (NOT_DELETABLE.test(message)) return refused("permission_missing", message);
   return toFailure(answer);
 }
 
@@ -55,11 +60,10 @@ function toChatId(permalink: string | null): string | undefined {
  * The refusal of a deletion in a group that has become a supergroup, where the same ids name other
  * messages.
  */
-const SENT_BEFORE: DeletionOutcome = {
-  kind: "refused",
-  code: "permission_missing",
-  message: "the message was sent before the group became a supergroup: delete it in Telegram",
-};
+const SENT_BEFORE = refused(
+  "permission_missing",
+  "the message was sent before the group became a supergroup: delete it in Telegram",
+);
 
 /**
  * `deleteMessages` skips messages that no longer exist. A supergroup counts message ids anew: the

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { toFailure } from "#src/telegram/publishing/failures.ts";
+import { toFailure } from "./failures.ts";
 
 test.each([
   ["Bad Request: CHAT_RESTRICTED", "permission_missing"],

@@ -3,12 +3,13 @@ import {
   type MetricsConnector,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
   sumOf,
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import { ask, dataOf } from "#src/tiktok/publishing/calls.ts";
+import { type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import { askTiktok, dataOf } from "#src/tiktok/publishing/calls.ts";
 import { toStepFailure } from "#src/tiktok/publishing/failures.ts";
 
 /** TikTok's limit (`video/query`). */
@@ -38,13 +39,11 @@ function toReading(video: unknown): MetricsReading {
  * post that is missing in the answer was therefore deleted or made private.
  */
 async function readMetrics(
-  baseUrl: string,
-  account: AccountAccess,
+  tiktok: Caller,
   ids: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+): Promise<MetricsReadings | MetricsFailure> {
   const body = { filters: { video_ids: ids } };
-  const answer = await ask({ baseUrl, account }, `video/query/?fields=${FIELDS}`, body, signal);
+  const answer = await askTiktok(tiktok, `video/query/?fields=${FIELDS}`, body);
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   const data = dataOf(answer);
   if (!Array.isArray(data?.videos)) return toMetricsFailure(toStepFailure(answer));
@@ -63,6 +62,6 @@ export function createTiktokMetricsConnector({
     platform: "tiktok",
     maxPosts: MAX_POSTS,
     budget: BUDGET,
-    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+    ...forAccounts(openAt(baseUrl), { readMetrics }),
   };
 }

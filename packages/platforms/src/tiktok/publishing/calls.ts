@@ -1,36 +1,19 @@
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { type ApiCall, ask, type Caller } from "#src/publishing/caller.ts";
 
-export interface TiktokAccess {
-  readonly baseUrl: string;
-  readonly account: AccountAccess;
+export function toTiktokPost(path: string, body: unknown): ApiCall {
+  const contentType = "application/json; charset=UTF-8";
+  const content = JSON.stringify(body);
+  return { method: "POST", path: `v2/${path}`, body: { contentType, content } };
 }
 
-export function toRequest(
-  { baseUrl, account }: TiktokAccess,
+export function askTiktok(
+  tiktok: Caller,
   path: string,
   body: unknown,
-): PlatformRequest {
-  return {
-    method: "POST",
-    url: `${baseUrl}/v2/${path}`,
-    headers: bearer(account.accessToken),
-    body: {
-      contentType: "application/json; charset=UTF-8",
-      content: JSON.stringify(body),
-    },
-  };
-}
-
-export async function ask(
-  access: TiktokAccess,
-  path: string,
-  body: unknown,
-  signal: AbortSignal,
 ): Promise<PlatformAnswer | NoAnswer> {
-  return await callPlatform(toRequest(access, path, body), signal);
+  return ask(tiktok, toTiktokPost(path, body));
 }
 
 /** TikTok also reports errors in answers with HTTP 200; `ok` for a success. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CHUNK_SIZES, planChunks } from "#src/tiktok/publishing/chunk-plan.ts";
+import { CHUNK_SIZES, planChunks } from "./chunk-plan.ts";
 
 const MIB = 1024 * 1024;
 

@@ -1,13 +1,20 @@
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type Caller, forAccounts, openAt, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Outcome, platformUnavailable, toUnanswered } from "#src/publishing/outcome.ts";
-import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
+import {
+  notPrepared,
+  type Outcome,
+  platformUnavailable,
+  refused,
+  toUnanswered,
+} from "#src/publishing/outcome.ts";
+import type { MediaPart, Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { dataOf, type TiktokAccess, toRequest } from "./calls.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
+import { dataOf, toTiktokPost } from "./calls.ts";
 import { CHUNK_SIZES, type ChunkSizes } from "./chunk-plan.ts";
 import {
   askForCreatorInfo,
@@ -21,7 +28,7 @@ import { findMatchingPost } from "./find-matching-post.ts";
 import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
 import { reconcileByStatus } from "./reconcile.ts";
 import { retryPauseStep } from "./retry-pause.ts";
-import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
+import { chunkOf, isReady, UPLOAD, type Upload } from "./upload-state.ts";
 import { createUploadStep, toChunkRequest } from "./upload-step.ts";
 
 const FIRST_LOOK_MS = 1000;
@@ -53,24 +60,16 @@ function toPhotosOutcome(answer: PlatformAnswer): Outcome {
 }
 
 async function publishPhotos(
-  access: TiktokAccess,
+  site: Site,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
   const creator = readCreatorInfo(handles);
-  if (creator === undefined)
-    return {
-      kind: "retryable",
-      code: "internal_error",
-      message: "the creator info was not read",
-    };
-  const request = toRequest(access, "post/publish/content/init/", toBody(publication, creator));
-  const secrets = publication.media.map(({ url }) => url);
-  const sent = await sendOnce(
-    { ...request, secrets: [...secrets, access.account.accessToken] },
-    guard,
-  );
+  if (creator === undefined) return notPrepared("the creator info was not read");
+  const call = toTiktokPost("post/publish/content/init/", toBody(publication, creator));
+  const secrets = [...publication.media.map(({ url }) => url), publication.accessToken];
+  const sent = await sendOnce(toRequest(site, { ...call, secrets }), guard);
   return sent.kind === "answer" ? toPhotosOutcome(sent) : toUnanswered(sent);
 }
 
@@ -79,7 +78,7 @@ function createCreatorStep(baseUrl: string): PrepareStep {
     name: "creator",
     isDone: (handles) => readCreatorInfo(handles) !== undefined,
     run: async (publication, _handles, signal) =>
-      await askForCreatorInfo({ baseUrl, account: publication }, publication, signal),
+      await askForCreatorInfo({ baseUrl, account: publication, signal }, publication),
   };
 }
 
@@ -90,7 +89,7 @@ function findLastChunk(
   { media: [media] }: Publication,
   handles: Handles,
 ): { readonly upload: Upload; readonly part: MediaPart } | undefined {
-  const upload = readUpload(handles);
+  const upload = UPLOAD.read(handles);
   if (media === undefined || upload === undefined || !isReady(upload)) return undefined;
   return { upload, part: chunkOf(upload, media, upload.chunkCount - 1) };
 }
@@ -103,7 +102,7 @@ function toVideoOutcome(status: number): Outcome {
     case 400:
     case 413:
     case 415:
-      return { kind: "refused", code: "media_rejected", message };
+      return refused("media_rejected", message);
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
@@ -119,8 +118,7 @@ async function publishVideo(
   guard: SendGuard,
 ): Promise<Outcome> {
   const last = findLastChunk(publication, handles);
-  if (last === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the video is not uploaded" };
+  if (last === undefined) return notPrepared("the video is not uploaded");
   const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
   if (sent.kind === "answer") return toVideoOutcome(sent.status);
   // TikTok posts only complete videos, so a video whose last byte was not sent is not posted.
@@ -137,32 +135,29 @@ export interface TiktokSettings {
 const MAX_RESENDS = 8;
 
 async function reconcile(
-  baseUrl: string,
+  tiktok: Caller,
   publication: Publication,
   handles: Handles,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const access = { baseUrl, account: publication };
-  const publishId = readUpload(handles)?.publishId ?? handles.publishId;
+  const publishId = UPLOAD.read(handles)?.publishId ?? handles.publishId;
   if (publishId !== undefined)
-    return await reconcileByStatus({ access, publication, handles, call, publishId }, signal);
-  if (kindOf(publication) === "photo")
-    return await findMatchingPost(access, publication, call, signal);
-  return { kind: "cannot_tell", message: "the publish id is not known" };
+    return await reconcileByStatus({ tiktok, publication, handles, call, publishId });
+  return kindOf(publication) === "photo"
+    ? await findMatchingPost(tiktok, publication, call)
+    : cannotTell("the publish id is not known");
 }
 
 async function findDetails(
-  baseUrl: string,
-  account: AccountAccess,
+  tiktok: Caller,
   { publishId = "", kind = "video" }: Handles,
-  signal: AbortSignal,
 ): Promise<Details> {
-  const status = await fetchStatus({ baseUrl, account }, publishId, signal);
+  const status = await fetchStatus(tiktok, publishId);
   if (status.kind === "no_status") return { kind: "not_yet" };
   const { postId } = status;
   if (postId === null) return { kind: status.status === "FAILED" ? "never" : "not_yet" };
-  return { kind: "found", externalId: postId, permalink: toPermalink(account, kind, postId) };
+  const permalink = toPermalink(tiktok.account, kind, postId);
+  return { kind: "found", externalId: postId, permalink };
 }
 
 function toVisibleParts(publication: Publication, handles: Handles): readonly MediaPart[] {
@@ -180,6 +175,7 @@ export function createTiktokPublishingConnector({
   baseUrl,
   chunkSizes = CHUNK_SIZES,
 }: TiktokSettings): PublishingConnector {
+  const open = openAt(baseUrl);
   return {
     platform: "tiktok",
     maxResends: MAX_RESENDS,
@@ -195,14 +191,12 @@ export function createTiktokPublishingConnector({
         ? publishVideo(publication, handles, guard)
         : publishPhotos({ baseUrl, account: publication }, publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
-      reconcile(baseUrl, publication, handles, call, signal),
+      reconcile(open(publication, signal), publication, handles, call),
     findMatchingPost: (publication, _handles, call, signal) =>
-      findMatchingPost({ baseUrl, account: publication }, publication, call, signal),
-    findDetails: (account, handles, signal) => findDetails(baseUrl, account, handles, signal),
+      findMatchingPost(open(publication, signal), publication, call),
+    ...forAccounts(open, { findDetails }),
     canDelete: false,
-    delete: () => {
-      const message = "TikTok's API cannot delete posts";
-      return Promise.resolve({ kind: "refused", code: "permission_missing", message });
-    },
+    delete: () =>
+      Promise.resolve(refused("permission_missing", "TikTok's API cannot delete posts")),
   };
 }

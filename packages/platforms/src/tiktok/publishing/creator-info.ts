@@ -1,10 +1,11 @@
 import { type JsonObject, list, number } from "#src/http/platform-answer.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
+import type { Caller } from "#src/publishing/caller.ts";
+import { type Handles, jsonHandle } from "#src/publishing/handles.ts";
+import { type Failure, refused } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/tiktok/facts.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import { askTiktok, dataOf } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
 export interface CreatorInfo {
@@ -18,7 +19,7 @@ export interface CreatorInfo {
 
 const MAX_AGE_MS = 10 * 60_000;
 
-const NAME = "creator";
+const CREATOR = jsonHandle<CreatorInfo>("creator");
 
 const LEVELS: Readonly<Record<string, string>> = {
   public: "PUBLIC_TO_EVERYONE",
@@ -43,7 +44,7 @@ export function isPublic(publication: Publication): boolean {
 }
 
 export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
-  const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
+  const creator = CREATOR.read(handles);
   if (creator === undefined) return undefined;
   return Math.abs(Date.now() - creator.readAt) < MAX_AGE_MS ? creator : undefined;
 }
@@ -84,7 +85,7 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   const level = privacyLevelOf(publication);
   if (level === undefined || !creator.privacyLevels.includes(level)) {
     const message = `the account allows only these privacy levels: ${creator.privacyLevels.join(", ")}`;
-    return { kind: "refused", code: "content_rejected", message, facts };
+    return { ...refused("content_rejected", message), facts };
   }
   const { maxSeconds } = creator;
   const isTooLong = publication.media.some(
@@ -92,26 +93,22 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   );
   if (!isTooLong) return undefined;
   const message = `the account may post videos of at most ${maxSeconds} s`;
-  return { kind: "refused", code: "media_rejected", message, facts };
+  return { ...refused("media_rejected", message), facts };
 }
 
-export async function fetchCreatorInfo(
-  access: TiktokAccess,
-  signal: AbortSignal,
-): Promise<CreatorInfo | Failure> {
-  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
+export async function fetchCreatorInfo(tiktok: Caller): Promise<CreatorInfo | Failure> {
+  const answer = await askTiktok(tiktok, "post/publish/creator_info/query/", {});
   const data = dataOf(answer);
   return data === undefined ? toStepFailure(answer) : toCreatorInfo(data);
 }
 
 export async function askForCreatorInfo(
-  access: TiktokAccess,
+  tiktok: Caller,
   publication: Publication,
-  signal: AbortSignal,
 ): Promise<Handles | Failure> {
-  const creator = await fetchCreatorInfo(access, signal);
+  const creator = await fetchCreatorInfo(tiktok);
   if ("kind" in creator) return creator;
-  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
+  return findRefusal(publication, creator) ?? CREATOR.write(creator);
 }
 
 /**

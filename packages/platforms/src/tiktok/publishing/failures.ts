@@ -4,6 +4,7 @@ import {
   type Failure,
   limitReached,
   platformUnavailable,
+  refused,
   type TargetErrorCode,
 } from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
@@ -65,11 +66,11 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
     return limitReached(limitCode, message, retryAfterMs);
   }
   const refusal = REFUSALS[code];
-  if (refusal !== undefined) return { kind: "refused", code: refusal, message };
+  if (refusal !== undefined) return refused(refusal, message);
   const { status } = answer;
   if (status === 401) return { kind: "token_refused", message };
   const isDefinite = status >= 400 && status < 500 && !AMBIGUOUS.has(status);
-  return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
+  return isDefinite ? refused("content_rejected", message) : undefined;
 }
 
 /** A step makes nothing visible, so it is retried after an unclear answer. */

@@ -1,12 +1,14 @@
 import { list, number, text } from "#src/http/platform-answer.ts";
-import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
+import type { Caller } from "#src/publishing/caller.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { endAt, readWholeList } from "#src/publishing/search.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
-import { isPublic } from "#src/tiktok/publishing/creator-info.ts";
-import { kindOf, toPermalink } from "#src/tiktok/publishing/publish-status.ts";
+import { askTiktok, dataOf } from "./calls.ts";
+import { isPublic } from "./creator-info.ts";
+import { kindOf, toPermalink } from "./publish-status.ts";
 
 const MINUTE_MS = 60_000;
 /** TikTok's list of posts is delayed. */
@@ -40,28 +42,20 @@ function toEntry(video: unknown): Entry {
   };
 }
 
-/** Undefined when they could not all be read. */
-async function listSince(
-  access: TiktokAccess,
-  sinceMs: number,
-  signal: AbortSignal,
-): Promise<readonly Entry[] | undefined> {
-  const entries: Entry[] = [];
-  let cursor: number | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const body = { max_count: PAGE_SIZE, cursor };
-    const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
-    if (data === undefined) return undefined;
-    const found = list(data, "videos").map(toEntry);
-    // A post whose time cannot be read stays in the list, because it may be the post that is
-    // searched for.
-    const recent = found.filter(({ createdAtMs }) => !(createdAtMs < sinceMs));
-    entries.push(...recent);
-    if (data.has_more !== true || recent.length < found.length) return entries;
-    if (typeof data.cursor !== "number") return undefined;
-    cursor = data.cursor;
-  }
-  return undefined;
+async function listPosts(
+  tiktok: Caller,
+  call: UnknownCall,
+): Promise<{ readonly entries: readonly Entry[] } | Verdict> {
+  const since = searchStart(call).getTime();
+  return await readWholeList(call, MAX_PAGES, async (after) => {
+    const body = { max_count: PAGE_SIZE, cursor: after === undefined ? after : Number(after) };
+    const data = dataOf(await askTiktok(tiktok, `video/list/?fields=${FIELDS}`, body));
+    const isMore = data?.has_more === true;
+    if (data === undefined || (isMore && typeof data.cursor !== "number")) return repeatLook(call);
+    const entries = list(data, "videos").map(toEntry);
+    const next = isMore ? String(data.cursor) : undefined;
+    return endAt({ entries, next }, ({ createdAtMs }) => createdAtMs < since);
+  });
 }
 
 /** TikTok lists the title, the description, or one in the field of the other. */
@@ -88,30 +82,22 @@ function matches(publication: Publication, { texts, link }: Entry): boolean {
  * so a person has to decide when none is found.
  */
 export async function findMatchingPost(
-  access: TiktokAccess,
+  tiktok: Caller,
   publication: Publication,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
   const isListed =
     isPublic(publication) && normalizeText(publication.title ?? publication.text) !== "";
-  if (!isListed) return { kind: "cannot_tell", message: "TikTok does not list the post's text" };
-  const entries = await listSince(access, searchStart(call).getTime(), signal);
-  if (entries === undefined) return repeatLook(call);
-  const owned = await call.isOwned(entries.map(({ id }) => id));
-  const [match, other] = entries.filter(
-    (entry) => !owned.has(entry.id) && matches(publication, entry),
-  );
-  if (other !== undefined)
-    return { kind: "cannot_tell", message: "several posts of the account match" };
-  if (match === undefined)
-    return (
-      nextLook(call, LOOKS_AFTER_MS) ?? {
-        kind: "cannot_tell",
-        message: "TikTok's list of the account's posts does not contain the post",
-      }
-    );
-  if (await call.hasSimilarPost()) return SIMILAR_POST;
-  const permalink = toPermalink(publication, kindOf(publication), match.id);
-  return { kind: "present", externalId: match.id, permalink };
+  if (!isListed) return cannotTell("TikTok does not list the post's text");
+  const read = await listPosts(tiktok, call);
+  if ("kind" in read) return read;
+  const kind = kindOf(publication);
+  const posts = read.entries
+    .filter((entry) => matches(publication, entry))
+    .map(({ id }) => ({ id, permalink: toPermalink(publication, kind, id) }));
+  const content = { text: publication.title ?? publication.text };
+  const verdict = await judgeMatchingPosts(posts, content, call, LOOKS_AFTER_MS);
+  return verdict.kind === "absent"
+    ? cannotTell("TikTok's list of the account's posts does not contain the post")
+    : verdict;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { readJsonHandle } from "#src/publishing/handles.ts";
-import { toEnding, toFailure } from "#src/tiktok/publishing/failures.ts";
-import { restartAfterPause } from "#src/tiktok/publishing/retry-pause.ts";
+import { jsonHandle } from "#src/publishing/handles.ts";
+import { toEnding, toFailure } from "./failures.ts";
+import { restartAfterPause } from "./retry-pause.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-28T12:00:00Z");
@@ -40,7 +40,7 @@ test("a TikTok post that ended because of too many posts is sent again after an 
   for (let count = 1; count <= 24; count += 1) {
     const next = restartAfterPause(handles, NOW, { timeScale: 1, limitMs });
     const until = { count, restUntil: NOW.getTime() + HOUR_MS };
-    expect(readJsonHandle(next ?? {}, "endings")).toEqual(until);
+    expect(jsonHandle("endings").read(next ?? {})).toEqual(until);
     handles = next ?? {};
   }
   expect(restartAfterPause(handles, NOW, { timeScale: 1, limitMs })).toBeUndefined();

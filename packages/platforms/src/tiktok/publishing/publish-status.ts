@@ -1,8 +1,9 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import { ask, dataOf, type TiktokAccess } from "#src/tiktok/publishing/calls.ts";
+import { askTiktok, dataOf } from "./calls.ts";
 
 type TiktokPostKind = "video" | "photo";
 
@@ -39,12 +40,11 @@ function toPostId(ids: readonly unknown[]): string | null {
 
 /** One field name of the answer contains `publicaly`, as TikTok spells it. */
 export async function fetchStatus(
-  access: TiktokAccess,
+  tiktok: Caller,
   publishId: string,
-  signal: AbortSignal,
 ): Promise<PublishStatus | NoStatus> {
   const body = { publish_id: publishId };
-  const answer = await ask(access, "post/publish/status/fetch/", body, signal);
+  const answer = await askTiktok(tiktok, "post/publish/status/fetch/", body);
   const data = dataOf(answer);
   const status = text(data, "status");
   if (data === undefined || status === undefined) return { kind: "no_status", answer };

@@ -1,8 +1,10 @@
 import { shorten } from "#src/http/platform-answer.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
+import { refused } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { codeOf, type TiktokAccess } from "./calls.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
+import { codeOf } from "./calls.ts";
 import { isPublic } from "./creator-info.ts";
 import { toEnding, toFailure } from "./failures.ts";
 import {
@@ -14,7 +16,7 @@ import {
   toPermalink,
 } from "./publish-status.ts";
 import { restartAfterPause } from "./retry-pause.ts";
-import { chunksIn, isUsable, readUpload, toHandle, type Upload } from "./upload-state.ts";
+import { chunksIn, isUsable, UPLOAD, type Upload } from "./upload-state.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -26,7 +28,7 @@ const MIN_WAIT_MS = 100;
 const MIN_POLL_MS = 400;
 
 export interface KnownCall {
-  readonly access: TiktokAccess;
+  readonly tiktok: Caller;
   readonly publication: Publication;
   readonly handles: Handles;
   readonly call: UnknownCall;
@@ -37,7 +39,7 @@ export interface KnownCall {
 function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict {
   const sinceMs = now.getTime() - calledAt.getTime();
   if (sinceMs > Math.max(MINUTE_MS, DAY_MS * timeScale))
-    return { kind: "cannot_tell", message: "TikTok has not finished the publication within a day" };
+    return cannotTell("TikTok has not finished the publication within a day");
   const soonMs = Math.min(SECOND_MS * 2 ** Math.min(looks, 10), MINUTE_MS);
   const afterMs = (sinceMs > HOUR_MS * timeScale ? 5 * MINUTE_MS : soonMs) * timeScale;
   return { kind: "look_again", afterMs: Math.max(MIN_POLL_MS, afterMs) };
@@ -46,10 +48,7 @@ function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict 
 function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   const failure = answer.kind === "answer" ? toFailure(answer) : undefined;
   if (answer.kind === "answer" && failure?.kind === "refused")
-    return {
-      kind: "cannot_tell",
-      message: shorten(`TikTok does not show the status: ${codeOf(answer)}`),
-    };
+    return cannotTell(shorten(`TikTok does not show the status: ${codeOf(answer)}`));
   return {
     kind: "look_again",
     afterMs: Math.max(MIN_WAIT_MS, MINUTE_MS * call.timeScale),
@@ -59,14 +58,9 @@ function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
 
 function toPresent({ publication, publishId }: KnownCall, { postId }: PublishStatus): Verdict {
   const kind = kindOf(publication);
-  if (postId !== null) {
-    const permalink = toPermalink(publication, kind, postId);
-    return { kind: "present", externalId: postId, permalink };
-  }
-  const present = { kind: "present", externalId: null, permalink: null } as const;
-  return isPublic(publication)
-    ? { ...present, askLater: toDetailHandles(publishId, kind) }
-    : present;
+  if (postId !== null) return present(postId, toPermalink(publication, kind, postId));
+  const askLater = isPublic(publication) ? { askLater: toDetailHandles(publishId, kind) } : {};
+  return { kind: "present", externalId: null, permalink: null, ...askLater };
 }
 
 /**
@@ -77,7 +71,7 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {
     const again = { ...upload, sent: chunksIn(upload, bytes), misses: upload.misses + 1 };
-    return { kind: "absent", handles: { ...handles, ...toHandle(again) } };
+    return { kind: "absent", handles: { ...handles, ...UPLOAD.write(again) } };
   }
   const settledMs = call.callUntil.getTime() + SETTLED_MS * call.timeScale - call.now.getTime();
   if (settledMs > 0) return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, settledMs) };
@@ -86,7 +80,7 @@ function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: numbe
 
 function onUploading(known: KnownCall, { uploadedBytes }: PublishStatus): Verdict {
   const { publication, handles, call } = known;
-  const upload = readUpload(handles);
+  const upload = UPLOAD.read(handles);
   const [media] = publication.media;
   if (upload === undefined || media === undefined || uploadedBytes === undefined)
     return keepWaiting(call);
@@ -105,13 +99,11 @@ function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): 
         limitMs: ending.limitMs,
       })
     : undefined;
-  return anew === undefined
-    ? { kind: "refused", code: ending.code, message }
-    : { kind: "absent", handles: anew };
+  return anew === undefined ? refused(ending.code, message) : { kind: "absent", handles: anew };
 }
 
-export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): Promise<Verdict> {
-  const status = await fetchStatus(known.access, known.publishId, signal);
+export async function reconcileByStatus(known: KnownCall): Promise<Verdict> {
+  const status = await fetchStatus(known.tiktok, known.publishId);
   if (status.kind === "no_status") return onNoStatus(known, status);
   switch (status.status) {
     case "PUBLISH_COMPLETE":
@@ -120,10 +112,8 @@ export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): 
       return onFailed(known, status);
     case "PROCESSING_UPLOAD":
       return onUploading(known, status);
-    case "SEND_TO_USER_INBOX": {
-      const message = "the post waits in the creator's TikTok inbox";
-      return { kind: "refused", code: "account_action_needed", message };
-    }
+    case "SEND_TO_USER_INBOX":
+      return refused("account_action_needed", "the post waits in the creator's TikTok inbox");
     default:
       return keepWaiting(known.call);
   }

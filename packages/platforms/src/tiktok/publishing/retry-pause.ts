@@ -1,4 +1,4 @@
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { type Handles, jsonHandle } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
 interface Endings {
@@ -6,7 +6,7 @@ interface Endings {
   readonly restUntil: number;
 }
 
-const NAME = "endings";
+const ENDINGS = jsonHandle<Endings>("endings");
 const MINUTE_MS = 60_000;
 /** Pauses after the first, second and third time. After the fourth time the post fails. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
@@ -30,19 +30,14 @@ export function restartAfterPause(
   now: Date,
   { timeScale, limitMs }: { readonly timeScale: number; readonly limitMs: number | undefined },
 ): Handles | undefined {
-  const count = (readEndings(handles)?.count ?? 0) + 1;
+  const count = (ENDINGS.read(handles)?.count ?? 0) + 1;
   const pauseMs = pauseAfter(count, limitMs);
   if (pauseMs === undefined) return undefined;
-  const endings: Endings = { count, restUntil: now.getTime() + pauseMs * timeScale };
-  return toJsonHandle(NAME, endings);
-}
-
-function readEndings(handles: Handles): Endings | undefined {
-  return readJsonHandle(handles, NAME) as Endings | undefined;
+  return ENDINGS.write({ count, restUntil: now.getTime() + pauseMs * timeScale });
 }
 
 function remainingMs(handles: Handles): number {
-  return (readEndings(handles)?.restUntil ?? 0) - Date.now();
+  return (ENDINGS.read(handles)?.restUntil ?? 0) - Date.now();
 }
 
 function pause(handles: Handles): StepResult {

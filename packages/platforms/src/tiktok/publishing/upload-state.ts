@@ -1,4 +1,4 @@
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { jsonHandle } from "#src/publishing/handles.ts";
 import type { MediaPart, PublicationMedia } from "#src/publishing/publication.ts";
 
 export interface Upload {
@@ -14,15 +14,7 @@ export interface Upload {
 
 /** After this many misses, the upload starts again with another upload URL. */
 const MAX_MISSES = 3;
-const NAME = "upload";
-
-export function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME) as Upload | undefined;
-}
-
-export function toHandle(upload: Upload): Handles {
-  return toJsonHandle(NAME, upload);
-}
+export const UPLOAD = jsonHandle<Upload>("upload");
 
 export function isReady(upload: Upload): boolean {
   return upload.stage === "open" && upload.sent === upload.chunkCount - 1;

@@ -1,12 +1,18 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bytesBody, type PlatformRequest } from "#src/http/platform-request.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import { platformUnavailable } from "#src/publishing/outcome.ts";
-import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { platformUnavailable, refused } from "#src/publishing/outcome.ts";
+import {
+  fileAt,
+  type MediaPart,
+  type Publication,
+  type PublicationMedia,
+} from "#src/publishing/publication.ts";
 import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
-import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import { askTiktok, dataOf } from "./calls.ts";
 import {
   type ChunkPlan,
   type ChunkSizes,
@@ -24,19 +30,18 @@ import {
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
 import { fetchStatus } from "./publish-status.ts";
-import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
+import { chunkOf, chunksIn, isReady, UPLOAD, type Upload } from "./upload-state.ts";
 
 const UPLOAD_LIFE_MS = 3_600_000;
 
-interface VideoUpload extends TiktokAccess {
+interface VideoUpload extends Caller {
   readonly chunkSizes: ChunkSizes;
   readonly publication: Publication;
   readonly media: PublicationMedia;
-  readonly signal: AbortSignal;
 }
 
 function advance(upload: Upload): StepResult {
-  return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
+  return isReady(upload) ? UPLOAD.write(upload) : runAgain(UPLOAD.write(upload));
 }
 
 /**
@@ -95,7 +100,7 @@ async function startWith(
   creator: CreatorInfo,
   plan: ChunkPlan,
 ): Promise<StepResult> {
-  const { publication, media, signal } = context;
+  const { publication, media } = context;
   const body = {
     post_info: toPostInfo(publication, creator),
     source_info: {
@@ -105,7 +110,7 @@ async function startWith(
       total_chunk_count: plan.chunkCount,
     },
   };
-  const answer = await ask(context, "post/publish/video/init/", body, signal);
+  const answer = await askTiktok(context, "post/publish/video/init/", body);
   const data = dataOf(answer);
   if (data === undefined) return toStepFailure(answer);
   const publishId = text(data, "publish_id");
@@ -140,14 +145,14 @@ async function onChunk(
     case 400:
     case 413:
     case 415:
-      return { kind: "refused", code: "media_rejected", message: `HTTP ${answer.status}` };
+      return refused("media_rejected", `HTTP ${answer.status}`);
     default:
       return toStepFailure(answer);
   }
 }
 
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
-  const status = await fetchStatus(context, upload.publishId, context.signal);
+  const status = await fetchStatus(context, upload.publishId);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
   // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts
@@ -157,11 +162,11 @@ async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult
 }
 
 async function run(context: VideoUpload, handles: Handles): Promise<StepResult> {
-  const upload = readUpload(handles);
+  const upload = UPLOAD.read(handles);
   if (upload?.stage === "open") return await sendChunk(context, upload);
   const creator = readCreatorInfo(handles);
   if (creator !== undefined) return await start(context, creator, handles);
-  const made = await askForCreatorInfo(context, context.publication, context.signal);
+  const made = await askForCreatorInfo(context, context.publication);
   return isFailure(made) ? made : runAgain(made);
 }
 
@@ -169,12 +174,11 @@ export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): Prepa
   return {
     name: "upload",
     isDone: (handles) => {
-      const upload = readUpload(handles);
+      const upload = UPLOAD.read(handles);
       return upload !== undefined && isReady(upload);
     },
     run: async (publication, handles, signal) => {
-      const [media] = publication.media;
-      if (media === undefined) throw new Error("the post has no video");
+      const media = fileAt(publication, 0);
       const context = { baseUrl, chunkSizes, account: publication, publication, media, signal };
       return await run(context, handles);
     },

@@ -7,17 +7,16 @@ import type {
   PlatformComment,
   ReplyRequest,
 } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
+import { ask, type Caller, forAccounts, openAt, type Site } from "#src/publishing/caller.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
-import type { Failure, Outcome, Unknown } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { type Failure, orUnknown, type Outcome, type Unknown } from "#src/publishing/outcome.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import type { XSettings } from "#src/x/publishing/connector.ts";
 import { createPost, toPermalink } from "#src/x/publishing/create-post.ts";
-import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { isMissing, toRepeatableFailure } from "#src/x/publishing/failures.ts";
 import { findParentId, readTimeline, type TimelineEntry } from "#src/x/publishing/reconcile.ts";
 import { compareSent } from "#src/x/publishing/timeline-text.ts";
 import { COMMENT_FIELDS, isTweetId, readTweets, toComment } from "./tweets.ts";
@@ -29,16 +28,13 @@ const MIN_RESULTS = 10;
  * that the account may not see.
  */
 async function checkOwner(
-  baseUrl: string,
-  account: AccountAccess,
+  x: Caller,
   mediaId: string,
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "owned" } | Missing | Failure> {
-  const query = { "tweet.fields": "author_id" };
-  const answer = await readTweets(baseUrl, account, { path: `/${mediaId}`, query }, signal);
+  const answer = await readTweets(x, `2/tweets/${mediaId}`, { "tweet.fields": "author_id" });
   if (answer.kind !== "result") return answer;
   const authorId = text(object(answer.json, "data"), "author_id");
-  return authorId === account.externalId ? { kind: "owned" } : { kind: "missing" };
+  return authorId === x.account.externalId ? { kind: "owned" } : { kind: "missing" };
 }
 
 /**
@@ -47,13 +43,11 @@ async function checkOwner(
  * page can begin below any id.
  */
 async function listComments(
-  baseUrl: string,
-  account: AccountAccess,
+  x: Caller,
   { mediaId, limit, after }: CommentQuery,
-  signal: AbortSignal,
 ): Promise<CommentPage | Missing | Failure> {
   if (!isTweetId(mediaId)) return { kind: "missing" };
-  const owner = await checkOwner(baseUrl, account, mediaId, signal);
+  const owner = await checkOwner(x, mediaId);
   if (owner.kind !== "owned") return owner;
   const query = {
     ...COMMENT_FIELDS,
@@ -61,10 +55,10 @@ async function listComments(
     max_results: String(Math.max(MIN_RESULTS, limit)),
     until_id: after,
   };
-  const answer = await readTweets(baseUrl, account, { path: "/search/recent", query }, signal);
+  const answer = await readTweets(x, "2/tweets/search/recent", query);
   if (answer.kind !== "result") return answer;
   const found = list(answer.json, "data").filter((tweet) => findParentId(tweet) === mediaId);
-  const comments = found.slice(0, limit).map((tweet) => toComment(tweet, answer.json, account));
+  const comments = found.slice(0, limit).map((tweet) => toComment(tweet, answer.json, x.account));
   const meta = object(answer.json, "meta");
   const next =
     found.length > limit
@@ -74,21 +68,19 @@ async function listComments(
 }
 
 async function readComment(
-  baseUrl: string,
-  account: AccountAccess,
+  x: Caller,
   { mediaId, commentId }: CommentRef,
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure> {
   if (!isTweetId(mediaId) || !isTweetId(commentId)) return { kind: "missing" };
   const query = { ...COMMENT_FIELDS, ids: `${mediaId},${commentId}` };
-  const answer = await readTweets(baseUrl, account, { path: "", query }, signal);
+  const answer = await readTweets(x, "2/tweets", query);
   if (answer.kind !== "result") return answer;
   const tweets = list(answer.json, "data");
   const media = tweets.find((tweet) => text(tweet, "id") === mediaId);
   const comment = tweets.find((tweet) => text(tweet, "id") === commentId);
-  const isOwned = text(media, "author_id") === account.externalId;
+  const isOwned = text(media, "author_id") === x.account.externalId;
   return isOwned && comment !== undefined && findParentId(comment) === mediaId
-    ? { kind: "comment", comment: toComment(comment, answer.json, account) }
+    ? { kind: "comment", comment: toComment(comment, answer.json, x.account) }
     : { kind: "missing" };
 }
 
@@ -101,13 +93,12 @@ const NOT_SUMMONED = /not been mentioned|not permitted to perform this action|re
 const LEADING_MENTIONS = /^(?:@\w{1,15}\s+)+/;
 
 async function reply(
-  baseUrl: string,
-  account: AccountAccess,
+  site: Site,
   { commentId, text }: ReplyRequest,
   guard: SendGuard,
 ): Promise<Outcome> {
   const content = { text, reply: { in_reply_to_tweet_id: commentId } };
-  const outcome = await createPost(baseUrl, account, content, guard);
+  const outcome = await createPost(site, content, guard);
   if (outcome.kind !== "refused" || !NOT_SUMMONED.test(outcome.message)) return outcome;
   const reason = "X lets apps reply only to authors who mentioned or quoted the account";
   return { ...outcome, code: "content_rejected", message: `${reason} (${outcome.message})` };
@@ -128,57 +119,40 @@ function isSameReply({ commentId, text }: ReplyRequest, entry: TimelineEntry): b
  * scheduled times prove that the reply is absent.
  */
 async function reconcileReply(
-  { baseUrl, mayResend }: { readonly baseUrl: string; readonly mayResend: boolean },
-  account: AccountAccess,
+  x: Caller,
   request: ReplyRequest,
   call: UnknownCall,
-  signal: AbortSignal,
+  mayResend: boolean,
 ): Promise<Verdict> {
-  const timeline = await readTimeline(baseUrl, account, call, signal);
-  if ("verdict" in timeline) return timeline.verdict;
+  const timeline = await readTimeline(x, call);
+  if ("kind" in timeline) return timeline;
   const { urls } = compareSent(request.text);
   const similar = timeline.entries.filter((entry) => isSameReply(request, entry));
   const owned = await call.isOwned(similar.map(({ id }) => id));
   const hasOtherLinks = ({ shown }: TimelineEntry) => shown.urls.join("\n") !== urls.join("\n");
   if (similar.some((entry) => !owned.has(entry.id) && hasOtherLinks(entry)))
-    return {
-      kind: "cannot_tell",
-      message: "the account has a reply with the same text and other links",
-    };
-  const posts = similar.map(({ id }) => ({ id, permalink: toPermalink(account, id) }));
+    return cannotTell("the account has a reply with the same text and other links");
+  const posts = similar.map(({ id }) => ({ id, permalink: toPermalink(x.account, id) }));
   const verdict = await judgeMatchingPosts(posts, request, call);
   return verdict.kind === "absent" && !mayResend
-    ? { kind: "cannot_tell", message: "the reply was not found, and replies are not sent again" }
+    ? cannotTell("the reply was not found, and replies are not sent again")
     : verdict;
 }
 
 type HideResult = { readonly kind: "done" } | Missing | Failure | Unknown;
 
-function isMissing(answer: PlatformAnswer): boolean {
-  if (answer.status === 404) return answer.json !== undefined;
-  return list(answer.json, "errors").some((error) =>
-    (text(error, "type") ?? "").endsWith("/resource-not-found"),
-  );
-}
-
 /** X refuses this call for replies in conversations that the account did not start. */
 async function setHidden(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
+  x: Caller,
   { commentId, hidden }: CommentRef & { readonly hidden: boolean },
-  signal: AbortSignal,
 ): Promise<HideResult> {
   if (!isTweetId(commentId)) return { kind: "missing" };
-  const url = `${baseUrl}/2/tweets/${commentId}/hidden`;
-  const headers = bearer(accessToken);
-  const call = { method: "PUT", url, headers, body: jsonBody({ hidden }) } as const;
-  const answer = await callPlatform(call, signal);
+  const path = `2/tweets/${commentId}/hidden`;
+  const answer = await ask(x, { method: "PUT", path, body: jsonBody({ hidden }) });
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (object(answer.json, "data")?.hidden === hidden) return { kind: "done" };
   if (isMissing(answer)) return { kind: "missing" };
-  const failure = toRepeatableFailure(answer);
-  if (failure.kind === "retryable" && failure.isLimit !== true)
-    return { kind: "unknown", message: failure.message };
+  const failure = orUnknown(toRepeatableFailure(answer));
   return failure.kind === "refused" && failure.code === "account_action_needed"
     ? { ...failure, code: "content_rejected" }
     : failure;
@@ -188,16 +162,13 @@ async function setHidden(
  * X lists replies of the last seven days only, does not say which are hidden, and lets apps reply
  * only to authors who mentioned or quoted the account.
  */
-export function createXCommentsConnector(settings: XSettings): CommentsConnector {
-  const { baseUrl } = settings;
+export function createXCommentsConnector({ baseUrl, mayResend }: XSettings): CommentsConnector {
   return {
     platform: "x",
     actions: new Set(["reply", "hide", "unhide"]),
-    listComments: (account, query, signal) => listComments(baseUrl, account, query, signal),
-    readComment: (account, comment, signal) => readComment(baseUrl, account, comment, signal),
-    reply: (account, request, guard) => reply(baseUrl, account, request, guard),
+    ...forAccounts(openAt(baseUrl), { listComments, readComment, setHidden }),
+    reply: (account, request, guard) => reply({ baseUrl, account }, request, guard),
     reconcileReply: (account, request, call, signal) =>
-      reconcileReply(settings, account, request, call, signal),
-    setHidden: (account, request, signal) => setHidden(baseUrl, account, request, signal),
+      reconcileReply({ baseUrl, account, signal }, request, call, mayResend),
   };
 }

@@ -8,6 +8,7 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import type { Query } from "#src/http/platform-request.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
@@ -27,13 +28,11 @@ export function isTweetId(id: string): boolean {
 }
 
 export async function readTweets(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  { path, query }: { readonly path: string; readonly query: Query },
-  signal: AbortSignal,
+  x: Caller,
+  path: string,
+  query: Query,
 ): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
-  const read = { baseUrl, accessToken, path: `tweets${path}`, query };
-  const answer = await readPosts({ ...read, maxAnswerBytes: MAX_LIST_BYTES }, signal);
+  const answer = await readPosts(x, { path, query, maxAnswerBytes: MAX_LIST_BYTES });
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return answer.status === 200 && answer.json !== undefined
     ? { kind: "result", json: answer.json }

@@ -3,11 +3,12 @@ import {
   type MetricsConnector,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
   sumOf,
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
 import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
 import { readPosts } from "#src/x/read-posts.ts";
 
@@ -43,13 +44,11 @@ function toError(error: unknown): MetricsReading {
 }
 
 async function readMetrics(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
+  x: Caller,
   ids: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+): Promise<MetricsReadings | MetricsFailure> {
   const query = { ids: ids.join(","), "tweet.fields": "public_metrics" };
-  const answer = await readPosts({ baseUrl, accessToken, path: "tweets", query }, signal);
+  const answer = await readPosts(x, { path: "2/tweets", query });
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   const { json } = answer;
   if (answer.status !== 200 || json === undefined)
@@ -76,6 +75,6 @@ export function createXMetricsConnector({
     platform: "x",
     maxPosts: MAX_POSTS,
     budget: BUDGET,
-    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+    ...forAccounts(openAt(baseUrl), { readMetrics }),
   };
 }

@@ -1,30 +1,25 @@
-import { callPlatform } from "#src/http/call-platform.ts";
-import {
-  type JsonObject,
-  list,
-  object,
-  type PlatformAnswer,
-  text,
-} from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { type JsonObject, object } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import type { SendGuard } from "#src/http/send-once.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
+import { ask, type Caller, forAccounts, openAt, type Site } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import {
   type DeletionOutcome,
+  notPrepared,
   type Outcome,
   platformUnavailable,
 } from "#src/publishing/outcome.ts";
-import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { fileAt, type Publication, type PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import type { SettingsOf } from "#src/settings/field.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS, x } from "#src/x/facts.ts";
 import { createPost, toPermalink } from "./create-post.ts";
-import { toFailure, toLimit, toUploadFailure } from "./failures.ts";
+import { isMissing, toFailure, toLimit, toUploadFailure } from "./failures.ts";
 import {
   hasMediaOf,
   isPublication,
@@ -37,27 +32,12 @@ import { compareSent, linksToMedia } from "./timeline-text.ts";
 import { categoryOf, readUpload, type Upload } from "./upload-calls.ts";
 import { createUploadStep } from "./upload-step.ts";
 
-/** With a 404, or among the errors of a 200. */
-function isGone(answer: PlatformAnswer): boolean {
-  if (answer.json === undefined) return false;
-  if (answer.status === 404 || object(answer.json, "data")?.deleted === true) return true;
-  return list(answer.json, "errors").some((error) =>
-    (text(error, "type") ?? "").endsWith("/resource-not-found"),
-  );
-}
-
 /** X does not document the answer for a post that no longer exists. */
-async function deletePost(
-  baseUrl: string,
-  account: AccountAccess,
-  id: string,
-  signal: AbortSignal,
-): Promise<DeletionOutcome> {
-  const headers = bearer(account.accessToken);
-  const url = `${baseUrl}/2/tweets/${encodeURIComponent(id)}`;
-  const answer = await callPlatform({ method: "DELETE", url, headers }, signal);
+async function deletePost(x: Caller, id: string): Promise<DeletionOutcome> {
+  const answer = await ask(x, { method: "DELETE", path: `2/tweets/${encodeURIComponent(id)}` });
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
-  if (answer.status < 500 && isGone(answer)) return { kind: "deleted" };
+  const isDeleted = object(answer.json, "data")?.deleted === true;
+  if (answer.status < 500 && (isDeleted || isMissing(answer))) return { kind: "deleted" };
   const message = `HTTP ${answer.status}`;
   if (answer.status === 429) return toLimit(answer, message);
   const failure = answer.json === undefined ? undefined : toFailure(answer);
@@ -73,15 +53,10 @@ function matches({ publication }: SentPost, { mediaKeys, shown }: TimelineEntry)
 }
 
 /** When it is not known whether the post was sent and which uploads it used. */
-async function findMatchingPost(
-  baseUrl: string,
-  sent: SentPost,
-  call: UnknownCall,
-  signal: AbortSignal,
-): Promise<Verdict> {
+async function findMatchingPost(x: Caller, sent: SentPost, call: UnknownCall): Promise<Verdict> {
   const { publication } = sent;
-  const timeline = await readTimeline(baseUrl, publication, call, signal);
-  if ("verdict" in timeline) return timeline.verdict;
+  const timeline = await readTimeline(x, call);
+  if ("kind" in timeline) return timeline;
   const posts = timeline.entries
     .filter(isPublication)
     .map((entry) => ({ entry, isProven: hasMediaOf(sent, entry) }))
@@ -107,22 +82,17 @@ function isDescribed(media: PublicationMedia): boolean {
 }
 
 async function describe(
-  baseUrl: string,
-  publication: Publication,
+  caller: Caller,
+  media: PublicationMedia,
   index: number,
   handles: Handles,
-  signal: AbortSignal,
 ): Promise<StepResult> {
-  const media = publication.media[index];
   const upload = readUpload(handles, index);
-  if (media === undefined || upload === undefined)
-    throw new Error(`the post has no uploaded file at index ${index}`);
+  if (upload === undefined) throw new Error(`the post has no uploaded file at index ${index}`);
   const refusal = refuseLongAltText(x.rules, media);
   if (refusal !== undefined) return refusal;
-  const url = `${baseUrl}/2/media/metadata`;
-  const headers = bearer(publication.accessToken);
   const body = jsonBody({ id: upload.id, metadata: { alt_text: { text: media.altText } } });
-  const answer = await callPlatform({ method: "POST", url, headers, body }, signal);
+  const answer = await ask(caller, { method: "POST", path: "2/media/metadata", body });
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   const isDone = answer.status >= 200 && answer.status < 300;
   return isDone ? { [nameOf(index)]: upload.id } : toUploadFailure(answer);
@@ -135,7 +105,10 @@ function createAltTextStep(baseUrl: string, index: number): PrepareStep {
       const describedId = handles[nameOf(index)];
       return describedId !== undefined && describedId === readUpload(handles, index)?.id;
     },
-    run: (publication, handles, signal) => describe(baseUrl, publication, index, handles, signal),
+    run: (publication, handles, signal) => {
+      const caller = { baseUrl, account: publication, signal };
+      return describe(caller, fileAt(publication, index), index, handles);
+    },
   };
 }
 
@@ -171,15 +144,14 @@ function toBody({ text: content, settings }: Publication, uploads: readonly Uplo
 }
 
 async function publish(
-  baseUrl: string,
+  site: Site,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
   const uploads = listUploads(publication, handles);
-  if (uploads.length < publication.media.length)
-    return { kind: "retryable", code: "internal_error", message: "the media is not uploaded" };
-  return await createPost(baseUrl, publication, toBody(publication, uploads), guard);
+  if (uploads.length < publication.media.length) return notPrepared("the media is not uploaded");
+  return await createPost(site, toBody(publication, uploads), guard);
 }
 
 function toSentPost(publication: Publication, handles: Handles): SentPost {
@@ -191,17 +163,19 @@ function toSentPost(publication: Publication, handles: Handles): SentPost {
  * timeline.
  */
 export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): PublishingConnector {
+  const open = openAt(baseUrl);
   return {
     platform: "x",
     maxResends: mayResend ? 1 : 0,
     steps: ({ media }) => media.flatMap((file, index) => toSteps(baseUrl, file, index)),
-    publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
+    publish: (publication, handles, guard) =>
+      publish({ baseUrl, account: publication }, publication, handles, guard),
     comparableText: (text) => JSON.stringify(compareSent(text)),
     reconcile: (publication, handles, call, signal) =>
-      reconcile(baseUrl, toSentPost(publication, handles), call, signal),
+      reconcile(open(publication, signal), toSentPost(publication, handles), call),
     findMatchingPost: (publication, handles, call, signal) =>
-      findMatchingPost(baseUrl, toSentPost(publication, handles), call, signal),
+      findMatchingPost(open(publication, signal), toSentPost(publication, handles), call),
     canDelete: true,
-    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+    ...forAccounts(open, { delete: deletePost }),
   };
 }

@@ -1,6 +1,7 @@
 import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type Site, toRequest } from "#src/publishing/caller.ts";
 import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { limitedForMs, toDailyLimit, toFailure } from "./failures.ts";
@@ -26,13 +27,11 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess): Outcome {
 }
 
 export async function createPost(
-  baseUrl: string,
-  account: AccountAccess,
+  site: Site,
   content: JsonObject,
   guard: SendGuard,
 ): Promise<Outcome> {
-  const url = `${baseUrl}/2/tweets`;
-  const headers = bearer(account.accessToken);
-  const sent = await sendOnce({ method: "POST", url, headers, body: jsonBody(content) }, guard);
-  return sent.kind === "answer" ? toOutcome(sent, account) : toUnanswered(sent);
+  const call = { method: "POST", path: "2/tweets", body: jsonBody(content) } as const;
+  const sent = await sendOnce(toRequest(site, call), guard);
+  return sent.kind === "answer" ? toOutcome(sent, site.account) : toUnanswered(sent);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { toFailure, toRepeatableFailure } from "#src/x/publishing/failures.ts";
+import { toFailure, toRepeatableFailure } from "./failures.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

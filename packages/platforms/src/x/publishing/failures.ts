@@ -4,6 +4,8 @@ import {
   type Failure,
   limitReached,
   platformUnavailable,
+  refused,
+  type TargetErrorCode,
 } from "#src/publishing/outcome.ts";
 
 const WINDOW_MS = 15 * 60_000;
@@ -29,6 +31,14 @@ function usedUpUntil(answer: PlatformAnswer, bucket: (typeof BUCKETS)[number]): 
   const isUsedUp = Number(header(answer, `${bucket}-remaining`) ?? 0) === 0;
   const reset = Number(header(answer, `${bucket}-reset`));
   return isUsedUp && reset > 0 ? reset * 1000 : 0;
+}
+
+/** With a 404, or among the errors of a 200. */
+export function isMissing({ status, json }: PlatformAnswer): boolean {
+  if (status === 404) return json !== undefined;
+  return list(json, "errors").some((error) =>
+    (text(error, "type") ?? "").endsWith("/resource-not-found"),
+  );
 }
 
 export function limitedForMs(answer: PlatformAnswer): number {
@@ -81,14 +91,13 @@ function describe(answer: PlatformAnswer): string {
   );
 }
 
-function toForbidden(answer: PlatformAnswer, message: string): Failure {
+function codeOfForbidden(answer: PlatformAnswer, message: string): TargetErrorCode {
   const type = text(answer.json, "type") ?? "";
-  if (/duplicate content/i.test(message))
-    return { kind: "refused", code: "duplicate_on_platform", message };
-  if (ABOUT_CONTENT.test(message)) return { kind: "refused", code: "content_rejected", message };
+  if (/duplicate content/i.test(message)) return "duplicate_on_platform";
+  if (ABOUT_CONTENT.test(message)) return "content_rejected";
   if (/not-authorized|client-forbidden|unsupported-authentication/.test(type))
-    return { kind: "refused", code: "permission_missing", message };
-  return { kind: "refused", code: "account_action_needed", message };
+    return "permission_missing";
+  return "account_action_needed";
 }
 
 export function toUploadFailure(answer: PlatformAnswer): Failure {
@@ -98,7 +107,7 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
     case 413:
     case 415:
     case 422:
-      return { kind: "refused", code: "media_rejected", message };
+      return refused("media_rejected", message);
     case 429:
       return toLimit(answer, message);
     default:
@@ -118,17 +127,13 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const message = describe(answer);
   switch (answer.status) {
     case 400:
-      return {
-        kind: "refused",
-        code: ABOUT_MEDIA.test(message) ? "media_rejected" : "content_rejected",
-        message,
-      };
+      return refused(ABOUT_MEDIA.test(message) ? "media_rejected" : "content_rejected", message);
     case 401:
       return { kind: "token_refused", message };
     case 402:
-      return { kind: "refused", code: "app_configuration", message };
+      return refused("app_configuration", message);
     case 403:
-      return toForbidden(answer, message);
+      return refused(codeOfForbidden(answer, message), message);
     default:
       return undefined;
   }

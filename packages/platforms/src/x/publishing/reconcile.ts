@@ -1,8 +1,10 @@
 import { list, object, text } from "#src/http/platform-answer.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { readWholeList } from "#src/publishing/search.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { noteOf, readPosts, referencedPosts } from "#src/x/read-posts.ts";
 import { toPermalink } from "./create-post.ts";
 import {
@@ -64,35 +66,25 @@ export function hasMediaOf({ mediaKeys }: SentPost, entry: TimelineEntry): boole
   return mediaKeys.some((key) => entry.mediaKeys.includes(key));
 }
 
-type Timeline = { readonly entries: readonly TimelineEntry[] } | { readonly verdict: Verdict };
-
 export async function readTimeline(
-  baseUrl: string,
-  { externalId, accessToken }: AccountAccess,
+  x: Caller,
   call: UnknownCall,
-  signal: AbortSignal,
-): Promise<Timeline> {
-  const entries: TimelineEntry[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = {
-      start_time: searchStart(call).toISOString(),
-      max_results: String(PAGE_SIZE),
-      "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
-      pagination_token: token,
-    };
-    const path = `users/${encodeURIComponent(externalId)}/tweets`;
-    const answer = await readPosts({ baseUrl, accessToken, path, query }, signal);
-    if (answer.kind === "no_answer") return { verdict: repeatLook(call) };
+): Promise<{ readonly entries: readonly TimelineEntry[] } | Verdict> {
+  const path = `2/users/${encodeURIComponent(x.account.externalId)}/tweets`;
+  const query = {
+    start_time: searchStart(call).toISOString(),
+    max_results: String(PAGE_SIZE),
+    "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
+  };
+  return await readWholeList(call, MAX_PAGES, async (after) => {
+    const answer = await readPosts(x, { path, query: { ...query, pagination_token: after } });
+    if (answer.kind === "no_answer") return repeatLook(call);
     if (answer.status === 401 || answer.status === 403)
-      return { verdict: { kind: "cannot_tell", message: "X refuses to show the timeline" } };
+      return cannotTell("X refuses to show the timeline");
     const meta = object(answer.json, "meta");
-    if (answer.status !== 200 || meta === undefined) return { verdict: repeatLook(call) };
-    entries.push(...list(answer.json, "data").map(toEntry));
-    token = text(meta, "next_token");
-    if (token === undefined) return { entries };
-  }
-  return { verdict: repeatLook(call) };
+    if (answer.status !== 200 || meta === undefined) return repeatLook(call);
+    return { entries: list(answer.json, "data").map(toEntry), next: text(meta, "next_token") };
+  });
 }
 
 interface Entries {
@@ -101,11 +93,7 @@ interface Entries {
 }
 
 function toPresent(publication: Publication, { id }: TimelineEntry): Verdict {
-  return { kind: "present", externalId: id, permalink: toPermalink(publication, id) };
-}
-
-function cannotTell(message: string): Verdict {
-  return { kind: "cannot_tell", message };
+  return present(id, toPermalink(publication, id));
 }
 
 /**
@@ -146,15 +134,10 @@ function judgeText({ publication }: SentPost, { unowned }: Entries): Verdict | u
 }
 
 /** A post that another Postrider post owns never matches by its text. */
-export async function reconcile(
-  baseUrl: string,
-  sent: SentPost,
-  call: UnknownCall,
-  signal: AbortSignal,
-): Promise<Verdict> {
+export async function reconcile(x: Caller, sent: SentPost, call: UnknownCall): Promise<Verdict> {
   const { publication } = sent;
-  const timeline = await readTimeline(baseUrl, publication, call, signal);
-  if ("verdict" in timeline) return timeline.verdict;
+  const timeline = await readTimeline(x, call);
+  if ("kind" in timeline) return timeline;
   const all = timeline.entries.filter(isPublication);
   const owned = await call.isOwned(all.map((entry) => entry.id));
   const entries = { all, unowned: all.filter((entry) => !owned.has(entry.id)) };

@@ -1,10 +1,11 @@
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { type Handles, jsonHandle, type JsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PublicationMedia } from "#src/publishing/publication.ts";
 
 export interface Upload {
   readonly id: string;
@@ -21,16 +22,16 @@ export interface Upload {
 /** Minimum remaining lifetime of media that a new post may reference. */
 const EXPIRY_MARGIN_MS = 10 * 60_000;
 
-function nameOf(index: number): string {
-  return `media${index}`;
+function handleOf(index: number): JsonHandle<Upload> {
+  return jsonHandle(`media${index}`);
 }
 
 export function readUpload(handles: Handles, index: number): Upload | undefined {
-  return readJsonHandle(handles, nameOf(index)) as Upload | undefined;
+  return handleOf(index).read(handles);
 }
 
 export function toHandle(index: number, upload: Upload): Handles {
-  return toJsonHandle(nameOf(index), upload);
+  return handleOf(index).write(upload);
 }
 
 export function isAlive(upload: Upload, now: number): boolean {
@@ -40,11 +41,8 @@ export function isAlive(upload: Upload, now: number): boolean {
 /** X accepts 1 to 5 MB. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 
-export interface UploadContext {
-  readonly baseUrl: string;
-  readonly account: AccountAccess;
+export interface UploadContext extends Caller {
   readonly media: PublicationMedia;
-  readonly signal: AbortSignal;
 }
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
@@ -54,15 +52,9 @@ export function categoryOf(media: PublicationMedia): "tweet_image" | "tweet_gif"
   return media.contentType === "image/gif" ? "tweet_gif" : "tweet_image";
 }
 
-function post(
-  { baseUrl, account, signal }: UploadContext,
-  path: string,
-  body?: RequestBody,
-): Answer {
-  const url = `${baseUrl}/2/media/upload${path}`;
-  const headers = bearer(account.accessToken);
-  const call = { method: "POST", url, headers } as const;
-  return callPlatform(body === undefined ? call : { ...call, body }, signal);
+function post(context: UploadContext, path: string, body?: RequestBody): Answer {
+  const call = { method: "POST", path: `2/media/upload${path}` } as const;
+  return ask(context, body === undefined ? call : { ...call, body });
 }
 
 export function sendImage(context: UploadContext): Answer {
@@ -100,9 +92,6 @@ export function finalize(context: UploadContext, id: string): Answer {
   return post(context, `/${encodeURIComponent(id)}/finalize`);
 }
 
-export function readStatus({ baseUrl, account, signal }: UploadContext, id: string): Answer {
-  const query = new URLSearchParams({ command: "STATUS", media_id: id });
-  const url = `${baseUrl}/2/media/upload?${query.toString()}`;
-  const headers = bearer(account.accessToken);
-  return callPlatform({ method: "GET", url, headers }, signal);
+export function readStatus(context: UploadContext, id: string): Answer {
+  return ask(context, { path: "2/media/upload", query: { command: "STATUS", media_id: id } });
 }

@@ -1,7 +1,8 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/look-schedule.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { type Failure, platformUnavailable, refused } from "#src/publishing/outcome.ts";
+import { fileAt } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
   runAgain,
@@ -58,7 +59,7 @@ function next(index: number, upload: Upload, afterMs = 0): StepWait {
 /** A second loss counts as an error in the file. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
-    return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };
+    return refused("media_rejected", toUploadFailure(answer).message);
   return next(index, { ...upload, stage: "lost", restarts: upload.restarts + 1 });
 }
 
@@ -123,8 +124,8 @@ function follow(
 }
 
 function toRejected(error: Data | undefined): Failure {
-  const message = shorten(text(error, "message") ?? text(error, "name") ?? "processing failed");
-  return { kind: "refused", code: "media_rejected", message };
+  const message = text(error, "message") ?? text(error, "name") ?? "processing failed";
+  return refused("media_rejected", shorten(message));
 }
 
 function waitForX(index: number, upload: Upload, checkAfterSeconds: number): StepResult {
@@ -154,8 +155,7 @@ export function createUploadStep(baseUrl: string, index: number): PrepareStep {
       return upload?.stage === "ready" && isAlive(upload, Date.now());
     },
     run: async (publication, handles, signal) => {
-      const media = publication.media[index];
-      if (media === undefined) throw new Error(`the post has no media at index ${index}`);
+      const media = fileAt(publication, index);
       const file = { baseUrl, account: publication, media, signal, index };
       return await run(file, readUpload(handles, index));
     },

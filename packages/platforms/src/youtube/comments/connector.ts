@@ -6,16 +6,13 @@ import type {
   Missing,
   PlatformComment,
 } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import type { Failure, Unknown } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import { type Failure, orUnknown, type Unknown } from "#src/publishing/outcome.ts";
 import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
 import { reconcileReply, reply } from "./reply.ts";
 import {
   CommentFeed,
-  type FeedSource,
   type PageToken,
   readYoutube,
   type Status,
@@ -69,15 +66,14 @@ function toCursor(
 
 /** YouTube shows comments on every public video. */
 async function checkOwner(
-  { baseUrl, account, videoId }: FeedSource,
-  signal: AbortSignal,
+  youtube: Caller,
+  videoId: string,
 ): Promise<{ readonly kind: "owned" } | Missing | Failure> {
-  const query = { part: "snippet", id: videoId };
-  const answer = await readYoutube(baseUrl, account, { path: "videos", query }, signal);
+  const answer = await readYoutube(youtube, "videos", { part: "snippet", id: videoId });
   if (answer.kind === "failed") return answer.failure;
   const [video] = list(answer.json, "items");
   const channelId = text(object(video, "snippet"), "channelId");
-  return channelId === account.externalId ? { kind: "owned" } : { kind: "missing" };
+  return channelId === youtube.account.externalId ? { kind: "owned" } : { kind: "missing" };
 }
 
 function findNewest(feeds: readonly CommentFeed[]): CommentFeed | undefined {
@@ -109,17 +105,17 @@ async function takeComments(
  * are turned off has none.
  */
 async function listComments(
-  source: FeedSource,
-  { limit, after }: CommentQuery,
-  signal: AbortSignal,
+  youtube: Caller,
+  { mediaId, limit, after }: CommentQuery,
 ): Promise<CommentPage | Missing | Failure> {
-  const owner = await checkOwner(source, signal);
+  const owner = await checkOwner(youtube, mediaId);
   if (owner.kind !== "owned") return owner;
   const cursor = parseCursor(after);
   const isSeen = (comment: PlatformComment) => wasReturned(cursor, comment);
-  const { published: shown, heldForReview: held } = cursor.tokens;
-  const published = new CommentFeed(source, { status: "published", token: shown }, isSeen, signal);
-  const hidden = new CommentFeed(source, { status: "heldForReview", token: held }, isSeen, signal);
+  const open = (status: Status) =>
+    new CommentFeed(youtube, mediaId, { status, token: cursor.tokens[status] }, isSeen);
+  const published = open("published");
+  const hidden = open("heldForReview");
   const comments = await takeComments([published, hidden], limit);
   if (comments === "comments_disabled") return { kind: "page", comments: [], next: undefined };
   if ("kind" in comments) return comments;
@@ -140,14 +136,12 @@ const RESOURCES = [
 
 /** YouTube states the channel of the video, which must be the account's. */
 async function readComment(
-  baseUrl: string,
-  account: AccountAccess,
+  youtube: Caller,
   { mediaId, commentId }: CommentRef,
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure> {
   const query = { part: "snippet", id: commentId, textFormat: "plainText" };
   for (const { path, parse } of RESOURCES) {
-    const answer = await readYoutube(baseUrl, account, { path, query }, signal);
+    const answer = await readYoutube(youtube, path, query);
     if (answer.kind === "failed") {
       if (NOT_FOUND.has(answer.reason)) continue;
       return answer.failure;
@@ -155,7 +149,7 @@ async function readComment(
     const found: VideoComment | undefined = parse(list(answer.json, "items")[0]);
     if (found?.comment.id !== commentId) continue;
     const isOwned =
-      found.channelId === account.externalId && (found.videoId ?? mediaId) === mediaId;
+      found.channelId === youtube.account.externalId && (found.videoId ?? mediaId) === mediaId;
     return isOwned ? { kind: "comment", comment: found.comment } : { kind: "missing" };
   }
   return { kind: "missing" };
@@ -163,23 +157,16 @@ async function readComment(
 
 /** `heldForReview` hides a comment, because `rejected` cannot be undone. */
 async function setHidden(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
+  youtube: Caller,
   { commentId, hidden }: CommentRef & { readonly hidden: boolean },
-  signal: AbortSignal,
 ): Promise<{ readonly kind: "done" } | Missing | Failure | Unknown> {
-  const moderationStatus = hidden ? "heldForReview" : "published";
-  const query = new URLSearchParams({ id: commentId, moderationStatus });
-  const url = `${baseUrl}/youtube/v3/comments/setModerationStatus?${query.toString()}`;
-  const headers = bearer(accessToken);
-  const answer = await callPlatform({ method: "POST", url, headers }, signal);
+  const path = "youtube/v3/comments/setModerationStatus";
+  const query = { id: commentId, moderationStatus: hidden ? "heldForReview" : "published" };
+  const answer = await ask(youtube, { method: "POST", path, query });
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (answer.status === 204) return { kind: "done" };
   if (reasonOf(answer) === "commentNotFound") return { kind: "missing" };
-  const failure = toStepFailure(answer);
-  return failure.kind === "retryable" && failure.isLimit !== true
-    ? { kind: "unknown", message: failure.message }
-    : failure;
+  return orUnknown(toStepFailure(answer));
 }
 
 /**
@@ -194,12 +181,9 @@ export function createYoutubeCommentsConnector({
   return {
     platform: "youtube",
     actions: new Set(["reply", "hide", "unhide"]),
-    listComments: (account, query, signal) =>
-      listComments({ baseUrl, account, videoId: query.mediaId }, query, signal),
-    readComment: (account, comment, signal) => readComment(baseUrl, account, comment, signal),
-    reply: (account, request, guard) => reply(baseUrl, account, request, guard),
+    ...forAccounts(openAt(baseUrl), { listComments, readComment, setHidden }),
+    reply: (account, request, guard) => reply({ baseUrl, account }, request, guard),
     reconcileReply: (account, request, call, signal) =>
-      reconcileReply(baseUrl, account, request, call, signal),
-    setHidden: (account, request, signal) => setHidden(baseUrl, account, request, signal),
+      reconcileReply({ baseUrl, account, signal }, request, call),
   };
 }

@@ -6,15 +6,17 @@ import {
   text,
   text as textOf,
 } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import { type Caller, type Site, toRequest } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
-import { type Failure, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
+import { type Outcome, type Refusal, refused, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { readWholeList } from "#src/publishing/search.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { limitedForMs, reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
+import { reasonOf, toVisibleFailure } from "#src/youtube/publishing/failures.ts";
 import { PAGE_SIZE, readYoutube } from "./threads.ts";
 
 /**
@@ -27,34 +29,19 @@ const MAX_PAGES = 40;
  * YouTube does not document their order, so only the whole list can prove that a reply is absent.
  */
 async function readReplies(
-  baseUrl: string,
-  account: AccountAccess,
+  youtube: Caller,
   parentId: string,
   call: UnknownCall,
-  signal: AbortSignal,
-): Promise<{ readonly replies: readonly unknown[] } | { readonly verdict: Verdict }> {
-  const replies: unknown[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = {
-      part: "snippet",
-      parentId,
-      textFormat: "plainText",
-      maxResults: String(PAGE_SIZE),
-      pageToken: token,
-    };
-    const answer = await readYoutube(baseUrl, account, { path: "comments", query }, signal);
-    if (answer.kind === "failed") {
-      const isRefused = answer.failure.kind === "refused";
-      const message = "YouTube refuses to show the replies to the comment";
-      return { verdict: isRefused ? { kind: "cannot_tell", message } : repeatLook(call) };
-    }
-    if (!Array.isArray(answer.json.items)) return { verdict: repeatLook(call) };
-    replies.push(...list(answer.json, "items"));
-    token = text(answer.json, "nextPageToken");
-    if (token === undefined) return { replies };
-  }
-  return { verdict: repeatLook(call) };
+): Promise<{ readonly entries: readonly unknown[] } | Verdict> {
+  const maxResults = String(PAGE_SIZE);
+  return await readWholeList(call, MAX_PAGES, async (pageToken) => {
+    const query = { part: "snippet", parentId, textFormat: "plainText", maxResults, pageToken };
+    const { json, failure } = await readYoutube(youtube, "comments", query);
+    if (failure?.kind === "refused")
+      return cannotTell("YouTube refuses to show the replies to the comment");
+    if (!Array.isArray(json?.items)) return repeatLook(call);
+    return { entries: list(json, "items"), next: text(json, "nextPageToken") };
+  });
 }
 
 function isSameReply(
@@ -72,47 +59,29 @@ function isSameReply(
 }
 
 export async function reconcileReply(
-  baseUrl: string,
-  account: AccountAccess,
+  youtube: Caller,
   request: ReplyRequest,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const found = await readReplies(baseUrl, account, request.commentId, call, signal);
-  if ("verdict" in found) return found.verdict;
-  const posts = found.replies
-    .filter((each) => isSameReply(each, account, request, searchStart(call)))
+  const found = await readReplies(youtube, request.commentId, call);
+  if ("kind" in found) return found;
+  const posts = found.entries
+    .filter((each) => isSameReply(each, youtube.account, request, searchStart(call)))
     .map((each) => text(each, "id") ?? "")
     .map((id) => ({ id, permalink: toCommentPermalink(request.mediaId, id) }));
   return await judgeMatchingPosts(posts, request, call);
 }
-
-type Refusal = Extract<Failure, { kind: "refused" }>;
 
 /**
  * Reasons for which YouTube refuses a reply and whose HTTP status would be misleading
  * (comments.insert, read 2026-11-23).
  */
 const REFUSALS: ReadonlyMap<string, Refusal> = new Map([
-  [
-    "parentCommentNotFound",
-    { kind: "refused", code: "content_rejected", message: "the comment no longer exists" },
-  ],
-  [
-    "commentsDisabled",
-    {
-      kind: "refused",
-      code: "content_rejected",
-      message: "comments are turned off for the video",
-    },
-  ],
+  ["parentCommentNotFound", refused("content_rejected", "the comment no longer exists")],
+  ["commentsDisabled", refused("content_rejected", "comments are turned off for the video")],
   [
     "ineligibleAccount",
-    {
-      kind: "refused",
-      code: "account_action_needed",
-      message: "the channel cannot comment; finish its set-up on YouTube",
-    },
+    refused("account_action_needed", "the channel cannot comment; finish its set-up on YouTube"),
   ],
 ]);
 
@@ -126,23 +95,14 @@ function toOutcome(answer: PlatformAnswer, { mediaId }: ReplyRequest): Outcome {
   if (answer.status === 200 && id !== undefined)
     return { kind: "published", externalId: id, permalink: toCommentPermalink(mediaId, id) };
   const refusal = answer.status < 500 ? REFUSALS.get(reasonOf(answer)) : undefined;
-  if (refusal !== undefined) return refusal;
-  const message = `HTTP ${answer.status}`;
-  if (answer.status === 429)
-    return { kind: "unknown", message, limitedForMs: limitedForMs(answer) };
-  return toFailure(answer) ?? { kind: "unknown", message };
+  return refusal ?? toVisibleFailure(answer);
 }
 
-export async function reply(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  request: ReplyRequest,
-  guard: SendGuard,
-): Promise<Outcome> {
+export async function reply(site: Site, request: ReplyRequest, guard: SendGuard): Promise<Outcome> {
   const { commentId: parentId, text: textOriginal } = request;
-  const url = `${baseUrl}/youtube/v3/comments?part=snippet`;
-  const headers = bearer(accessToken);
+  const path = "youtube/v3/comments";
   const body = jsonBody({ snippet: { parentId, textOriginal } });
-  const sent = await sendOnce({ method: "POST", url, headers, body }, guard);
+  const call = { method: "POST", path, query: { part: "snippet" }, body } as const;
+  const sent = await sendOnce(toRequest(site, call), guard);
   return sent.kind === "answer" ? toOutcome(sent, request) : toUnanswered(sent);
 }

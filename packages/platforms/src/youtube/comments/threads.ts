@@ -1,5 +1,4 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import {
   type JsonObject,
   list,
@@ -8,30 +7,31 @@ import {
   object,
   text,
 } from "#src/http/platform-answer.ts";
-import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
+import type { Query } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
 
 type YoutubeRead =
-  | { readonly kind: "result"; readonly json: JsonObject }
-  | { readonly kind: "failed"; readonly reason: string; readonly failure: Failure };
+  | { readonly kind: "result"; readonly json: JsonObject; readonly failure?: undefined }
+  | {
+      readonly kind: "failed";
+      readonly json?: undefined;
+      readonly reason: string;
+      readonly failure: Failure;
+    };
 
 export const PAGE_SIZE = 50;
 /** YouTube repeats the text of a comment in two fields, and accepts 10,000 characters. */
 const MAX_LIST_BYTES = maxListBytes(PAGE_SIZE, 2 * 10_000);
 
 export async function readYoutube(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  { path, query }: { readonly path: string; readonly query: Query },
-  signal: AbortSignal,
+  youtube: Caller,
+  resource: string,
+  query: Query,
 ): Promise<YoutubeRead> {
-  const url = `${baseUrl}/youtube/v3/${path}${toSearch(query)}`;
-  const answer = await callPlatform(
-    { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
-    signal,
-  );
+  const path = `youtube/v3/${resource}`;
+  const answer = await ask(youtube, { path, query, maxAnswerBytes: MAX_LIST_BYTES });
   if (answer.kind === "no_answer")
     return { kind: "failed", reason: "", failure: platformUnavailable(answer.message) };
   if (answer.status === 200 && answer.json !== undefined)
@@ -104,8 +104,9 @@ export type Status = (typeof STATUSES)[number];
 export type PageToken = string | null | undefined;
 
 export class CommentFeed {
+  readonly #youtube: Caller;
+  readonly #videoId: string;
   readonly #status: Status;
-  readonly #read: (query: Readonly<Record<string, string>>) => ReturnType<typeof readYoutube>;
   readonly #isSeen: (comment: PlatformComment) => boolean;
   #comments: readonly PlatformComment[] = [];
   #token: PageToken;
@@ -113,33 +114,29 @@ export class CommentFeed {
 
   /** `isSeen` = on an earlier page that Postrider returned. */
   constructor(
-    { baseUrl, account, videoId }: FeedSource,
+    youtube: Caller,
+    videoId: string,
     { status, token }: { readonly status: Status; readonly token: PageToken },
     isSeen: (comment: PlatformComment) => boolean,
-    signal: AbortSignal,
   ) {
+    this.#youtube = youtube;
+    this.#videoId = videoId;
     this.#status = status;
     this.#nextToken = token;
     this.#isSeen = isSeen;
-    this.#read = async (query) =>
-      await readYoutube(
-        baseUrl,
-        account,
-        { path: "commentThreads", query: { ...query, videoId } },
-        signal,
-      );
   }
 
   async fill(): Promise<Failure | "comments_disabled" | undefined> {
     while (this.#comments.length === 0 && this.#nextToken !== undefined) {
       const token = this.#nextToken;
-      const answer = await this.#read({
+      const answer = await readYoutube(this.#youtube, "commentThreads", {
+        videoId: this.#videoId,
         part: "snippet",
         order: "time",
         moderationStatus: this.#status,
         textFormat: "plainText",
         maxResults: String(PAGE_SIZE),
-        ...(token === null ? {} : { pageToken: token }),
+        pageToken: token ?? undefined,
       });
       if (answer.kind === "failed")
         return answer.reason === "commentsDisabled" ? "comments_disabled" : answer.failure;
@@ -174,10 +171,4 @@ export class CommentFeed {
   get position(): PageToken {
     return this.#comments.length > 0 ? this.#token : this.#nextToken;
   }
-}
-
-export interface FeedSource {
-  readonly baseUrl: string;
-  readonly account: AccountAccess;
-  readonly videoId: string;
 }

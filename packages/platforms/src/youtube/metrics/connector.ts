@@ -1,14 +1,13 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import {
   type MetricsConnector,
   type MetricsFailure,
   type MetricsReading,
+  type MetricsReadings,
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
+import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
 import { toStepFailure } from "#src/youtube/publishing/failures.ts";
 
 /** YouTube's limit (`videos.list`). */
@@ -40,14 +39,11 @@ function toReading(video: unknown): MetricsReading {
 }
 
 async function readMetrics(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
+  youtube: Caller,
   ids: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
-  const query = new URLSearchParams({ part: "statistics", id: ids.join(",") });
-  const url = `${baseUrl}/youtube/v3/videos?${query.toString()}`;
-  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+): Promise<MetricsReadings | MetricsFailure> {
+  const query = { part: "statistics", id: ids.join(",") };
+  const answer = await ask(youtube, { path: "youtube/v3/videos", query });
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   if (answer.status !== 200 || !Array.isArray(answer.json?.items))
     return toMetricsFailure(toStepFailure(answer));
@@ -66,6 +62,6 @@ export function createYoutubeMetricsConnector({
     platform: "youtube",
     maxPosts: MAX_POSTS,
     budget: BUDGET,
-    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+    ...forAccounts(openAt(baseUrl), { readMetrics }),
   };
 }

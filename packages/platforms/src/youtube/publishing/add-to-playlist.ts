@@ -1,10 +1,10 @@
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { AccountAccess } from "#src/publishing/publication.ts";
-import { reasonOf, toFailure } from "#src/youtube/publishing/failures.ts";
+import { reasonOf, toFailure } from "./failures.ts";
 
 interface Place {
   readonly videoId: string;
@@ -12,6 +12,8 @@ interface Place {
 }
 
 type Answer = PlatformAnswer | NoAnswer;
+
+const PATH = "youtube/v3/playlistItems";
 
 export function toPlaylistHandles(videoId: string, playlistId: string): Handles {
   return { videoId, playlistId };
@@ -36,27 +38,14 @@ function toConsequence(answer: Answer, { playlistId }: Place): Details {
 /**
  * Asks whether the playlist has the video, because YouTube adds a video as often as it is asked to.
  */
-function findItem(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  { videoId, playlistId }: Place,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const query = new URLSearchParams({ part: "id", playlistId, videoId });
-  const url = `${baseUrl}/youtube/v3/playlistItems?${query.toString()}`;
-  return callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+function findItem(youtube: Caller, place: Place): Promise<Answer> {
+  return ask(youtube, { path: PATH, query: { part: "id", ...place } });
 }
 
-function insertItem(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  { videoId, playlistId }: Place,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const url = `${baseUrl}/youtube/v3/playlistItems?part=snippet`;
+function insertItem(youtube: Caller, { videoId, playlistId }: Place): Promise<Answer> {
   const resourceId = { kind: "youtube#video", videoId };
   const body = jsonBody({ snippet: { playlistId, resourceId } });
-  return callPlatform({ method: "POST", url, headers: bearer(accessToken), body }, signal);
+  return ask(youtube, { method: "POST", path: PATH, query: { part: "snippet" }, body });
 }
 
 /**
@@ -64,17 +53,15 @@ function insertItem(
  * twice; the video itself exists once.
  */
 export async function addToPlaylist(
-  baseUrl: string,
-  account: AccountAccess,
+  youtube: Caller,
   { videoId = "", playlistId = "" }: Handles,
-  signal: AbortSignal,
 ): Promise<Details> {
   const place = { videoId, playlistId };
   const added: Details = { kind: "found", externalId: videoId, permalink: null };
-  const found = await findItem(baseUrl, account, place, signal);
+  const found = await findItem(youtube, place);
   if (found.kind === "no_answer" || found.status !== 200) return toConsequence(found, place);
   if (list(found.json, "items").length > 0) return added;
-  const inserted = await insertItem(baseUrl, account, place, signal);
+  const inserted = await insertItem(youtube, place);
   const isAdded = inserted.kind === "answer" && inserted.status === 200;
   return isAdded ? added : toConsequence(inserted, place);
 }

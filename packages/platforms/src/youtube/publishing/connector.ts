@@ -1,34 +1,28 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce, type SendResult } from "#src/http/send-once.ts";
+import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
 import type { FindPublication, PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/matching-posts.ts";
 import {
   type DeletionOutcome,
+  notPrepared,
   type Outcome,
   platformUnavailable,
   toUnanswered,
 } from "#src/publishing/outcome.ts";
-import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { cannotTell } from "#src/publishing/verdict.ts";
 import { addToPlaylist } from "./add-to-playlist.ts";
-import { limitedForMs, reasonOf, toFailure } from "./failures.ts";
+import { reasonOf, toFailure, toVisibleFailure } from "./failures.ts";
 import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
-import { readUpload, restOf, toPut, toSessionState } from "./upload-calls.ts";
+import { restOf, toPut, toSessionState, UPLOAD } from "./upload-calls.ts";
 import { createUploadStep } from "./upload-step.ts";
 import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
-async function deletePost(
-  baseUrl: string,
-  { accessToken }: AccountAccess,
-  id: string,
-  signal: AbortSignal,
-): Promise<DeletionOutcome> {
-  const url = `${baseUrl}/youtube/v3/videos?id=${encodeURIComponent(id)}`;
-  const headers = bearer(accessToken);
-  const answer = await callPlatform({ method: "DELETE", url, headers }, signal);
+async function deletePost(youtube: Caller, id: string): Promise<DeletionOutcome> {
+  const answer = await ask(youtube, { method: "DELETE", path: "youtube/v3/videos", query: { id } });
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (answer.status === 204 || reasonOf(answer) === "videoNotFound") return { kind: "deleted" };
   return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
@@ -40,11 +34,12 @@ async function deletePost(
  */
 function createFindMatchingPost(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
-    const upload = readUpload(handles);
+    const upload = UPLOAD.read(handles);
     const state = upload === undefined ? undefined : await readSession(publication, upload, signal);
     if (state?.kind === "complete") return toVerdict(publication, state.video);
     const since = searchStart(call).getTime();
-    return await searchUploads(baseUrl, publication, since, call, signal);
+    const youtube = { baseUrl, account: publication, signal };
+    return await searchUploads(youtube, publication, since, call);
   };
 }
 
@@ -53,7 +48,7 @@ function createFindMatchingPost(baseUrl: string): FindPublication {
  */
 function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
-    const upload = readUpload(handles);
+    const upload = UPLOAD.read(handles);
     if (upload === undefined) return { kind: "absent" };
     const state = await readSession(publication, upload, signal);
     switch (state?.kind) {
@@ -64,11 +59,12 @@ function createReconcile(baseUrl: string): FindPublication {
       case "gone": {
         if (!upload.isOffered) return { kind: "absent" };
         const since = upload.startedAt - CLOCK_TOLERANCE_MS;
-        const found = await searchUploads(baseUrl, publication, since, call, signal);
+        const youtube = { baseUrl, account: publication, signal };
+        const found = await searchUploads(youtube, publication, since, call);
         // YouTube may list an uploaded video late. A list without the video therefore leaves the
         // outcome unknown.
         return found.kind === "absent"
-          ? { kind: "cannot_tell", message: "the upload session has ended and no video was found" }
+          ? cannotTell("the upload session has ended and no video was found")
           : found;
       }
       case undefined:
@@ -88,14 +84,6 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
   return { kind: "published", ...toPublished(publication, video) };
 }
 
-/** After HTTP 429 the video may exist, and a later call reads the state of the upload session. */
-function toRefusal(answer: PlatformAnswer): Outcome {
-  const message = `HTTP ${answer.status}`;
-  if (answer.status === 429)
-    return { kind: "unknown", message, limitedForMs: limitedForMs(answer) };
-  return toFailure(answer) ?? { kind: "unknown", message };
-}
-
 function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const state = toSessionState(answer);
   switch (state?.kind) {
@@ -106,7 +94,7 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
     case "gone":
       return { kind: "unknown", message: `the upload session has ended (HTTP ${answer.status})` };
     case undefined:
-      return toRefusal(answer);
+      return toVisibleFailure(answer);
   }
 }
 
@@ -124,10 +112,9 @@ async function publish(
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
-  const upload = readUpload(handles);
+  const upload = UPLOAD.read(handles);
   const rest = upload === undefined ? undefined : restOf(publication, upload);
-  if (upload === undefined || rest === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the upload was not started" };
+  if (upload === undefined || rest === undefined) return notPrepared("the upload was not started");
   if (upload.video !== undefined) return toFinalOutcome(publication, upload.video);
   const sent = await sendOnce(toPut(publication, upload.uri, rest), guard);
   return sent.kind === "answer" ? toOutcome(sent, publication) : toUnansweredOutcome(sent);
@@ -147,15 +134,14 @@ export function createYoutubePublishingConnector({
     maxResends: Number.MAX_SAFE_INTEGER,
     steps: () => [createUploadStep({ baseUrl, chunkBytes })],
     visibleParts: (publication, handles) => {
-      const upload = readUpload(handles);
+      const upload = UPLOAD.read(handles);
       if (upload === undefined || upload.video !== undefined) return [];
       return [restOf(publication, upload)].filter((part) => part !== undefined);
     },
     publish,
     reconcile: createReconcile(baseUrl),
     findMatchingPost: createFindMatchingPost(baseUrl),
-    findDetails: (account, handles, signal) => addToPlaylist(baseUrl, account, handles, signal),
     canDelete: true,
-    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+    ...forAccounts(openAt(baseUrl), { findDetails: addToPlaylist, delete: deletePost }),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { toFailure, toStepFailure } from "#src/youtube/publishing/failures.ts";
+import { toFailure, toStepFailure } from "./failures.ts";
 
 function answer(
   status: number,

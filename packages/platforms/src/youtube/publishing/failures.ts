@@ -12,6 +12,7 @@ import {
   limitReached,
   platformUnavailable,
   type TargetErrorCode,
+  type Unknown,
 } from "#src/publishing/outcome.ts";
 
 const DAY_MS = 86_400_000;
@@ -143,6 +144,14 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const code = REFUSALS.get(reason) ?? CODE_BY_STATUS.get(answer.status);
   if (code !== undefined) return { kind: "refused", code, message };
   return answer.status === 401 ? { kind: "token_refused", message } : undefined;
+}
+
+/** After HTTP 429 the call may have taken effect. */
+export function toVisibleFailure(answer: PlatformAnswer): Failure | Unknown {
+  const message = `HTTP ${answer.status}`;
+  if (answer.status === 429)
+    return { kind: "unknown", message, limitedForMs: limitedForMs(answer) };
+  return toFailure(answer) ?? { kind: "unknown", message };
 }
 
 export function toStepFailure(answer: PlatformAnswer): Failure {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { msUntilPacificMidnight } from "#src/youtube/publishing/failures.ts";
+import { msUntilPacificMidnight } from "./failures.ts";
 
 test.each([
   ["in winter", "2026-12-01T20:00:00.250Z", "2026-12-02T08:00:00.000Z"],

@@ -1,10 +1,11 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
-import { bearer, type Query, toSearch } from "#src/http/platform-request.ts";
+import type { Query } from "#src/http/platform-request.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { endAt, readWholeList } from "#src/publishing/search.ts";
+import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { reasonOf } from "./failures.ts";
 import { askSession, type SessionState, toSessionState, type Upload } from "./upload-calls.ts";
@@ -12,34 +13,32 @@ import { toPublished, toUploadedVideo, type UploadedVideo } from "./uploaded-vid
 
 const MAX_PAGES = 20;
 
-interface Unread {
-  readonly failure: "refused" | "unreadable";
-}
-
 const PERMISSION_REASONS: ReadonlySet<string> = new Set(["insufficientPermissions", "forbidden"]);
 
-type Read = (path: string, query: Query) => Promise<{ readonly json: JsonObject } | Unread>;
-
-function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSignal): Read {
-  return async (path, query) => {
-    const url = `${baseUrl}/youtube/v3/${path}${toSearch(query)}`;
-    const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
-    if (answer.kind === "no_answer") return { failure: "unreadable" };
-    if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // YouTube has no uploads playlist for a channel without uploads, so the error
-    // `playlistNotFound` means that the channel has no videos.
-    if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
-    const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
-    return { failure: isRefused ? "refused" : "unreadable" };
-  };
+async function read(
+  youtube: Caller,
+  resource: string,
+  query: Query,
+  call: UnknownCall,
+): Promise<{ readonly json: JsonObject } | Verdict> {
+  const answer = await ask(youtube, { path: `youtube/v3/${resource}`, query });
+  if (answer.kind === "no_answer") return repeatLook(call);
+  if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
+  // YouTube has no uploads playlist for a channel without uploads, so the error `playlistNotFound`
+  // means that the channel has no videos.
+  if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
+  return answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer))
+    ? cannotTell("YouTube refuses to list the channel's uploads")
+    : repeatLook(call);
 }
 
-async function findPlaylist(read: Read): Promise<string | Unread> {
-  const channels = await read("channels", { part: "contentDetails", mine: "true" });
-  if ("failure" in channels) return channels;
+async function findPlaylist(youtube: Caller, call: UnknownCall): Promise<string | Verdict> {
+  const query = { part: "contentDetails", mine: "true" };
+  const channels = await read(youtube, "channels", query, call);
+  if ("kind" in channels) return channels;
   const [channel] = list(channels.json, "items");
   const playlists = object(object(channel, "contentDetails"), "relatedPlaylists");
-  return text(playlists, "uploads") ?? { failure: "unreadable" };
+  return text(playlists, "uploads") ?? repeatLook(call);
 }
 
 function publishedAt(item: unknown): number {
@@ -47,28 +46,18 @@ function publishedAt(item: unknown): number {
 }
 
 async function readItems(
-  read: Read,
+  youtube: Caller,
   playlistId: string,
   since: number,
-): Promise<readonly unknown[] | Unread> {
-  const found: unknown[] = [];
-  let pageToken: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await read("playlistItems", {
-      part: "snippet,contentDetails,status",
-      playlistId,
-      maxResults: "50",
-      pageToken,
-    });
-    if ("failure" in answer) return answer;
-    const items = list(answer.json, "items");
-    // A video whose time cannot be read stays in the list, because it may be the video that is
-    // searched for.
-    found.push(...items.filter((item) => !(publishedAt(item) < since)));
-    pageToken = text(answer.json, "nextPageToken");
-    if (pageToken === undefined || items.some((item) => publishedAt(item) < since)) return found;
-  }
-  return { failure: "unreadable" };
+  call: UnknownCall,
+): Promise<{ readonly entries: readonly unknown[] } | Verdict> {
+  const query = { part: "snippet,contentDetails,status", playlistId, maxResults: "50" };
+  return await readWholeList(call, MAX_PAGES, async (pageToken) => {
+    const page = await read(youtube, "playlistItems", { ...query, pageToken }, call);
+    if ("kind" in page) return page;
+    const items = { entries: list(page.json, "items"), next: text(page.json, "nextPageToken") };
+    return endAt(items, (item) => publishedAt(item) < since);
+  });
 }
 
 function matches(publication: Publication, item: unknown): boolean {
@@ -82,20 +71,6 @@ function matches(publication: Publication, item: unknown): boolean {
 function toVideos(item: unknown): readonly UploadedVideo[] {
   const id = text(object(item, "contentDetails"), "videoId");
   return id === undefined ? [] : [toUploadedVideo(id, item)];
-}
-
-async function listMatchingUploads(
-  baseUrl: string,
-  publication: Publication,
-  since: number,
-  signal: AbortSignal,
-): Promise<readonly UploadedVideo[] | Unread> {
-  const read = openApi(baseUrl, publication, signal);
-  const playlistId = await findPlaylist(read);
-  if (typeof playlistId !== "string") return playlistId;
-  const items = await readItems(read, playlistId, since);
-  if ("failure" in items) return items;
-  return items.filter((item) => matches(publication, item)).flatMap(toVideos);
 }
 
 const MINUTE_MS = 60_000;
@@ -122,17 +97,16 @@ export async function readSession(
 
 /** Found when exactly one upload matches that no other Postrider post owns. */
 export async function searchUploads(
-  baseUrl: string,
+  youtube: Caller,
   publication: Publication,
   since: number,
   call: UnknownCall,
-  signal: AbortSignal,
 ): Promise<Verdict> {
-  const videos = await listMatchingUploads(baseUrl, publication, since, signal);
-  if ("failure" in videos) {
-    if (videos.failure === "unreadable") return repeatLook(call);
-    return { kind: "cannot_tell", message: "YouTube refuses to list the channel's uploads" };
-  }
+  const playlistId = await findPlaylist(youtube, call);
+  if (typeof playlistId !== "string") return playlistId;
+  const items = await readItems(youtube, playlistId, since, call);
+  if ("kind" in items) return items;
+  const videos = items.entries.filter((item) => matches(publication, item)).flatMap(toVideos);
   const posts = videos.map((video) => ({ ...video, permalink: null }));
   // Every YouTube video has a title, so the text to match is never empty.
   const content = { text: publication.title ?? "" };

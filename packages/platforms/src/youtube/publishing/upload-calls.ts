@@ -1,12 +1,18 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { header, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
-import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import { jsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
+import type {
+  AccountAccess,
+  MediaPart,
+  Publication,
+  PublicationMedia,
+} from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/youtube/facts.ts";
-import { toUploadedVideo, type UploadedVideo } from "#src/youtube/publishing/uploaded-video.ts";
+import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 export interface Upload {
   readonly uri: string;
@@ -17,15 +23,7 @@ export interface Upload {
   readonly video?: UploadedVideo;
 }
 
-const NAME = "upload";
-
-export function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME) as Upload | undefined;
-}
-
-export function toHandles(upload: Upload): Handles {
-  return toJsonHandle(NAME, upload);
-}
+export const UPLOAD = jsonHandle<Upload>("upload");
 
 export function restOf(publication: Publication, upload: Upload): MediaPart | undefined {
   const [media] = publication.media;
@@ -57,27 +55,25 @@ function toVideo({ title, text: description, tags, privacy, settings }: Publicat
 }
 
 export function beginSession(
-  baseUrl: string,
+  youtube: Caller,
   publication: Publication,
-  media: Publication["media"][number],
-  signal: AbortSignal,
+  media: PublicationMedia,
 ): Answer {
   const { notifySubscribers } = readSettings(SETTINGS, publication.settings);
-  const query = new URLSearchParams({
-    uploadType: "resumable",
-    part: PARTS,
-    notifySubscribers: String(notifySubscribers),
+  return ask(youtube, {
+    method: "POST",
+    path: "upload/youtube/v3/videos",
+    query: {
+      uploadType: "resumable",
+      part: PARTS,
+      notifySubscribers: String(notifySubscribers),
+    },
+    headers: {
+      "x-upload-content-length": String(media.bytes),
+      "x-upload-content-type": media.contentType,
+    },
+    body: jsonBody(toVideo(publication)),
   });
-  const url = `${baseUrl}/upload/youtube/v3/videos?${query.toString()}`;
-  const headers = {
-    ...bearer(publication.accessToken),
-    "x-upload-content-length": String(media.bytes),
-    "x-upload-content-type": media.contentType,
-  };
-  return callPlatform(
-    { method: "POST", url, headers, body: jsonBody(toVideo(publication)) },
-    signal,
-  );
 }
 
 /** Undefined when the access token must not be sent to this URI. */

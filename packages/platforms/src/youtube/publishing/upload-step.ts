@@ -1,7 +1,8 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { type Failure, platformUnavailable, refused } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
@@ -13,11 +14,10 @@ import { toStepFailure } from "./failures.ts";
 import {
   askSession,
   beginSession,
-  readUpload,
   sessionUriOf,
-  toHandles,
   toPut,
   toSessionState,
+  UPLOAD,
   type Upload,
 } from "./upload-calls.ts";
 
@@ -26,12 +26,17 @@ export interface UploadOptions {
   readonly chunkBytes: number;
 }
 
+interface VideoUpload extends Caller {
+  readonly publication: Publication;
+  readonly media: PublicationMedia;
+}
+
 function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toStepFailure(answer) : platformUnavailable(answer.message);
 }
 
 function next(upload: Upload): StepWait {
-  return runAgain(toHandles(upload));
+  return runAgain(UPLOAD.write(upload));
 }
 
 /**
@@ -50,97 +55,73 @@ class UploadStep implements PrepareStep {
   }
 
   isDone(handles: Handles): boolean {
-    const upload = readUpload(handles);
+    const upload = UPLOAD.read(handles);
     return upload?.video !== undefined || (this.#isCurrent && upload?.isOffered === true);
   }
 
   async run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult> {
     const [media] = publication.media;
     if (media?.kind !== "video" || publication.media.length > 1)
-      return {
-        kind: "refused",
-        code: "media_rejected",
-        message: "a YouTube post consists of exactly one video",
-      };
+      return refused("media_rejected", "a YouTube post consists of exactly one video");
     if ((publication.title ?? "") === "")
-      return {
-        kind: "refused",
-        code: "content_rejected",
-        message: "a YouTube video needs a title",
-      };
-    const upload = readUpload(handles);
-    if (upload === undefined) return await this.#start(publication, media, signal);
-    if (!this.#isCurrent) return await this.#look(publication, media, upload, signal);
+      return refused("content_rejected", "a YouTube video needs a title");
+    const upload = UPLOAD.read(handles);
+    const { baseUrl } = this.#options;
+    const video = { baseUrl, account: publication, signal, publication, media };
+    if (upload === undefined) return await this.#start(video);
+    if (!this.#isCurrent) return await this.#look(video, upload);
     const isLast = media.bytes - upload.stored <= this.#options.chunkBytes;
-    if (isLast) return toHandles({ ...upload, isOffered: true });
-    return await this.#send(publication, media, upload, signal);
+    if (isLast) return UPLOAD.write({ ...upload, isOffered: true });
+    return await this.#send(video, upload);
   }
 
-  async #start(
-    publication: Publication,
-    media: PublicationMedia,
-    signal: AbortSignal,
-  ): Promise<StepResult> {
+  async #start(video: VideoUpload): Promise<StepResult> {
     if (this.#hasStarted) return platformUnavailable("YouTube has lost the upload session");
-    const { baseUrl } = this.#options;
-    const answer = await beginSession(baseUrl, publication, media, signal);
+    const answer = await beginSession(video, video.publication, video.media);
     if (answer.kind === "no_answer" || answer.status !== 200) return toFailure(answer);
-    const uri = sessionUriOf(answer, baseUrl);
+    const uri = sessionUriOf(answer, video.baseUrl);
     if (uri === undefined) return platformUnavailable("YouTube answered without an upload URI");
     this.#hasStarted = true;
     this.#isCurrent = true;
     return next({ uri, startedAt: Date.now(), stored: 0, isOffered: false });
   }
 
-  async #look(
-    publication: Publication,
-    media: PublicationMedia,
-    upload: Upload,
-    signal: AbortSignal,
-  ): Promise<StepResult> {
+  async #look(video: VideoUpload, upload: Upload): Promise<StepResult> {
+    const { publication, media, signal } = video;
     const answer = await askSession(publication, upload.uri, media.bytes, signal);
-    return await this.#follow(publication, media, { upload, answer }, signal);
+    return await this.#follow(video, upload, answer);
   }
 
-  async #send(
-    publication: Publication,
-    media: PublicationMedia,
-    upload: Upload,
-    signal: AbortSignal,
-  ): Promise<StepResult> {
+  async #send(video: VideoUpload, upload: Upload): Promise<StepResult> {
+    const { publication, media, signal } = video;
     const part = { media, start: upload.stored, length: this.#options.chunkBytes };
     const answer = await callPlatform(toPut(publication, upload.uri, part), signal);
     const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
     if (state?.kind === "incomplete" && state.stored <= upload.stored)
       return platformUnavailable("YouTube does not store the bytes that it receives");
-    return await this.#follow(publication, media, { upload, answer }, signal);
+    return await this.#follow(video, upload, answer);
   }
 
   async #follow(
-    publication: Publication,
-    media: PublicationMedia,
-    { upload, answer }: { upload: Upload; answer: PlatformAnswer | NoAnswer },
-    signal: AbortSignal,
+    video: VideoUpload,
+    upload: Upload,
+    answer: PlatformAnswer | NoAnswer,
   ): Promise<StepResult> {
     const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
     switch (state?.kind) {
       case "complete":
-        return toHandles({ ...upload, isOffered: true, video: state.video });
+        return UPLOAD.write({ ...upload, isOffered: true, video: state.video });
       case "incomplete":
-        if (state.stored >= media.bytes)
+        if (state.stored >= video.media.bytes)
           return platformUnavailable("YouTube has not completed the upload yet");
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
       case "gone":
         // The session may have created a video before it ended. Starting again could publish the
         // video twice.
-        if (upload.isOffered)
-          return {
-            kind: "refused",
-            code: "outcome_unknown",
-            message: "the upload session has ended",
-          };
-        return await this.#start(publication, media, signal);
+        return upload.isOffered
+          ? refused("outcome_unknown", "the upload session has ended")
+          : await this.#start(video);
       case undefined:
         return toFailure(answer);
     }

@@ -3,7 +3,7 @@ import type { Published } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/youtube/facts.ts";
-import { toPlaylistHandles } from "#src/youtube/publishing/add-to-playlist.ts";
+import { toPlaylistHandles } from "./add-to-playlist.ts";
 
 export interface UploadedVideo {
   readonly id: string;

@@ -27,15 +27,12 @@ export interface ActionLimits {
 }
 
 /**
- * Returns the milliseconds until the next claim can find something: an action that is ready, or a
+ * SQL of the milliseconds until the next claim can find something: an action that is ready, or a
  * call whose deadline has passed without an outcome. 0 or less means now; null means that no action
  * waits.
  */
-export async function findNextActionMs(
-  sql: ISql,
-  platforms: readonly string[],
-): Promise<number | null> {
-  const [next] = await sql<[{ waitMs: number | null }]>`
+export function nextActionMs(sql: ISql, platforms: readonly string[]) {
+  return sql`
     select extract(epoch from least(
         (
           select min(q.wake_at)
@@ -56,6 +53,13 @@ export async function findNextActionMs(
           and status = 'calling'
         )
       ) - now())::float8 * 1000 as wait_ms`;
+}
+
+export async function findNextActionMs(
+  sql: ISql,
+  platforms: readonly string[],
+): Promise<number | null> {
+  const [next] = await sql<[{ waitMs: number | null }]>`${nextActionMs(sql, platforms)}`;
   return next.waitMs;
 }
 

@@ -60,6 +60,20 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     where account_id = ${accountId}`;
 }
 
+function isPollDue(sql: ISql) {
+  return sql`poll_at <= now() and lease_until <= now() and ${isUnheld(sql)}`;
+}
+
+/** SQL: whether an account of the platforms may be claimed now. */
+export function isAccountDue(sql: ISql, platforms: readonly string[]) {
+  return sql`
+    exists (
+      select from automation_accounts
+      where platform = any(${[...platforms]}::text[])
+      and ${isPollDue(sql)}
+    )`;
+}
+
 /** The accounts that have waited for longest come first. */
 export async function claimAccounts(
   sql: ISql,
@@ -76,9 +90,7 @@ export async function claimAccounts(
       select account_id, poll_at
       from automation_accounts
       where platform = ${platform}
-      and poll_at <= now()
-      and lease_until <= now()
-      and ${isUnheld(sql)}
+      and ${isPollDue(sql)}
       order by poll_at
       limit ${limit}
       for no key update skip locked

@@ -124,6 +124,10 @@ export interface StoppedRule {
 }
 
 /** The rule that was stopped first comes first. */
+export function hasStoppedRules(sql: ISql) {
+  return sql`exists (select from automation_rules where skip_before is not null)`;
+}
+
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },

@@ -22,6 +22,18 @@ export async function findSendingSince(sql: ISql): Promise<Date | null> {
   return row?.enabledAt ?? null;
 }
 
+function isBlocked(sql: ISql) {
+  return sql`
+    type = 'private_reply'
+    and status = 'queued'
+    and open_unknowns = 0
+    and created_at < coalesce((select enabled_at from automation_sending), 'infinity')`;
+}
+
+export function hasBlockedReplies(sql: ISql) {
+  return sql`exists (select from comment_actions where ${isBlocked(sql)})`;
+}
+
 /**
  * Ends waiting private replies and returns them: all of them if the operator does not allow private
  * replies, otherwise those that were stored before private replies were last allowed. A private
@@ -37,10 +49,7 @@ export async function endBlocked(
     with blocked as materialized (
       select id
       from comment_actions
-      where type = 'private_reply'
-      and status = 'queued'
-      and open_unknowns = 0
-      and created_at < coalesce((select enabled_at from automation_sending), 'infinity')
+      where ${isBlocked(tx)}
       order by created_at
       limit ${limit}
       for no key update skip locked

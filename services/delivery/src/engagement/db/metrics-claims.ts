@@ -67,8 +67,17 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
     for no key update`;
 }
 
+/** Accounts with due metrics, whether a budget allows a call or not. */
+export function dueAccounts(sql: ISql, platforms: readonly string[]) {
+  return sql`
+    select from metrics_accounts
+    where platform = any(${[...platforms]}::text[])
+    and wake_at <= now()
+    and wake_at < 'infinity'`;
+}
+
 /** Accounts whose own budget allows a call, those that have waited for longest first. */
-function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
+function claimableAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
   // An account that another process is claiming is skipped. The conditions are checked again under
   // the lock.
@@ -91,7 +100,7 @@ export async function claimDueTargets(
 ): Promise<readonly ClaimedAccount[]> {
   const rows = await sql<ClaimRow[]>`
     with app as materialized (${appCalls(sql, claim)}),
-    locked as materialized (${dueAccounts(sql, claim)}),
+    locked as materialized (${claimableAccounts(sql, claim)}),
     due as materialized (
       select account_id, workspace_id, wake_at
       from locked

@@ -2,6 +2,7 @@ import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import type { CallErrorCode } from "#src/calls/call.ts";
 import { type AutomationRule, readsMedia, toSecond } from "./automation-rule.ts";
 import type { EndedPrivateReply } from "./comment-action.ts";
+import { FORGET_AFTER_DAYS } from "./forget-after.ts";
 import type { CommentMatch } from "./match-comment.ts";
 
 export type RunReason =
@@ -41,6 +42,7 @@ export interface PlanContext {
   readonly knownRuns: ReadonlySet<string>;
 }
 
+const DAY_MS = 86_400_000;
 /** Before the platform's latest time for private replies. */
 const MARGIN_MS = 60_000;
 
@@ -84,10 +86,12 @@ export function planRuns(
 function isConcerned(
   rule: AutomationRule,
   { id, createdAt }: PlatformComment,
-  { mediaId, knownRuns }: Pick<PlanContext, "mediaId" | "knownRuns">,
+  { mediaId, knownRuns, now }: Pick<PlanContext, "mediaId" | "knownRuns" | "now">,
 ): boolean {
   const { activatedAt } = rule;
-  const isNew = activatedAt !== null && createdAt >= toSecond(activatedAt);
+  // The run of an older comment may have been removed.
+  const isRemembered = now.getTime() - createdAt.getTime() < FORGET_AFTER_DAYS * DAY_MS;
+  const isNew = isRemembered && activatedAt !== null && createdAt >= toSecond(activatedAt);
   return isNew && readsMedia(rule, mediaId) && !knownRuns.has(runKey(rule.id, id));
 }
 

@@ -1,15 +1,17 @@
-import { type Loop, startLoop } from "@postrider/shared/process/loop";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
+import type { Loop } from "@postrider/shared/process/loop";
 import {
   clearStoppedRule,
+  hasStoppedRules,
   listStoppedRules,
   type StoppedRule,
 } from "#src/engagement/db/automation-rules.ts";
-import { endBlocked } from "#src/engagement/db/automation-sending.ts";
+import { endBlocked, hasBlockedReplies } from "#src/engagement/db/automation-sending.ts";
 import { endStopped } from "#src/engagement/db/private-replies.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
-const EVERY_MS = 1_000;
+const IDLE_MS = 60_000;
 const MAX_RULES = 100;
 const PAGE_SIZE = 500;
 
@@ -47,8 +49,10 @@ async function skipPage(
 
 /** Nothing is sent after a rule was stopped, even before this job has run. */
 export function startSkipStoppedRuns(deps: Deps): Loop {
-  return startLoop({
-    idleMs: EVERY_MS,
+  return startDueLoop({
+    sql: deps.sql,
+    isDue: hasStoppedRules,
+    idleMs: IDLE_MS,
     work: () => skipStoppedRuns(deps),
     onError: (error) =>
       deps.logger.warn(
@@ -78,8 +82,10 @@ export async function endBlockedReplies({
 
 /** Nothing is sent when sending is enabled again, even if this job has not run in between. */
 export function startEndBlockedReplies(deps: BlockedDeps): Loop {
-  return startLoop({
-    idleMs: EVERY_MS,
+  return startDueLoop({
+    sql: deps.sql,
+    isDue: hasBlockedReplies,
+    idleMs: IDLE_MS,
     work: () => endBlockedReplies(deps),
     onError: (error) =>
       deps.logger.warn(

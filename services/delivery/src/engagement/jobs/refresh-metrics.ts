@@ -1,9 +1,11 @@
 import type { MetricsConnector } from "@postrider/platforms/metrics/connector";
+import type { ISql } from "@postrider/shared/postgres";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { startLoop } from "@postrider/shared/process/loop";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import {
   claimDueTargets,
+  dueAccounts,
   type ClaimedAccount,
   type ClaimedTarget,
   insertApps,
@@ -21,9 +23,18 @@ import {
 /** Disposing of the result aborts the open calls and records their outcomes. */
 export function startRefreshMetrics(deps: RefreshMetricsDeps): AsyncDisposable {
   const refresher = new MetricsRefresher(deps);
-  const loop = startLoop({
+  let emptyAt = Number.NEGATIVE_INFINITY;
+  const loop = startDueLoop({
+    sql: deps.sql,
+    isDue: (sql) => refresher.isDue(sql),
     idleMs: IDLE_MS,
-    work: () => refresher.pass(),
+    work: async () => {
+      const leftMs = emptyAt + EMPTY_MS - performance.now();
+      if (leftMs > 0) return leftMs;
+      const waitMs = await refresher.pass();
+      if (waitMs === IDLE_MS) emptyAt = performance.now();
+      return waitMs;
+    },
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "refresh-metrics" },
@@ -46,8 +57,9 @@ type RefreshMetricsDeps = Pick<
 
 /** Wait between two passes while calls are open or metrics are due. */
 const PASS_MS = 500;
-/** Wait between two passes while no metrics are due. */
-const IDLE_MS = 5_000;
+/** After a pass that found nothing: what is due may wait for its platform's budget of calls. */
+const EMPTY_MS = 5_000;
+const IDLE_MS = 60_000;
 /** Per process, so that a platform that does not answer delays no other. */
 const MAX_CALLS_PER_PLATFORM = 20;
 /**
@@ -94,6 +106,11 @@ export class MetricsRefresher {
   async end(): Promise<void> {
     await Promise.all(this.#open.keys());
     await this.#record();
+  }
+
+  isDue(sql: ISql) {
+    const platforms = this.#connectors.map(({ platform }) => platform);
+    return sql`exists (${dueAccounts(sql, platforms)})`;
   }
 
   async pass(): Promise<number> {

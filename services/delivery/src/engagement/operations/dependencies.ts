@@ -18,6 +18,8 @@ export interface EngagementSettings {
   /** Interval of the polls of an account. */
   readonly commentPollMs: number;
   readonly isMetricsRefreshOn: boolean;
+  /** After that, ended actions on comments and automation runs are removed. */
+  readonly historyDays: number;
   /** A request before this time is answered as deferred, with the stored metrics. */
   readonly metricsDeferMs: number;
   /** Deadline of a call that makes a reply visible or sends a private reply. */

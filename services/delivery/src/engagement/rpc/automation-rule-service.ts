@@ -9,19 +9,13 @@ import {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit, type AuditEntry } from "@postrider/shared/audit/append";
-import {
-  conflict,
-  invalidRequest,
-  notFound,
-  ServiceError,
-  unprocessable,
-} from "@postrider/shared/errors";
+import { conflict, invalidRequest, notFound, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { findConnectedAccount } from "#src/clients/accounts.ts";
-import { countNewRows } from "#src/db/new-rows.ts";
+import { assertFewNewRows } from "#src/db/new-rows.ts";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import {
   findRule,
@@ -83,9 +77,6 @@ function auditRuleChange(before: AutomationRule, after: AutomationRule): AuditEn
 }
 
 const MAX_RULES_PER_WORKSPACE = 100;
-/** Also revoked ones: a response is stored for a day under its key, with up to 250 kB. */
-const MAX_RULES_PER_DAY = 1_000;
-const LIMITED_RETRY_MS = 3_600_000;
 
 type CreateResponse = MessageInitShape<typeof CreateAutomationRuleResponseSchema>;
 
@@ -123,11 +114,7 @@ export async function createAutomationRule(
     }
     const count = await lockRuleCount(tx, workspaceId);
     if (count >= MAX_RULES_PER_WORKSPACE) throw tooMany(count);
-    if (
-      (await countNewRows(tx, "automation_rules", workspaceId, MAX_RULES_PER_DAY)) >=
-      MAX_RULES_PER_DAY
-    )
-      throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: LIMITED_RETRY_MS });
+    await assertFewNewRows(tx, "automation_rules", workspaceId);
     await insertRule(tx, row);
     await appendAudit(tx, [toRuleAudit("automation_rule.create", row, { accountId })]);
     return { rule, replayed: false };

@@ -46,8 +46,6 @@ function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: C
         as may_publish
     from account_queues q
     where account_id in ${sql(accountIds)}
-    -- The publishing call of a live check is a call of the account, too.
-    and account_id not in (select account_id from live_checks where ended_at is null and call_until > now())
     and not exists (
       select 1
       from publish_tasks t

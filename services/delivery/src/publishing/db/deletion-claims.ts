@@ -94,3 +94,14 @@ export async function claimDeletions(
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);
 }
+
+/** SQL: whether a deletion may be ready now. */
+export function isDeletionDue(sql: ISql, since: Date | null) {
+  return sql`
+    exists (
+      select from deletion_tasks
+      where status in ('queued', 'working')
+      and wake_at <= now()
+      and ${isAboveFloor(sql, since)}
+    )`;
+}

@@ -1,135 +1,124 @@
-import type { LiveCheckStep, LivePost } from "@postrider/platforms/diagnosis/live/check-context";
+import { fromJson, toJson, type JsonValue } from "@bufbuild/protobuf";
+import {
+  TargetContentSchema,
+  type TargetContent,
+} from "@postrider/contracts/posts/v1/target_service_pb";
+import type { PlatformFacts } from "@postrider/platforms/platform";
 import type { PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { CheckAttempt, LiveCheck, LiveCheckStep } from "#src/publishing/domain/live-check.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { isUnpaused, openPlatforms } from "./account-queues.ts";
+import { insertRequests } from "./tasks.ts";
 
 export interface NewLiveCheck {
   readonly id: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: PlatformId;
-  readonly text: string;
-  readonly mediaId: string | undefined;
+  readonly content: TargetContent;
 }
 
-/** Writes with this fence fail once another process has taken the check. */
-export interface HeldCheck {
-  readonly id: string;
-  readonly fence: number;
-}
+const KEEP_DAYS = 30;
+/** After that it is not sent any more: an operator waits for the result. */
+const SEND_WITHIN_MINUTES = 10;
 
-export interface LiveCheckRow {
-  readonly text: string;
-  readonly steps: readonly LiveCheckStep[];
-  readonly calledAt: Date | null;
-  readonly endedAt: Date | null;
-  readonly externalId: string | null;
-  readonly permalink: string | null;
-}
-
-/** Undefined, and nothing is recorded, while its platform, account or workspace is paused. */
+/** False, and nothing is recorded, while its platform, account or workspace is paused. */
 export async function insertLiveCheck(
-  sql: ISql,
-  { id, workspaceId, accountId, platform, text, mediaId }: NewLiveCheck,
-  leaseMs: number,
-): Promise<HeldCheck | undefined> {
-  const [row] = await sql<HeldCheck[]>`
-    insert into live_checks (id, workspace_id, account_id, platform, text, media_id, fence, lease_until)
-    select ${id}, workspace_id, account_id, ${platform}, ${text}, ${mediaId ?? null}, 1,
-      now() + ${leaseMs} * interval '1 millisecond'
-    from (values (${workspaceId}::uuid, ${accountId}::uuid)) as c(workspace_id, account_id)
-    where ${platform} in (${openPlatforms(sql, [platform])})
-    and ${isUnpaused(sql)}
-    returning id, fence`;
-  return row;
-}
-
-/**
- * Until `callMs` later, no task of the account is claimed. `busy`: a task of it is in work.
- * Undefined: the call began earlier, the check is lost, or publishing was paused.
- */
-export async function beginLiveCall(
   tx: TransactionSql,
-  { id, fence, ...check }: HeldCheck & Pick<NewLiveCheck, "platform" | "accountId" | "workspaceId">,
-  callMs: number,
-): Promise<Date | "busy" | undefined> {
-  const { platform, accountId, workspaceId } = check;
-  // Claims lock the queue of the account too. So each claim has either ended before the next
-  // statement, which sees its task, or begins after this transaction and sees the call.
-  await tx`
-    insert into account_queues (account_id, workspace_id, platform)
-    values (${accountId}, ${workspaceId}, ${platform})
-    on conflict do nothing`;
-  await tx`select 1 from account_queues where account_id = ${accountId} for update`;
-  const inWork = await tx`
-    select 1
-    from publish_tasks
-    where account_id = ${accountId}
-    and status in ('working', 'calling')
-    limit 1`;
-  if (inWork.length > 0) return "busy";
-  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence
-  // guarantees that a process that ends an interrupted check knows whether the check published.
-  const [row] = await tx<{ calledAt: Date }[]>`
-    update live_checks
-    set called_at = now(),
-      call_until = now() + ${callMs} * interval '1 millisecond'
-    where id = ${id}
-    and fence = ${fence}
-    and called_at is null
-    and ended_at is null
-    and platform in (${openPlatforms(tx, [platform])})
+  { id, content, ...target }: NewLiveCheck,
+): Promise<boolean> {
+  const { workspaceId, accountId, platform } = target;
+  const [row] = await tx<{ startedAt: Date }[]>`
+    insert into live_checks (id, content)
+    select ${id}, ${tx.json(toJson(TargetContentSchema, content) as never)}
+    from (values (${workspaceId}::uuid, ${accountId}::uuid)) as c(workspace_id, account_id)
+    where ${platform} in (${openPlatforms(tx, [platform])})
     and ${isUnpaused(tx)}
-    returning called_at`;
-  return row?.calledAt;
+    returning started_at`;
+  if (row === undefined) return false;
+  const { startedAt: dueAt } = row;
+  const publishBefore = new Date(dueAt.getTime() + SEND_WITHIN_MINUTES * 60_000);
+  const request = { ...target, targetId: id, postId: id, generation: 1, dueAt, publishBefore };
+  await insertRequests(tx, [request]);
+  await tx`
+    delete from live_checks
+    where started_at < now() - ${KEEP_DAYS} * interval '1 day'`;
+  return true;
 }
 
-export async function addLiveCheckStep(
+/** By id. */
+export async function findCheckContents(
   sql: ISql,
-  { id, fence }: HeldCheck,
-  step: LiveCheckStep,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TargetContent>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<{ id: string; content: JsonValue }[]>`
+    select id, content
+    from live_checks
+    where id in ${sql(ids)}`;
+  return new Map(rows.map(({ id, content }) => [id, fromJson(TargetContentSchema, content)]));
+}
+
+/** What a search for the post needs; undefined when the check is older than `KEEP_DAYS`. */
+export interface CheckedCall extends Pick<ClaimedTask, "handles" | "calledAt" | "callUntil"> {
+  readonly content: TargetContent;
+  /** Whether what was read before the deletion is stored. */
+  readonly isRead: boolean;
+}
+
+export async function findCheckedCall(sql: ISql, id: string): Promise<CheckedCall | undefined> {
+  const [row] = await sql<(Omit<CheckedCall, "content"> & { content: JsonValue })[]>`
+    select l.content, l.read_before is not null as is_read, t.called_at, t.call_until, h.handles
+    from live_checks l
+    join publish_tasks t on t.target_id = l.id
+    left join task_handles h on h.target_id = t.target_id and h.generation = t.generation
+    where l.id = ${id}`;
+  return row && { ...row, content: fromJson(TargetContentSchema, row.content) };
+}
+
+export async function storeReads(
+  sql: ISql,
+  id: string,
+  column: "read_before" | "read_after",
+  steps: readonly LiveCheckStep[],
 ): Promise<void> {
   await sql`
     update live_checks
-    set steps = steps || ${sql.json([{ ...step }])}
-    where id = ${id}
-    and fence = ${fence}`;
-}
-
-/**
- * Also by a process that has lost the check, which reopens an ended one, so that the post is
- * deleted even if that process ends.
- */
-export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
-  await sql`
-    update live_checks
-    set external_id = ${post.externalId},
-      permalink = ${post.permalink},
-      call_until = null,
-      ended_at = null
+    set ${sql(column)} = ${sql.json(steps as never)}
     where id = ${id}`;
 }
 
-export async function dropLivePost(sql: ISql, id: string): Promise<void> {
-  await sql`
-    update live_checks
-    set external_id = null,
-      permalink = null
-    where id = ${id}`;
+interface CheckRow extends Pick<LiveCheck, "readBefore" | "readAfter"> {
+  readonly content: JsonValue;
 }
 
-export async function endLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
-  await sql`
-    update live_checks
-    set ended_at = now()
-    where id = ${id}
-    and fence = ${fence}`;
-}
-
-export async function findLiveCheck(sql: ISql, id: string): Promise<LiveCheckRow | undefined> {
-  const [row] = await sql<LiveCheckRow[]>`
-    select text, steps, called_at, ended_at, external_id, permalink
-    from live_checks
-    where id = ${id}`;
-  return row;
+export async function findLiveCheck(sql: ISql, id: string): Promise<LiveCheck | undefined> {
+  const [[row], [task], [deletion = null], attempts] = await Promise.all([
+    sql<CheckRow[]>`
+      select content, coalesce(read_before, '[]') as read_before, coalesce(read_after, '[]') as read_after
+      from live_checks
+      where id = ${id}`,
+    sql<(LiveCheck["task"] & { readonly platform: PlatformId })[]>`
+      select platform, status, open_unknowns, external_id, permalink, error_code, error_message, updated_at
+      from publish_tasks
+      where target_id = ${id}`,
+    sql<NonNullable<LiveCheck["deletion"]>[]>`
+      select status, error_code, error_message, updated_at
+      from deletion_tasks
+      where target_id = ${id}`,
+    sql<CheckAttempt[]>`
+      select outcome, code, message, external_id, started_at, called_at, finished_at
+      from publish_attempts
+      where target_id = ${id}
+      order by number`,
+  ]);
+  if (row === undefined || task === undefined) return undefined;
+  const { content, ...reads } = row;
+  const { text } = fromJson(TargetContentSchema, content);
+  const { rules, liveCheck }: PlatformFacts = PLATFORM_FACTS[task.platform];
+  const staysUnpublished = liveCheck.visibility === "unpublished";
+  const canDelete = rules.delete.supported;
+  return { ...reads, text, task, deletion, attempts, canDelete, staysUnpublished };
 }

@@ -49,17 +49,13 @@ function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskF
 }
 
 /**
- * Tasks to publish do not count while they are paused or their platform is held. `floors` are those
- * that the previous search returned; null for a complete search.
+ * SQL of a `NextTask`. Tasks to publish do not count while they are paused or their platform is
+ * held. `floors` are those that the previous search returned; null for a complete search. While
+ * nothing may be published on a platform, the search floor for tasks to publish on it does not
+ * move.
  */
-export async function findNextTask(
-  sql: ISql,
-  platforms: readonly string[],
-  floors: TaskFloors | null,
-): Promise<NextTask> {
-  // While nothing may be published on a platform, the search floor for tasks to publish on it does
-  // not move.
-  const [next] = await sql<[NextTask]>`
+export function nextTask(sql: ISql, platforms: readonly string[], floors: TaskFloors | null) {
+  return sql`
     with ${firstOfPlatforms(sql, platforms, floors)},
     in_work as materialized (
       select min(wake_at) as first
@@ -84,5 +80,13 @@ export async function findNextTask(
       ) as floors
     from in_work w
     cross join current_pauses c`;
+}
+
+export async function findNextTask(
+  sql: ISql,
+  platforms: readonly string[],
+  floors: TaskFloors | null,
+): Promise<NextTask> {
+  const [next] = await sql<[NextTask]>`${nextTask(sql, platforms, floors)}`;
   return next;
 }

@@ -21,6 +21,8 @@ export async function listUncertainTasks(
     cross join deployment d
     where (t.account_id = ${accountId} or t.platform = ${platform} and t.external_account_id = ${externalAccountId})
     and t.target_id <> ${targetId}
+    -- No other post has the text of a live check.
+    and t.target_id <> t.post_id
     -- The next condition implies this one, with which Postgres reads only the unfinished targets of the account.
     and t.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')
     and (

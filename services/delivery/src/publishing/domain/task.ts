@@ -6,6 +6,7 @@ import type { CallEvent } from "#src/calls/call-event.ts";
 import type { Attempt, Call, Decision } from "#src/calls/call.ts";
 import type { Trade } from "#src/calls/decide-in-order.ts";
 import { TARGET } from "#src/calls/kinds.ts";
+import { isLiveCheck } from "./live-check.ts";
 
 export interface TaskKey {
   readonly targetId: string;
@@ -39,11 +40,11 @@ export interface TargetUpdate {
   readonly hasNewAddress?: boolean;
 }
 
-/** Returns those changes of publish tasks that are reported to the posts service. */
+/** Those that the posts service learns of, which knows no live check. */
 export function toTargetUpdates({ changes, attempt }: Decision<Task>): readonly TargetUpdate[] {
   const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
   return changes
-    .filter(({ isReported }) => isReported)
+    .filter(({ call, isReported }) => isReported && !isLiveCheck(call))
     .map(({ call }) => ({ task: call, attempt: ended }));
 }
 

@@ -20,6 +20,7 @@ import {
   resetFailures,
 } from "#src/publishing/db/account-breakers.ts";
 import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
+import { insertDeletions } from "#src/publishing/db/deletions.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import {
@@ -31,6 +32,7 @@ import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { lockTasks } from "#src/publishing/db/tasks.ts";
 import { toSignals } from "#src/publishing/domain/call-signals.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import {
   nameTask,
@@ -75,7 +77,11 @@ export async function writeDecisions(
   );
   // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the
   // platform), because a late answer can continue the task.
-  const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
+  // The handles of a published live check are needed to search for its post before it is deleted.
+  const ended = tasks.filter(
+    (task) => isFinal(task.status) && task.openUnknowns === 0 && !isPublishedCheck(task),
+  );
+  const checks = tasks.filter(isPublishedCheck);
   const updates = decisions.flatMap(toTargetUpdates);
   // The events are built before the SQL statements begin. If building an event failed after they
   // had begun, no code would wait for the statements, and a statement that fails would then end the
@@ -87,9 +93,24 @@ export async function writeDecisions(
     attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
     tasks.length > 0 ? writeCalls(tx, TASK_TABLE, tasks) : undefined,
     ended.length > 0 ? deleteHandles(tx, ended) : undefined,
+    checks.length > 0 ? requestDeletions(tx, checks) : undefined,
     appendEvents(tx, events),
   ]);
   return updates;
+}
+
+function isPublishedCheck(task: Task): boolean {
+  return task.status === "published" && isLiveCheck(task);
+}
+
+/** With the record of the publication, so that no crash and no restore leaves the post. */
+async function requestDeletions(tx: TransactionSql, checks: readonly Task[]): Promise<void> {
+  const requests = checks.map((task) => ({
+    ...task,
+    deletion: 1,
+    externalId: task.externalId ?? "",
+  }));
+  await insertDeletions(tx, requests);
 }
 
 export async function writeHandles(
@@ -102,7 +123,7 @@ export async function writeHandles(
   );
   if (returned.length > 0) await addHandles(tx, returned);
   const questions = decisions.flatMap(({ call: task, askLater }) =>
-    askLater === undefined ? [] : [{ task, handles: askLater }],
+    askLater === undefined || isLiveCheck(task) ? [] : [{ task, handles: askLater }],
   );
   if (questions.length > 0) await insertQuestions(tx, questions);
 }

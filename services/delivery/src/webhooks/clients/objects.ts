@@ -7,6 +7,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { Locale } from "@postrider/rest/locale";
 import type { ISql } from "@postrider/shared/postgres";
 
 export type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
@@ -23,18 +24,19 @@ interface PostRef {
 /**
  * Reads posts from the posts service. Posts that no longer exist are missing in the result.
  *
+ * @param wanted `locale`: the language of the texts about errors.
  * @param timeoutMs Returns the deadline of the next call.
  */
 export async function fetchPosts(
   client: PostsClient,
-  refs: readonly PostRef[],
+  { refs, locale }: { readonly refs: readonly PostRef[]; readonly locale: Locale },
   timeoutMs: () => number,
 ): Promise<readonly Post[]> {
   const found: Post[] = [];
   for (let next = 0; next < refs.length;) {
     const page = refs.slice(next, next + MAX_REFS);
     const answer = await client.batchGetPosts(
-      { refs: page, maxBytes: MAX_BYTES },
+      { refs: page, maxBytes: MAX_BYTES, locale },
       { timeoutMs: timeoutMs() },
     );
     found.push(...answer.posts);

@@ -38,8 +38,8 @@ export interface WaitingPage {
 }
 
 /**
- * Returns the waiting deliveries with the first ids after `after`, also those without a payload.
- * Each page reads only its own rows.
+ * Returns the waiting deliveries with the first ids after `after`. Each page reads only its own
+ * rows.
  */
 export async function lockWaiting(
   tx: TransactionSql,
@@ -65,31 +65,12 @@ export async function lockWaiting(
       and sending_until <= now()
       for update skip locked
     )
-    select page.id,
-      free.delivery_id is not null or page.id <> all (
-        array(select delivery_id from webhook_queue where delivery_id = any(array(select id from page)))
-      ) as is_free
+    select page.id, free.delivery_id is not null as is_free
     from page
     left join free on free.delivery_id = page.id
     order by page.id`;
   const ids = rows.filter(({ isFree }) => isFree).map(({ id }) => id);
   return { ids, last: rows.at(-1)?.id };
-}
-
-/** Locks and returns rows of the queue that no process is sending, whatever their status. */
-export async function lockQueued(
-  tx: TransactionSql,
-  subscriptionId: string,
-  limit: number,
-): Promise<readonly string[]> {
-  const rows = await tx<{ deliveryId: string }[]>`
-    select delivery_id
-    from webhook_queue
-    where subscription_id = ${subscriptionId}
-    and sending_until <= now()
-    limit ${limit}
-    for update skip locked`;
-  return rows.map(({ deliveryId }) => deliveryId);
 }
 
 /**

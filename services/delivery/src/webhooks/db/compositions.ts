@@ -2,39 +2,94 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
+/** A webhook event before it has a payload. */
+export interface NewEvent {
+  readonly event: WebhookEvent;
+  readonly cause: Cause;
+  /** The only subscription that receives the event, whatever its filters. */
+  readonly only?: string;
+  /** A subscription that does not receive the event. */
+  readonly except?: string;
+}
+
+/**
+ * How long before a subscription was created an event may have happened that it still receives. It
+ * allows for differences between clocks, and without it a consumer that reads its topic again would
+ * send the events of several days to a new subscription.
+ */
+const BEFORE_CREATION = "1 minute";
+
+/** Maximum age of events that are assigned to subscriptions. */
+const MAX_AGE = "7 days";
+
+/**
+ * SQL for the ids of the subscriptions that receive the event in the row `event`: active and paused
+ * ones of its workspace. An event for one subscription only (`webhook.test`) waits for a disabled
+ * subscription to become active, because the event tests the new address.
+ */
+function receiversOf(sql: ISql) {
+  return sql`
+    select array_agg(subscription.id) as ids
+    from webhook_subscriptions as subscription
+    where subscription.workspace_id = event.workspace_id
+    and status <> 'revoked'
+    and (status <> 'disabled' or event.only_id is not null)
+    and event.occurred_at >= greatest(
+      now() - ${MAX_AGE}::interval, subscription.created_at - ${BEFORE_CREATION}::interval
+    )
+    and case
+      when event.only_id is not null then subscription.id = event.only_id
+      else subscription.events && event.filters and subscription.id is distinct from event.except_id
+    end`;
+}
+
+/**
+ * Stores webhook events that a subscription receives, one row each. The job `compose-payloads`
+ * writes the payloads and the deliveries; their ids depend only on event and subscription, so a
+ * repeated event makes no second delivery.
+ */
 export async function insertCompositions(
   tx: TransactionSql,
-  compositions: readonly { readonly event: WebhookEvent; readonly cause: Cause }[],
+  events: readonly (NewEvent & { readonly filters: readonly string[] })[],
 ): Promise<void> {
-  if (compositions.length === 0) return;
-  const rows = compositions.map(({ event, cause }) => ({
-    event_id: event.id,
-    workspace_id: event.workspaceId,
-    type: event.type,
-    occurred_at: event.occurredAt.toISOString(),
-    sequence: event.sequence,
-    source: event.source,
+  if (events.length === 0) return;
+  const rows = events.map(({ event, cause, filters, only, except }) => ({
+    ...event,
     cause,
+    filters,
+    only_id: only,
+    except_id: except,
+    workspace_id: event.workspaceId,
+    occurred_at: event.occurredAt.toISOString(),
   }));
-  // A repeated webhook event that reaches another subscription may still wait for its payload. The
-  // update waits for a transaction that is just deleting the row of the event, because that
-  // transaction does not see the new delivery.
+  // An event that is repeated while it waits may have another receiver, such as a new subscription.
+  // The end of its lease lets it be composed again at once, because a process that has read the
+  // row before does not know that receiver.
   await tx`
     insert into webhook_compositions (
-      event_id, workspace_id, type, occurred_at, sequence, source, cause
+      event_id, workspace_id, type, occurred_at, sequence, source, cause, subscription_ids
     )
-    select event_id, workspace_id, type, occurred_at, sequence, source, cause
+    select event.id, event.workspace_id, type, occurred_at, sequence, source, cause, receivers.ids
     from jsonb_to_recordset(${tx.json(rows)}) as event (
-      event_id uuid, workspace_id uuid, type text, occurred_at timestamptz, sequence bigint,
-      source jsonb, cause jsonb
+      id uuid, workspace_id uuid, type text, occurred_at timestamptz, sequence bigint, source jsonb,
+      cause jsonb, filters text[], only_id uuid, except_id uuid
     )
-    order by event_id
+    cross join lateral (${receiversOf(tx)}) as receivers
+    where receivers.ids is not null
+    order by event.id
     on conflict (event_id) do update
-    set lease_until = webhook_compositions.lease_until`;
+    set lease_until = '-infinity',
+      subscription_ids = array(
+        select unnest(webhook_compositions.subscription_ids)
+        union
+        select unnest(excluded.subscription_ids)
+      )
+    where not webhook_compositions.subscription_ids @> excluded.subscription_ids`;
 }
 
 export interface Composition extends WebhookEvent {
   readonly cause: Cause;
+  readonly subscriptionIds: readonly string[];
   /** Number of failures to write the payload that the event itself caused. */
   readonly tries: number;
 }
@@ -128,30 +183,10 @@ export async function claimCompositions(
     from claimed
     where composition.event_id = claimed.event_id
     returning composition.event_id as id, workspace_id, type, occurred_at, source, cause, tries,
+      to_json(subscription_ids) as subscription_ids,
       -- A restore brings the older versions of resources back. The numbers of later changes must be higher than those that
       -- receivers have seen, or receivers would ignore them. Versions grow by less than one in a millisecond.
       sequence + coalesce((select (extract(epoch from restored_at) * 1000)::bigint from deployment), 0) as sequence`;
-}
-
-/** Returns the ids of those events whose payload is not written yet. */
-export async function lockCompositions(
-  tx: TransactionSql,
-  eventIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await tx<{ eventId: string }[]>`
-    select event_id
-    from webhook_compositions
-    where event_id = any(${[...eventIds]}::uuid[])
-    order by event_id
-    for update`;
-  return new Set(rows.map(({ eventId }) => eventId));
-}
-
-export async function deleteCompositions(
-  tx: TransactionSql,
-  eventIds: readonly string[],
-): Promise<void> {
-  await tx`delete from webhook_compositions where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
 /** Ends the lease of events whose object could not be read, because its owner is unavailable. */

@@ -29,19 +29,8 @@ export async function countWebhooks(sql: ISql, openAfter: number): Promise<Webho
       (select count(*)::int from (select 1 from webhook_queue limit ${MAX_COUNT}) as q) as queued,
       due.count as due,
       due.oldest_at as oldest_due_at,
-      (
-        select count(*)::int
-        from (
-          (select 1 from webhook_compositions limit ${MAX_COUNT})
-          union all
-          (select 1 from webhook_arrivals limit ${MAX_COUNT})
-          limit ${MAX_COUNT}
-        ) as c
-      ) as unwritten,
-      least(
-        (select occurred_at from webhook_compositions order by event_id limit 1),
-        (select occurred_at from webhook_arrivals order by event_id limit 1)
-      ) as oldest_unwritten_at,
+      (select count(*)::int from (select 1 from webhook_compositions limit ${MAX_COUNT}) as c) as unwritten,
+      (select occurred_at from webhook_compositions order by event_id limit 1) as oldest_unwritten_at,
       (select count(*)::int from webhook_leases where unanswered_in_row >= ${openAfter}) as open_breakers,
       (select count(*)::int from webhook_subscriptions where status = 'disabled') as disabled
     from (

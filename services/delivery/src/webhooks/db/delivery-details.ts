@@ -141,9 +141,9 @@ export async function lockDelivery(
   tx: TransactionSql,
   subscriptionId: string,
   id: string,
-): Promise<{ readonly status: DeliveryStatus; readonly eventId: string } | undefined> {
-  const [row] = await tx<{ status: DeliveryStatus; eventId: string }[]>`
-    select status, event_id
+): Promise<{ readonly status: DeliveryStatus } | undefined> {
+  const [row] = await tx<{ status: DeliveryStatus }[]>`
+    select status
     from webhook_deliveries
     where id = ${id}
     and subscription_id = ${subscriptionId}
@@ -151,17 +151,8 @@ export async function lockDelivery(
   return row;
 }
 
-/**
- * Makes a failed webhook delivery due now. The delivery continues to count its attempts.
- *
- * @param isWritten Whether the payload of its event is written. Otherwise the job
- *   `compose-payloads` queues the delivery.
- */
-export async function requeueDelivery(
-  tx: TransactionSql,
-  id: string,
-  isWritten: boolean,
-): Promise<void> {
+/** Makes a failed webhook delivery due now. The delivery continues to count its attempts. */
+export async function requeueDelivery(tx: TransactionSql, id: string): Promise<void> {
   await tx`
     with requeued as (
       update webhook_deliveries
@@ -174,6 +165,5 @@ export async function requeueDelivery(
     insert into webhook_queue (delivery_id, subscription_id, event_id, attempt_count, is_manual)
     select id, subscription_id, event_id, attempt_count, true
     from requeued
-    where ${isWritten}
     on conflict (delivery_id) do nothing`;
 }

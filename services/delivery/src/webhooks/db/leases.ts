@@ -29,6 +29,15 @@ export interface LeaseClaim {
   readonly limits: Readonly<Record<Pace, number>>;
 }
 
+function isFreeAndDue(sql: ISql) {
+  return sql`wake_at <= now() and wake_at < 'infinity' and lease_until <= now()`;
+}
+
+/** SQL: whether a subscription without a holder has due deliveries. */
+export function isSubscriptionDue(sql: ISql) {
+  return sql`exists (select from webhook_leases where ${isFreeAndDue(sql)})`;
+}
+
 /**
  * Locks subscriptions that have due deliveries and no holder, the longest waiting first. Those that
  * another transaction has locked are skipped, so that processes never wait for each other. The
@@ -39,9 +48,7 @@ function dueSubscriptions(sql: ISql, pace: Pace, limit: number) {
     select subscription_id
     from webhook_leases
     where pace = ${pace}
-    and wake_at <= now()
-    and wake_at < 'infinity'
-    and lease_until <= now()
+    and ${isFreeAndDue(sql)}
     order by wake_at
     limit ${limit}
     for no key update skip locked`;

@@ -47,7 +47,6 @@ export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promi
   const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
   await sql`delete from webhook_queue where delivery_id < ${first}`;
   await sql`delete from webhook_compositions where event_id < ${first}`;
-  await sql`delete from webhook_arrivals where event_id < ${first}`;
   await sql`delete from webhook_usage where day < (now() at time zone 'UTC')::date - ${historyDays}::int`;
 }
 

@@ -101,18 +101,6 @@ export async function lockSubscriptionCount(
   return row?.count ?? 0;
 }
 
-/** Lists the ids of the given workspaces' subscriptions, without the revoked ones. */
-export async function listSubscriptionIds(
-  sql: ISql,
-  workspaceIds: readonly string[],
-): Promise<readonly Pick<Subscription, "id" | "workspaceId">[]> {
-  return await sql<Pick<Subscription, "id" | "workspaceId">[]>`
-    select id, workspace_id
-    from webhook_subscriptions
-    where workspace_id = any(${[...workspaceIds]}::uuid[])
-    and status <> 'revoked'`;
-}
-
 export async function listSubscriptionsByIds(
   sql: ISql,
   ids: readonly string[],

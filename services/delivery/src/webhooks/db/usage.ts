@@ -24,11 +24,14 @@ export function appendUsage(sql: ISql, changed: string) {
     group by workspace_id, day_of_id(id)`;
 }
 
-/** Adds noted changes to the sizes of the histories, and returns their number, at most `limit`. */
-export async function addUsage(sql: ISql, limit: number): Promise<number> {
+/** Adds up to `limit` noted changes to the sizes of the histories, and returns what it added. */
+export async function addUsage(
+  sql: ISql,
+  limit: number,
+): Promise<{ readonly count: number; readonly workspaceIds: readonly string[] }> {
   // Of two processes that do this at once, each change reaches one, because the second waits for
   // the deletion of the first.
-  const [row] = await sql<{ count: number }[]>`
+  const [row] = await sql<{ count: number; workspaceIds: readonly string[] }[]>`
     with change as (
       delete from webhook_usage_changes
       where ctid = any(array(select ctid from webhook_usage_changes limit ${limit}))
@@ -43,19 +46,21 @@ export async function addUsage(sql: ISql, limit: number): Promise<number> {
       on conflict (workspace_id, day) do update
       set bytes = greatest(0, webhook_usage.bytes + excluded.bytes)
     )
-    select count(*)::int as count
+    select count(*)::int as count, to_json(array_agg(distinct workspace_id)) as workspace_ids
     from change`;
-  return row?.count ?? 0;
+  return { count: row?.count ?? 0, workspaceIds: row?.workspaceIds ?? [] };
 }
 
+/** Lists up to `limit` workspaces with a history that is too large: all, or those of `among`. */
 export async function listOverBudget(
   sql: ISql,
   maxBytes: number,
-  limit: number,
+  { among, limit }: { readonly among: readonly string[] | undefined; readonly limit: number },
 ): Promise<readonly string[]> {
   const rows = await sql<{ workspaceId: string }[]>`
     select workspace_id
     from webhook_usage
+    ${among === undefined ? sql`` : sql`where workspace_id = any(${[...among]}::uuid[])`}
     group by workspace_id
     having sum(bytes) > ${maxBytes}
     order by random()

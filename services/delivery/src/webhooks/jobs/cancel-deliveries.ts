@@ -6,7 +6,6 @@ import {
   cancelDeliveries,
   deleteLease,
   listRevoked,
-  lockQueued,
   lockWaiting,
 } from "#src/webhooks/db/cancellations.ts";
 
@@ -22,11 +21,8 @@ async function cancelPage(
 ): Promise<string | undefined> {
   return await sql.begin(async (tx) => {
     const { ids, last } = await lockWaiting(tx, subscriptionId, { after, limit: PAGE_SIZE });
-    // After the last page, the queue has only rows that a transaction added meanwhile.
-    const added = last === undefined ? await lockQueued(tx, subscriptionId, PAGE_SIZE) : [];
-    const cancelled = [...ids, ...added];
-    if (cancelled.length > 0) await cancelDeliveries(tx, cancelled);
-    return last ?? added.at(-1);
+    if (ids.length > 0) await cancelDeliveries(tx, ids);
+    return last;
   });
 }
 

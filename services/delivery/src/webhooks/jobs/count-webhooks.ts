@@ -33,7 +33,7 @@ const disabled = createGauge(
 
 const unwritten = createGauge(
   "webhook_unwritten_payloads",
-  "Webhook events of all processes whose payload is not written yet, up to 100,000, also those that are not assigned yet.",
+  "Webhook events of all processes whose payload is not written yet, up to 100,000.",
 );
 const oldestUnwritten = createAgeGauge(
   "webhook_oldest_unwritten_payload_seconds",

@@ -17,10 +17,10 @@ import {
 
 const EVERY_MS = 10_000;
 const MAX_CHANGES = 20_000;
-const MAX_WORKSPACES = 100;
+const MAX_WORKSPACES = 1_000;
 /** In the worst case, 50 subscriptions and 11 attempts with 32 KiB each, an event takes 18 MB. */
 const PAGE_EVENTS = 5;
-/** When the job looks again at events that it left because their deliveries waited. */
+/** When the job looks again at all workspaces, and at events whose deliveries waited. */
 const RESTART_MS = 5 * 60_000;
 
 const trimmedTotal = createCounter(
@@ -64,10 +64,18 @@ async function trimPage(
   });
 }
 
-/** Where the job continues in the histories that are too large. */
+/**
+ * Knows which histories are too large, and where it continues in each. A history becomes larger by
+ * a change, so that a pass looks only at the workspaces of the changes that it adds. Every few
+ * minutes it looks at all: another process may have added a change and died, and what was left
+ * because it waited may have ended.
+ */
 export class HistoryTrimmer {
   readonly #options: TrimOptions;
-  readonly #positions = new Map<string, { readonly after: string; readonly since: number }>();
+  /** The last id of the page before, by workspace. */
+  readonly #positions = new Map<string, string>();
+  readonly #trimming = new Set<string>();
+  #restartedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TrimOptions) {
     this.#options = options;
@@ -76,32 +84,29 @@ export class HistoryTrimmer {
   /** Returns whether there may be more to do. */
   async pass(): Promise<boolean> {
     const { sql, historyBytes } = this.#options;
-    const changes = await addUsage(sql, MAX_CHANGES);
-    const workspaceIds = await listOverBudget(sql, historyBytes, MAX_WORKSPACES);
+    const added = await addUsage(sql, MAX_CHANGES);
+    const among = this.#restart() ? undefined : added.workspaceIds;
+    const options = { among, limit: MAX_WORKSPACES };
+    for (const id of await listOverBudget(sql, historyBytes, options)) this.#trimming.add(id);
+    const workspaceIds = [...this.#trimming];
     let count = 0;
-    let hasMore = changes === MAX_CHANGES;
     for (const workspaceId of workspaceIds) {
-      const page = await trimPage(this.#options, workspaceId, this.#advance(workspaceId));
-      if (page === undefined) continue;
-      this.#advance(workspaceId, page.last);
-      count += page.count;
-      hasMore = true;
+      const after = this.#positions.get(workspaceId) ?? NIL_ID;
+      const page = await trimPage(this.#options, workspaceId, after);
+      if (page === undefined) this.#trimming.delete(workspaceId);
+      else this.#positions.set(workspaceId, page.last);
+      count += page?.count ?? 0;
     }
-    for (const id of this.#positions.keys())
-      if (!workspaceIds.includes(id)) this.#positions.delete(id);
     this.#report(count, workspaceIds);
-    return hasMore;
+    return this.#trimming.size > 0 || added.count === MAX_CHANGES;
   }
 
-  /** Returns where the next page begins. The oldest events come again after some time. */
-  #advance(workspaceId: string, to?: string): string {
+  #restart(): boolean {
     const now = performance.now();
-    const known = this.#positions.get(workspaceId);
-    const isOld = known === undefined || now - known.since > RESTART_MS;
-    const position = isOld ? { after: NIL_ID, since: now } : known;
-    const next = to === undefined ? position : { ...position, after: to };
-    this.#positions.set(workspaceId, next);
-    return next.after;
+    if (now - this.#restartedAt < RESTART_MS) return false;
+    this.#restartedAt = now;
+    this.#positions.clear();
+    return true;
   }
 
   #report(count: number, workspaceIds: readonly string[]): void {

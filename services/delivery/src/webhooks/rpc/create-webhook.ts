@@ -5,29 +5,21 @@ import type {
   CreateWebhookResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { ServiceError, unprocessable } from "@postrider/shared/errors";
+import { unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
-import { countNewRows } from "#src/db/new-rows.ts";
+import { assertFewNewRows } from "#src/db/new-rows.ts";
 import { insertSecret } from "#src/webhooks/db/secrets.ts";
 import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
 import type { Signing, Subscription } from "#src/webhooks/domain/subscription.ts";
-import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { storeEvents, testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import { toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./parse-webhook.ts";
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
-/**
- * Maximum number of subscriptions that a workspace creates in a day, also revoked ones: their rows
- * stay.
- */
-const MAX_WEBHOOKS_PER_DAY = 1_000;
-/** How many milliseconds a client is told to wait when it created too many subscriptions. */
-const LIMITED_RETRY_MS = 3_600_000;
 
 /** Also makes the event webhook.test, with which the endpoint can be tried. */
 export async function createWebhook(
@@ -44,14 +36,7 @@ export async function createWebhook(
   const created = await beginInTurn(deps.sql, workspaceId, async (tx) => {
     const count = await lockSubscriptionCount(tx, workspaceId);
     if (count >= MAX_WEBHOOKS_PER_WORKSPACE) throw tooMany(count);
-    const ofDay = await countNewRows(
-      tx,
-      "webhook_subscriptions",
-      workspaceId,
-      MAX_WEBHOOKS_PER_DAY,
-    );
-    if (ofDay >= MAX_WEBHOOKS_PER_DAY)
-      throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: LIMITED_RETRY_MS });
+    await assertFewNewRows(tx, "webhook_subscriptions", workspaceId);
     const now = await readClock(tx);
     const row: Subscription = {
       id: newId(),
@@ -71,7 +56,7 @@ export async function createWebhook(
     await insertSubscription(tx, row);
     const stored = { id: newId(), subscriptionId: row.id, workspaceId, secret };
     await insertSecret(tx, deps.sealingKeys, stored);
-    await fanOut(tx, deps.backlogs, [testEvent(row, now)]);
+    await storeEvents(tx, [testEvent(row, now)]);
     await appendAudit(tx, [toWebhookAudit("webhook.create", row, { events, signing })]);
     return row;
   });

@@ -7,7 +7,6 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
-import { lockCompositions } from "#src/webhooks/db/compositions.ts";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
@@ -32,9 +31,7 @@ export async function retryWebhookDelivery(
       throw wrongStatus(locked.status, ["failed"], "delivery_not_failed");
     if (subscription.status !== "active") throw wrongStatus(subscription.status, ["active"]);
     await addToBacklog(tx, deps, subscription);
-    // The job compose-payloads waits for this lock, and then sees that the delivery is pending.
-    const unwritten = await lockCompositions(tx, [locked.eventId]);
-    await requeueDelivery(tx, deliveryId, unwritten.size === 0);
+    await requeueDelivery(tx, deliveryId);
     await wakeSubscriptions(tx, [webhookId]);
     const subject = { type: "webhook_delivery", id: deliveryId } as const;
     await appendDeed(tx, { action: "webhook_delivery.retry", subject, workspaceId });

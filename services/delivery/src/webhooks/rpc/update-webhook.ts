@@ -17,9 +17,8 @@ import {
   type Subscription,
   type SubscriptionChange,
 } from "#src/webhooks/domain/subscription.ts";
-import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { storeEvents, testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import { createSigningSecret } from "#src/webhooks/rpc/create-webhook.ts";
 import { auditChange, toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
@@ -46,7 +45,7 @@ export async function updateWebhook(
     if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);
-    await restart(tx, deps, known, changed);
+    await restart(tx, known, changed);
     await appendAudit(tx, auditChange(known, changed));
     return { row: changed, secret: await rotate(tx, deps, request) };
   });
@@ -74,14 +73,13 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
 /** Sends waiting deliveries of a resumed subscription, and webhook.test to a new address. */
 async function restart(
   tx: TransactionSql,
-  { backlogs }: Pick<WebhookRpcDeps, "backlogs">,
   known: Subscription,
   changed: Subscription,
 ): Promise<void> {
   const isMoved = known.url !== changed.url;
   const isResumed = known.status !== "active" && changed.status === "active";
   if (isMoved || isResumed) await resetReceiver(tx, changed.id);
-  if (isMoved) await fanOut(tx, backlogs, [testEvent(changed, changed.updatedAt)]);
+  if (isMoved) await storeEvents(tx, [testEvent(changed, changed.updatedAt)]);
 }
 
 async function rotate(

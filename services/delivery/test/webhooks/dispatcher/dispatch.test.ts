@@ -333,27 +333,25 @@ test("the response 410 disables the webhook subscription, and the other subscrip
     events: ["webhook.disabled"],
   });
   const delivery = firstOf(await insertDeliveries(sql, gone, 1));
-  let fannedOut = 0;
-  await using _dispatcher = startTestDispatcher(sql, { onFanOut: () => (fannedOut += 1) });
+  let nudges = 0;
+  await using _dispatcher = startTestDispatcher(sql, { nudgeComposer: () => (nudges += 1) });
   expect(await attempted(sql, delivery.id, 1)).toMatchObject({ status: "failed" });
   expect(
     await sql`select status, disabled_reason, version from webhook_subscriptions where id = ${gone.id}`,
   ).toEqual([{ status: "disabled", disabledReason: "gone", version: 2 }]);
   expect(
     await sql`
-      select subscription_id from webhook_deliveries
-      where workspace_id = ${workspaceId} and event_type = 'webhook.disabled'`,
-  ).toEqual([{ subscriptionId: other.id }]);
-  expect(
-    await sql`select type, sequence, source from webhook_compositions where workspace_id = ${workspaceId}`,
+      select to_json(subscription_ids) as receivers, type, sequence, source
+      from webhook_compositions where workspace_id = ${workspaceId}`,
   ).toEqual([
     {
+      receivers: [other.id],
       type: "webhook.disabled",
       sequence: 2,
       source: { kind: "webhook", webhookId: gone.id, disabledReason: "gone" },
     },
   ]);
-  await eventually(() => fannedOut === 1);
+  await eventually(() => nudges === 1);
 });
 
 test("5 days of nothing but failures disable a webhook subscription, and its deliveries keep waiting", async () => {

@@ -14,7 +14,6 @@ import {
   type DispatcherOptions,
 } from "#src/webhooks/jobs/dispatch-webhooks/dispatch-webhooks.ts";
 import { logger, openDatabase } from "../../publishing/fixture.ts";
-import { createBacklogs } from "../fixture.ts";
 
 const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
@@ -131,8 +130,7 @@ export function startTestDispatcher(sql: Sql, options: TestDispatcherOptions = {
     sealingKeys: SEALING_KEYS,
     outbound: { rules: RULES },
     random: () => 0.5,
-    backlogs: createBacklogs(),
-    onFanOut: () => undefined,
+    nudgeComposer: () => undefined,
     ...options,
   });
 }

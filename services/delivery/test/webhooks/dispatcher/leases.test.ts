@@ -131,7 +131,7 @@ test("a webhook delivery that a crashed process was sending is sent by another p
   const lost = await claimDeliveries(sql, planFor([subscription]), lease);
   expect(lost.deliveries).toHaveLength(4);
   await using _dispatcher = startTestDispatcher(sql, {
-    settings: { attemptMs: 500, sendingMs: 1_000 },
+    settings: { attemptMs: 2_000, sendingMs: 4_000 },
   });
   for (const { id } of deliveries)
     expect(await attempted(sql, id, 1)).toMatchObject({ status: "succeeded", attemptCount: 1 });
@@ -271,11 +271,6 @@ test("revoking a webhook subscription cancels its waiting deliveries, but not th
   const paused = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "paused" });
   await insertDeliveries(sql, revoked, 1_200);
   await insertDeliveries(sql, paused, 2);
-  // This webhook delivery has no payload yet, so it is not in the queue.
-  await sql`
-    delete from webhook_queue where delivery_id = (
-      select delivery_id from webhook_queue where subscription_id = ${revoked.id} limit 1
-    )`;
   await using _job = startCancelDeliveries({ sql, logger });
   await eventually(async () =>
     expect(await countByStatus(sql, revoked.id)).toEqual({ cancelled: 1_200 }),

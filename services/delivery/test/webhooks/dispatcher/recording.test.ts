@@ -195,3 +195,26 @@ test("a delivery sent but not recorded during a database outage is not sent agai
     attemptCount: 1,
   });
 });
+
+test("a webhook receiver gets further deliveries while its answers wait for their recording, and a failing receiver gets none", async () => {
+  const { sql, ownerSql } = database;
+  await using healthy = await startReceiver();
+  await using failing = await startReceiver((response) => response.writeHead(500).end());
+  const subscription = await insertSubscription(sql, { url: healthy.url });
+  const failed = await insertSubscription(sql, { url: failing.url });
+  await sql`
+    update webhook_leases set failing_since = now() where subscription_id = ${failed.id}`;
+  await insertDeliveries(sql, failed, 10);
+  await insertDeliveries(sql, subscription, 10);
+  const dispatcher = await ownerSql.begin(async (tx) => {
+    await tx`lock table delivery.webhook_deliveries in access exclusive mode`;
+    const started = startTestDispatcher(sql);
+    await eventually(() => healthy.received.length >= 8 && failing.received.length > 0);
+    expect(failing.received).toHaveLength(1);
+    return started;
+  });
+  await using _dispatcher = dispatcher;
+  await eventually(async () =>
+    expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 10 }),
+  );
+});

@@ -5,6 +5,8 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
+/** Longer than a very late event loop takes between two requests. */
+const IDLE_MS = 5_000;
 /** Minimum number of delay samples of the event loop for a reliable mean. */
 const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
@@ -22,27 +24,35 @@ function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDel
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;
 }
 
-/** A slow start is not an overload. */
+/** Takes samples only while requests arrive, because each wakes an idle process. */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let isOverloaded = false;
+  let askedAt = 0;
   let timer: NodeJS.Timeout | undefined;
-  app.addHook("onListen", (done) => {
-    delay.enable();
-    timer = setInterval(() => {
-      if (delay.count < MIN_SAMPLES) return;
-      isOverloaded = meanDelayMs(delay) > maxDelayMs;
-      delay.reset();
-    }, SAMPLE_MS);
-    timer.unref();
-    done();
-  });
-  app.addHook("onClose", (_app, done) => {
+  const stop = (): void => {
     clearInterval(timer);
+    timer = undefined;
+    isOverloaded = false;
     delay.disable();
+    delay.reset();
+  };
+  const look = (): void => {
+    if (performance.now() - askedAt > IDLE_MS) return stop();
+    if (delay.count < MIN_SAMPLES) return;
+    isOverloaded = meanDelayMs(delay) > maxDelayMs;
+    delay.reset();
+  };
+  app.addHook("onClose", (_app, done) => {
+    stop();
     done();
   });
-  return () => isOverloaded;
+  return () => {
+    askedAt = performance.now();
+    if (timer === undefined) delay.enable();
+    timer ??= setInterval(look, SAMPLE_MS).unref();
+    return isOverloaded;
+  };
 }
 
 /** New requests are refused so that the accepted ones are answered in time. */
@@ -52,7 +62,7 @@ export function addLoadShedding(
 ): void {
   const isOverloaded = watchEventLoop(app, maxLoopDelayMs);
   app.addHook("onRequest", (request, _reply, done) => {
-    const isShed = isOverloaded() && !PROBES.has(request.url);
+    const isShed = !PROBES.has(request.url) && isOverloaded();
     done(isShed ? unavailable(undefined, 1000) : undefined);
   });
 }

@@ -1,4 +1,5 @@
 import { toOptionMessages } from "@postrider/contracts/post-options";
+import { PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import { findContext } from "@postrider/shared/telemetry/request-context";
@@ -9,7 +10,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { sendPost, toValidPost } from "#src/routes/posts/mapping.ts";
 import { CreatePost, ValidatePost } from "#src/routes/posts/request-schemas.ts";
-import { ETAG, PostDetail, ValidPost } from "#src/routes/posts/schemas.ts";
+import { ETAG, ValidPost } from "#src/routes/posts/schemas.ts";
 import { callerOf, readIdempotency } from "#src/routes/request.ts";
 import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery } from "#src/routes/schemas.ts";
 

@@ -1,4 +1,5 @@
 import { toOptionMessages } from "@postrider/contracts/post-options";
+import { PostDeletion, PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
@@ -7,10 +8,10 @@ import { fromInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
-import { sendPost, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
+import { sendJson, sendPost, toETag } from "#src/routes/posts/mapping.ts";
 import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/precondition.ts";
 import { UpdatePost } from "#src/routes/posts/request-schemas.ts";
-import { ETAG, PostDeletion, PostDetail } from "#src/routes/posts/schemas.ts";
+import { ETAG } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
@@ -88,9 +89,10 @@ function registerDelete(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): 
     const { workspaceId } = callerOf(request);
     const id = pathId(request);
     const ifVersion = await readIfVersion(deps, request);
-    const { post, targets } = await deps.posts.deletePost(defined({ workspaceId, id, ifVersion }));
-    if (post === undefined) return reply.status(204).send();
-    reply.status(202).header("etag", toETag(post));
-    return reply.send(toPostDeletion(post, targets, request.locale));
+    const { locale } = request;
+    const deletion = await deps.posts.deletePost(defined({ workspaceId, id, ifVersion, locale }));
+    if (deletion.json === "") return reply.status(204).send();
+    reply.status(202).header("etag", toETag(deletion));
+    return sendJson(reply, deletion.json);
   });
 }

@@ -1,38 +1,18 @@
-import { fromOptionMessages } from "@postrider/contracts/post-options";
-import type { Attempt, Post } from "@postrider/contracts/posts/v1/post_pb";
-import type {
-  DeletePostResponse,
-  ValidatePostResponse,
-} from "@postrider/contracts/posts/v1/post_service_pb";
-import type { Locale } from "@postrider/rest/locale";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { ValidatePostResponse } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
-import { toPostProperties, toTarget, toTargetError } from "@postrider/rest/posts/mapping";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyReply } from "fastify";
 
-function toAttempt(attempt: Attempt) {
-  return {
-    accountId: attempt.accountId,
-    number: attempt.number,
-    startedAt: toOptionalInstant(attempt.startedAt),
-    finishedAt: toOptionalInstant(attempt.finishedAt),
-    outcome: attempt.outcome,
-    code: attempt.code === "" ? null : attempt.code,
-    message: attempt.message === "" ? null : attempt.message,
-  };
-}
-
-export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
-  return {
-    ...toPostProperties(post),
-    options: fromOptionMessages(post.options),
-    queueSlotRuleId: post.queueSlotRuleId ?? null,
-    media: post.media.map((media) => toReadyMedia(post.workspaceId, media, links)),
-    targets: post.targets.map((target) => toTarget(target, locale)),
-    attempts: post.attempts.map(toAttempt),
-  };
+/** The JSON of the posts service, with newly signed URLs of the media. */
+export function toPostJson({ json, media, workspaceId }: Post, links: MediaLinks): string {
+  if (media.length === 0) return json;
+  const post = JSON.parse(json) as PostDetailJson;
+  const shown = media.map((each) => toReadyMedia(workspaceId, each, links));
+  return JSON.stringify({ ...post, media: shown });
 }
 
 /**
@@ -41,10 +21,8 @@ export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
  * @param descriptionsHash Hash of the descriptions of its media, if they were changed after the
  *   post was accepted.
  */
-export function toETag(post: Post, descriptionsHash?: string): string {
-  return descriptionsHash === undefined
-    ? `"${post.version}"`
-    : `"${post.version}.${descriptionsHash}"`;
+export function toETag({ version }: Pick<Post, "version">, descriptionsHash?: string): string {
+  return descriptionsHash === undefined ? `"${version}"` : `"${version}.${descriptionsHash}"`;
 }
 
 export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
@@ -55,17 +33,9 @@ export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
   };
 }
 
-export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
-  return {
-    id: post.id,
-    status: post.status,
-    targets: targets.map(({ accountId, platform, status, error }) => ({
-      accountId,
-      platform,
-      status,
-      error: toTargetError(error, { work: "deletion", status, platform }, locale),
-    })),
-  };
+/** Sends JSON that is finished; an object would be written by the schema of the answer. */
+export function sendJson(reply: FastifyReply, json: string) {
+  return reply.type("application/json; charset=utf-8").send(json);
 }
 
 /** Sends the whole post with its ETag and with newly signed URLs of its media. */
@@ -78,5 +48,5 @@ export function sendPost(
   // An answer of the posts service without a post is an error of that service, not of the client.
   if (post === undefined) throw new ServiceError("internal", "internal");
   reply.header("etag", toETag(post, descriptionsHash));
-  return reply.send(toPostDetail(post, links, reply.request.locale));
+  return sendJson(reply, toPostJson(post, links));
 }

@@ -1,5 +1,7 @@
 import type { RefreshMetricsResponse } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { Locale } from "@postrider/rest/locale";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
@@ -8,7 +10,7 @@ import { PLATFORM_CALL_TIMEOUT_MS } from "#src/routes/answer.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
-import { toPostDetail } from "#src/routes/posts/mapping.ts";
+import { sendJson, toPostJson } from "#src/routes/posts/mapping.ts";
 import { RefreshedPost } from "#src/routes/posts/metrics-schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery } from "#src/routes/schemas.ts";
@@ -33,7 +35,8 @@ function toCounters({ eligible, ready, notFound, error, deferred, stale, failed 
 }
 
 async function refresh(metrics: Deps["metrics"], workspaceId: string, post: Post): Promise<Answer> {
-  const published = post.targets.filter(({ status }) => status === "published");
+  const { targets } = JSON.parse(post.json) as PostDetailJson;
+  const published = targets.filter(({ status }) => status === "published");
   if (published.length === 0) return NOTHING_PUBLISHED;
   const targetIds = published.map(({ id }) => id);
   const limits = { timeoutMs: PLATFORM_CALL_TIMEOUT_MS };
@@ -44,10 +47,14 @@ async function refresh(metrics: Deps["metrics"], workspaceId: string, post: Post
  * Lets the posts service store the metrics before they are returned: the event about them arrives
  * later, and a client that reads the post right after this answer must find them.
  */
-async function record(posts: Deps["posts"], post: Post, targets: Answer["targets"]): Promise<Post> {
+async function record(
+  posts: Deps["posts"],
+  post: Post,
+  { targets, locale }: Pick<Answer, "targets"> & { readonly locale: Locale },
+): Promise<Post> {
   if (targets.length === 0) return post;
   const { workspaceId, id: postId } = post;
-  const recorded = await posts.recordTargetMetrics({ workspaceId, postId, targets });
+  const recorded = await posts.recordTargetMetrics({ workspaceId, postId, targets, locale });
   if (recorded.post === undefined) throw new Error("the posts service returned no post");
   return recorded.post;
 }
@@ -70,15 +77,14 @@ export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
     },
   });
   type Route = { Params: Static<typeof IdParams> };
-  api.post<Route>("/posts/:id/metrics/refresh", refreshMetrics, async (request) => {
+  api.post<Route>("/posts/:id/metrics/refresh", refreshMetrics, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const post = await reader.get(workspaceId, pathId(request));
+    const { locale } = request;
+    const post = await reader.get(workspaceId, pathId(request), locale);
     const answer = await refresh(metrics, workspaceId, post);
-    const refreshed = await record(posts, post, answer.targets);
+    const refreshed = await record(posts, post, { ...answer, locale });
     const described = await withCurrentDescriptions(media, refreshed);
-    return {
-      post: toPostDetail(described.post, links, request.locale),
-      refresh: toCounters(answer),
-    };
+    const counters = JSON.stringify(toCounters(answer));
+    return sendJson(reply, `{"post":${toPostJson(described.post, links)},"refresh":${counters}}`);
   });
 }

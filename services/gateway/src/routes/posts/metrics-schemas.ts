@@ -1,6 +1,6 @@
+import { PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PostDetail } from "#src/routes/posts/schemas.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

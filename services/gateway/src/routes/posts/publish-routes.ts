@@ -1,3 +1,4 @@
+import { PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
@@ -10,7 +11,7 @@ import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
-import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
+import { ETAG } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
@@ -83,7 +84,9 @@ function registerRetry(api: FastifyInstance, { posts, media, links }: Deps): voi
   });
   api.post<{ Params: Params }>("/posts/:id/retry", retry, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const retried = required((await posts.retryPost({ workspaceId, id: pathId(request) })).post);
+    const { locale } = request;
+    const answer = await posts.retryPost({ workspaceId, id: pathId(request), locale });
+    const retried = required(answer.post);
     // Unlike an edit or an early publication, a retry does not read the media again.
     const { post, descriptionsHash } = await withCurrentDescriptions(media, retried);
     return sendPost(reply.status(202), post, links, descriptionsHash);

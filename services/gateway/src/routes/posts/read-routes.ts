@@ -1,4 +1,4 @@
-import { toPostSummary } from "@postrider/rest/posts/mapping";
+import { PostDetail, PostList } from "@postrider/rest/posts/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
@@ -11,9 +11,9 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { findAgentSignal } from "#src/routes/mcp/internal-call.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
-import { sendPost } from "#src/routes/posts/mapping.ts";
+import { sendJson, sendPost } from "#src/routes/posts/mapping.ts";
 import { GetPostQuery, ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
-import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
+import { ETAG } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams } from "#src/routes/schemas.ts";
 
@@ -68,7 +68,7 @@ function registerGet(
         throw invalidRequest([WAIT_FOR_MISSING]);
       if (waitFor !== undefined)
         await watcher.untilFinal(workspaceId, id, endOfWait(reply, timeoutSeconds));
-      const accepted = await reader.get(workspaceId, id);
+      const accepted = await reader.get(workspaceId, id, request.locale);
       const { post, descriptionsHash } = await withCurrentDescriptions(media, accepted);
       return sendPost(reply, post, links, descriptionsHash);
     },
@@ -92,10 +92,14 @@ export function registerReadRoutes(
     querystring: ListPostsQuery,
     response: { 200: { description: "A page of posts.", body: PostList } },
   });
-  api.get<{ Querystring: Static<typeof ListPostsQuery> }>("/posts", list, async (request) => {
-    const { workspaceId } = callerOf(request);
-    const { limit = DEFAULT_LIMIT, ...rest } = request.query;
-    const page = await posts.listPosts(defined({ workspaceId, limit, ...rest }));
-    return { posts: page.posts.map(toPostSummary), nextCursor: page.nextCursor ?? null };
-  });
+  api.get<{ Querystring: Static<typeof ListPostsQuery> }>(
+    "/posts",
+    list,
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      const { limit = DEFAULT_LIMIT, ...rest } = request.query;
+      const page = await posts.listPosts(defined({ workspaceId, limit, ...rest }));
+      return sendJson(reply, page.json);
+    },
+  );
 }

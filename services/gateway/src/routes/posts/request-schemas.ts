@@ -1,8 +1,7 @@
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
-import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
+import { CreatedVia, PostOptions, PostStatus } from "@postrider/rest/posts/schemas";
 import { enumeration, Id } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PostOptions } from "#src/routes/posts/schemas.ts";
 import { LocalDate, Time } from "#src/routes/schemas.ts";
 
 const Content = Type.String({ description: "Main text." });

@@ -9,7 +9,7 @@ import { file_postrider_accounts_v1_account } from "./account_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_account_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UiWwoWUmVjb3JkQXZhaWxhYmxlUmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZhIRCglhdmFpbGFibGUYAiABKAkiGQoXUmVjb3JkQXZhaWxhYmxlUmVzcG9uc2UidgoSTW92ZUFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhgKEGZyb21fZXh0ZXJuYWxfaWQYAiABKAkSFgoOdG9fZXh0ZXJuYWxfaWQYAyABKAkiFQoTTW92ZUFjY291bnRSZXNwb25zZSK1AQoVQ29ubmVjdEFjY291bnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRJGCgVsb2dpbhgDIAMoCzI3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QuTG9naW5FbnRyeRosCgpMb2dpbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoWQ29ubmVjdEFjY291bnRSZXNwb25zZRIvCgdhY2NvdW50GAEgASgLMh4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnQiSgoYRGlzY29ubmVjdEFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmIk8KGURpc2Nvbm5lY3RBY2NvdW50UmVzcG9uc2USEgoKcmV2b2NhdGlvbhgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uMroHCg5BY2NvdW50U2VydmljZRJsCgxMaXN0QWNjb3VudHMSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QWNjb3VudHNSZXNwb25zZSIDkAIBEngKEEJhdGNoR2V0QWNjb3VudHMSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1JlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1Jlc3BvbnNlIgOQAgESiwEKGENvbm5lY3RTaW11bGF0ZWRBY2NvdW50cxI2LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0GjcucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RTaW11bGF0ZWRBY2NvdW50c1Jlc3BvbnNlEnMKEFJlcXVpcmVSZWNvbm5lY3QSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlc3BvbnNlEnAKD1JlY29yZEF2YWlsYWJsZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWNvcmRBdmFpbGFibGVSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlY29yZEF2YWlsYWJsZVJlc3BvbnNlEmQKC01vdmVBY2NvdW50EikucG9zdHJpZGVyLmFjY291bnRzLnYxLk1vdmVBY2NvdW50UmVxdWVzdBoqLnBvc3RyaWRlci5hY2NvdW50cy52MS5Nb3ZlQWNjb3VudFJlc3BvbnNlEm0KDkNvbm5lY3RBY2NvdW50EiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RBY2NvdW50UmVxdWVzdBotLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlc3BvbnNlEnYKEURpc2Nvbm5lY3RBY2NvdW50Ei8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkRpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_account]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI+ChFXb3Jrc3BhY2VBY2NvdW50cxIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEwoLYWNjb3VudF9pZHMYAiADKAkiXgoeQmF0Y2hHZXRQb3N0aW5nQWNjb3VudHNSZXF1ZXN0EjwKCndvcmtzcGFjZXMYASADKAsyKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlQWNjb3VudHMiMwofQmF0Y2hHZXRQb3N0aW5nQWNjb3VudHNSZXNwb25zZRIQCghhY2NvdW50cxgBIAEoCSJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UiWwoWUmVjb3JkQXZhaWxhYmxlUmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZhIRCglhdmFpbGFibGUYAiABKAkiGQoXUmVjb3JkQXZhaWxhYmxlUmVzcG9uc2UidgoSTW92ZUFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhgKEGZyb21fZXh0ZXJuYWxfaWQYAiABKAkSFgoOdG9fZXh0ZXJuYWxfaWQYAyABKAkiFQoTTW92ZUFjY291bnRSZXNwb25zZSK1AQoVQ29ubmVjdEFjY291bnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRJGCgVsb2dpbhgDIAMoCzI3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QuTG9naW5FbnRyeRosCgpMb2dpbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoWQ29ubmVjdEFjY291bnRSZXNwb25zZRIvCgdhY2NvdW50GAEgASgLMh4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnQiSgoYRGlzY29ubmVjdEFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmIk8KGURpc2Nvbm5lY3RBY2NvdW50UmVzcG9uc2USEgoKcmV2b2NhdGlvbhgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uMsoICg5BY2NvdW50U2VydmljZRJsCgxMaXN0QWNjb3VudHMSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QWNjb3VudHNSZXNwb25zZSIDkAIBEngKEEJhdGNoR2V0QWNjb3VudHMSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1JlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1Jlc3BvbnNlIgOQAgESjQEKF0JhdGNoR2V0UG9zdGluZ0FjY291bnRzEjUucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0UG9zdGluZ0FjY291bnRzUmVxdWVzdBo2LnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldFBvc3RpbmdBY2NvdW50c1Jlc3BvbnNlIgOQAgESiwEKGENvbm5lY3RTaW11bGF0ZWRBY2NvdW50cxI2LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0GjcucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RTaW11bGF0ZWRBY2NvdW50c1Jlc3BvbnNlEnMKEFJlcXVpcmVSZWNvbm5lY3QSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlc3BvbnNlEnAKD1JlY29yZEF2YWlsYWJsZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWNvcmRBdmFpbGFibGVSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlY29yZEF2YWlsYWJsZVJlc3BvbnNlEmQKC01vdmVBY2NvdW50EikucG9zdHJpZGVyLmFjY291bnRzLnYxLk1vdmVBY2NvdW50UmVxdWVzdBoqLnBvc3RyaWRlci5hY2NvdW50cy52MS5Nb3ZlQWNjb3VudFJlc3BvbnNlEm0KDkNvbm5lY3RBY2NvdW50EiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RBY2NvdW50UmVxdWVzdBotLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlc3BvbnNlEnYKEURpc2Nvbm5lY3RBY2NvdW50Ei8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkRpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_account]);
 
 /** ListAccountsRequest names the workspace. */
 export type ListAccountsRequest = Message<"postrider.accounts.v1.ListAccountsRequest"> & {
@@ -59,6 +59,40 @@ export type BatchGetAccountsResponse = Message<"postrider.accounts.v1.BatchGetAc
 export const BatchGetAccountsResponseSchema: GenMessage<BatchGetAccountsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account_service, 4);
 
+/** WorkspaceAccounts names accounts of a workspace. */
+export type WorkspaceAccounts = Message<"postrider.accounts.v1.WorkspaceAccounts"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** UUIDs of the accounts. */
+  accountIds: string[];
+};
+
+export const WorkspaceAccountsSchema: GenMessage<WorkspaceAccounts> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 5);
+
+/** BatchGetPostingAccountsRequest names accounts. */
+export type BatchGetPostingAccountsRequest = Message<"postrider.accounts.v1.BatchGetPostingAccountsRequest"> & {
+  /** At most 10,000 accounts. */
+  workspaces: WorkspaceAccounts[];
+};
+
+export const BatchGetPostingAccountsRequestSchema: GenMessage<BatchGetPostingAccountsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 6);
+
+/** BatchGetPostingAccountsResponse carries the accounts found, in no particular order. */
+export type BatchGetPostingAccountsResponse = Message<"postrider.accounts.v1.BatchGetPostingAccountsResponse"> & {
+  /**
+   * A JSON array of objects `{workspaceId, id, platform, username, status, traits, settings, available}`, whose members are
+   * those of Account; `settings` and `available` are objects or null. The database writes it, because a post may have 100
+   * accounts.
+   */
+  accounts: string;
+};
+
+export const BatchGetPostingAccountsResponseSchema: GenMessage<BatchGetPostingAccountsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 7);
+
 /** ConnectSimulatedAccountsRequest describes the accounts to create. */
 export type ConnectSimulatedAccountsRequest = Message<"postrider.accounts.v1.ConnectSimulatedAccountsRequest"> & {
   /** UUID of the workspace. */
@@ -75,7 +109,7 @@ export type ConnectSimulatedAccountsRequest = Message<"postrider.accounts.v1.Con
 };
 
 export const ConnectSimulatedAccountsRequestSchema: GenMessage<ConnectSimulatedAccountsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 5);
+  messageDesc(file_postrider_accounts_v1_account_service, 8);
 
 /** ConnectSimulatedAccountsResponse carries the connected accounts. */
 export type ConnectSimulatedAccountsResponse = Message<"postrider.accounts.v1.ConnectSimulatedAccountsResponse"> & {
@@ -84,7 +118,7 @@ export type ConnectSimulatedAccountsResponse = Message<"postrider.accounts.v1.Co
 };
 
 export const ConnectSimulatedAccountsResponseSchema: GenMessage<ConnectSimulatedAccountsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 6);
+  messageDesc(file_postrider_accounts_v1_account_service, 9);
 
 /** RequireReconnectRequest names the credential that the platform refused. */
 export type RequireReconnectRequest = Message<"postrider.accounts.v1.RequireReconnectRequest"> & {
@@ -96,14 +130,14 @@ export type RequireReconnectRequest = Message<"postrider.accounts.v1.RequireReco
 };
 
 export const RequireReconnectRequestSchema: GenMessage<RequireReconnectRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 7);
+  messageDesc(file_postrider_accounts_v1_account_service, 10);
 
 /** RequireReconnectResponse is empty. */
 export type RequireReconnectResponse = Message<"postrider.accounts.v1.RequireReconnectResponse"> & {
 };
 
 export const RequireReconnectResponseSchema: GenMessage<RequireReconnectResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 8);
+  messageDesc(file_postrider_accounts_v1_account_service, 11);
 
 /** RecordAvailableRequest says what a platform offers an account. */
 export type RecordAvailableRequest = Message<"postrider.accounts.v1.RecordAvailableRequest"> & {
@@ -115,14 +149,14 @@ export type RecordAvailableRequest = Message<"postrider.accounts.v1.RecordAvaila
 };
 
 export const RecordAvailableRequestSchema: GenMessage<RecordAvailableRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 9);
+  messageDesc(file_postrider_accounts_v1_account_service, 12);
 
 /** RecordAvailableResponse is empty. */
 export type RecordAvailableResponse = Message<"postrider.accounts.v1.RecordAvailableResponse"> & {
 };
 
 export const RecordAvailableResponseSchema: GenMessage<RecordAvailableResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 10);
+  messageDesc(file_postrider_accounts_v1_account_service, 13);
 
 /** MoveAccountRequest names an account and its new id on the platform. */
 export type MoveAccountRequest = Message<"postrider.accounts.v1.MoveAccountRequest"> & {
@@ -137,14 +171,14 @@ export type MoveAccountRequest = Message<"postrider.accounts.v1.MoveAccountReque
 };
 
 export const MoveAccountRequestSchema: GenMessage<MoveAccountRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 11);
+  messageDesc(file_postrider_accounts_v1_account_service, 14);
 
 /** MoveAccountResponse is empty. */
 export type MoveAccountResponse = Message<"postrider.accounts.v1.MoveAccountResponse"> & {
 };
 
 export const MoveAccountResponseSchema: GenMessage<MoveAccountResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 12);
+  messageDesc(file_postrider_accounts_v1_account_service, 15);
 
 /** ConnectAccountRequest carries entered credentials. */
 export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccountRequest"> & {
@@ -159,7 +193,7 @@ export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccoun
 };
 
 export const ConnectAccountRequestSchema: GenMessage<ConnectAccountRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 13);
+  messageDesc(file_postrider_accounts_v1_account_service, 16);
 
 /** ConnectAccountResponse carries the connected account. */
 export type ConnectAccountResponse = Message<"postrider.accounts.v1.ConnectAccountResponse"> & {
@@ -168,7 +202,7 @@ export type ConnectAccountResponse = Message<"postrider.accounts.v1.ConnectAccou
 };
 
 export const ConnectAccountResponseSchema: GenMessage<ConnectAccountResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 14);
+  messageDesc(file_postrider_accounts_v1_account_service, 17);
 
 /** DisconnectAccountRequest names the account. */
 export type DisconnectAccountRequest = Message<"postrider.accounts.v1.DisconnectAccountRequest"> & {
@@ -177,7 +211,7 @@ export type DisconnectAccountRequest = Message<"postrider.accounts.v1.Disconnect
 };
 
 export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 15);
+  messageDesc(file_postrider_accounts_v1_account_service, 18);
 
 /** DisconnectAccountResponse says whether the platform was asked to revoke the tokens. */
 export type DisconnectAccountResponse = Message<"postrider.accounts.v1.DisconnectAccountResponse"> & {
@@ -192,7 +226,7 @@ export type DisconnectAccountResponse = Message<"postrider.accounts.v1.Disconnec
 };
 
 export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 16);
+  messageDesc(file_postrider_accounts_v1_account_service, 19);
 
 /** AccountService lists and connects social accounts. */
 export const AccountService: GenService<{
@@ -213,6 +247,16 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetAccountsRequestSchema;
     output: typeof BatchGetAccountsResponseSchema;
+  },
+  /**
+   * BatchGetPostingAccounts returns what a post is checked against: much less than BatchGetAccounts, and without disconnected
+   * accounts.
+   * Errors: none specific to this RPC; accounts that do not exist are left out.
+   */
+  batchGetPostingAccounts: {
+    methodKind: "unary";
+    input: typeof BatchGetPostingAccountsRequestSchema;
+    output: typeof BatchGetPostingAccountsResponseSchema;
   },
   /**
    * ConnectSimulatedAccounts creates accounts on the simulator and connects them.

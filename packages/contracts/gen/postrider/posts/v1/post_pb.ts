@@ -6,18 +6,17 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { TargetMetrics } from "../../engagement/v1/metrics_service_pb.ts";
-import { file_postrider_engagement_v1_metrics_service } from "../../engagement/v1/metrics_service_pb.ts";
 import type { Media } from "../../media/v1/media_pb.ts";
 import { file_postrider_media_v1_media } from "../../media/v1/media_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_posts_v1_post: GenFile = /*@__PURE__*/
-  fileDesc("Ch1wb3N0cmlkZXIvcG9zdHMvdjEvcG9zdC5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIrwFCgRQb3N0EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDwoHY29udGVudBgEIAEoCRI2CgdvcHRpb25zGAUgAygLMiUucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QuT3B0aW9uc0VudHJ5EhEKCW1lZGlhX2lkcxgGIAMoCRIoCgVtZWRpYRgHIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDHB1Ymxpc2hlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLY3JlYXRlZF92aWEYCyABKAkSHwoScXVldWVfc2xvdF9ydWxlX2lkGAwgASgJSACIAQESLgoKY3JlYXRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdmVyc2lvbhgPIAEoAxIrCgd0YXJnZXRzGBAgAygLMhoucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldBItCghhdHRlbXB0cxgRIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5BdHRlbXB0Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAFCFQoTX3F1ZXVlX3Nsb3RfcnVsZV9pZCKZAQoKUG9zdE9wdGlvbhIUCgdjb250ZW50GAEgASgJSACIAQESEgoFdGl0bGUYAiABKAlIAYgBARIUCgdwcml2YWN5GAMgASgJSAKIAQESKQoEdGFncxgEIAEoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5UYWdMaXN0QgoKCF9jb250ZW50QggKBl90aXRsZUIKCghfcHJpdmFjeSIZCgdUYWdMaXN0Eg4KBnZhbHVlcxgBIAMoCSKTAwoGVGFyZ2V0EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcGxhdGZvcm0YAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSDgoGc3RhdHVzGAUgASgJEhgKC2V4dGVybmFsX2lkGAYgASgJSACIAQESFgoJcGVybWFsaW5rGAcgASgJSAGIAQESMAoMcHVibGlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgVlcnJvchgJIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvchIVCg1hdHRlbXB0X2NvdW50GAogASgFEjMKD25leHRfYXR0ZW1wdF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoHbWV0cmljcxgMIAEoCzImLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlRhcmdldE1ldHJpY3NCDgoMX2V4dGVybmFsX2lkQgwKCl9wZXJtYWxpbmsiPwoLVGFyZ2V0RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCCK+AQoHQXR0ZW1wdBISCgphY2NvdW50X2lkGAEgASgJEg4KBm51bWJlchgCIAEoBRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgFIAEoCRIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAliBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_media_v1_media]);
+  fileDesc("Ch1wb3N0cmlkZXIvcG9zdHMvdjEvcG9zdC5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxInEKBFBvc3QSCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSDAoEanNvbhgEIAEoCRIoCgVtZWRpYRgFIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYSKZAQoKUG9zdE9wdGlvbhIUCgdjb250ZW50GAEgASgJSACIAQESEgoFdGl0bGUYAiABKAlIAYgBARIUCgdwcml2YWN5GAMgASgJSAKIAQESKQoEdGFncxgEIAEoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5UYWdMaXN0QgoKCF9jb250ZW50QggKBl90aXRsZUIKCghfcHJpdmFjeSIZCgdUYWdMaXN0Eg4KBnZhbHVlcxgBIAMoCWIGcHJvdG8z", [file_postrider_media_v1_media]);
 
-/** Post is one piece of content for several accounts. */
+/**
+ * Post is one piece of content for several accounts, in the JSON of the REST interface. The posts service writes the JSON
+ * once, from its rows; the gateway passes it on and adds only what it alone knows, the signed addresses of media.
+ */
 export type Post = Message<"postrider.posts.v1.Post"> & {
   /** UUIDv7. */
   id: string;
@@ -25,50 +24,14 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
   /** Owning workspace. */
   workspaceId: string;
 
-  /** `draft`, `scheduled`, `publishing`, `published`, `partial`, `failed` or `cancelled`. */
-  status: string;
-
-  /** Main text, exactly as the client sent it. */
-  content: string;
-
-  /** Overrides by platform id or account id. */
-  options: { [key: string]: PostOption };
-
-  /** Ids in the order of the request. */
-  mediaIds: string[];
-
-  /** Metadata of the media, copied when the post was accepted, in the order of the request. */
-  media: Media[];
-
-  /** When the post is due; for a draft, the planned time. */
-  scheduledAt?: Timestamp | undefined;
-
-  /** Database time at which the status became `publishing`. */
-  startedAt?: Timestamp | undefined;
-
-  /** When the first target was published; kept after deletion. */
-  publishedAt?: Timestamp | undefined;
-
-  /** `rest`, `mcp` or `dashboard`. */
-  createdVia: string;
-
-  /** Queue slot rule that determined the time. */
-  queueSlotRuleId?: string | undefined;
-
-  /** When the post was accepted. */
-  createdAt?: Timestamp | undefined;
-
-  /** When the post last changed visibly. */
-  updatedAt?: Timestamp | undefined;
-
   /** Raised by every visible change; the ETag contains it. */
   version: bigint;
 
-  /** In the order of the accounts in the request. */
-  targets: Target[];
+  /** `PostDetail` of the REST interface, with an empty list of media. */
+  json: string;
 
-  /** Newest 50 per target; empty in lists. */
-  attempts: Attempt[];
+  /** Metadata of the media, copied when the post was accepted, in the order of the request. */
+  media: Media[];
 };
 
 export const PostSchema: GenMessage<Post> = /*@__PURE__*/
@@ -100,88 +63,4 @@ export type TagList = Message<"postrider.posts.v1.TagList"> & {
 
 export const TagListSchema: GenMessage<TagList> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 2);
-
-/** Target is one post on one account. */
-export type Target = Message<"postrider.posts.v1.Target"> & {
-  /** UUIDv7. */
-  id: string;
-
-  /** UUID of the account. */
-  accountId: string;
-
-  /** Platform id. */
-  platform: string;
-
-  /** Handle on the platform, copied when the post was accepted. */
-  username: string;
-
-  /** `pending`, `publishing`, `published`, `failed`, `deleting`, `deleted`, `delete_failed` or `cancelled`. */
-  status: string;
-
-  /** The id of the published post on the platform. */
-  externalId?: string | undefined;
-
-  /** The address at which readers see the post. */
-  permalink?: string | undefined;
-
-  /** Database time at which the success was recorded. */
-  publishedAt?: Timestamp | undefined;
-
-  /** Why the target failed or waits. */
-  error?: TargetError | undefined;
-
-  /** Attempts so far, over all generations. */
-  attemptCount: number;
-
-  /** When the next attempt is due; absent when none is due. */
-  nextAttemptAt?: Timestamp | undefined;
-
-  /** Counters of the published post on its platform; absent until they were read once. */
-  metrics?: TargetMetrics | undefined;
-};
-
-export const TargetSchema: GenMessage<Target> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post, 3);
-
-/** TargetError says why a target failed or waits. */
-export type TargetError = Message<"postrider.posts.v1.TargetError"> & {
-  /** Stable code such as `content_rejected`. */
-  code: string;
-
-  /** What the platform answered, shortened and without secrets; may be empty. */
-  message: string;
-
-  /** Whether a retry can succeed without a change by a person. */
-  retryable: boolean;
-};
-
-export const TargetErrorSchema: GenMessage<TargetError> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post, 4);
-
-/** Attempt is one try to publish a target. */
-export type Attempt = Message<"postrider.posts.v1.Attempt"> & {
-  /** UUID of the account. */
-  accountId: string;
-
-  /** Counts from 1, and continues over retries. */
-  number: number;
-
-  /** When the attempt began. */
-  startedAt?: Timestamp | undefined;
-
-  /** When the attempt ended; absent while it runs. */
-  finishedAt?: Timestamp | undefined;
-
-  /** `published`, `retry`, `failed` or `unknown`. */
-  outcome: string;
-
-  /** Stable code; empty when published. */
-  code: string;
-
-  /** What the platform answered; may be empty. */
-  message: string;
-};
-
-export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post, 5);
 

@@ -10,12 +10,12 @@ import type { RefreshedTarget } from "../../engagement/v1/metrics_service_pb.ts"
 import { file_postrider_engagement_v1_metrics_service } from "../../engagement/v1/metrics_service_pb.ts";
 import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
-import type { Post, PostOption, TargetError } from "./post_pb.ts";
+import type { Post, PostOption } from "./post_pb.ts";
 import { file_postrider_posts_v1_post } from "./post_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEifgoaUmVjb3JkVGFyZ2V0TWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSOQoHdGFyZ2V0cxgDIAMoCzIoLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlJlZnJlc2hlZFRhcmdldCJFChtSZWNvcmRUYXJnZXRNZXRyaWNzUmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Iq4DChFDcmVhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHY29udGVudBgCIAEoCRITCgthY2NvdW50X2lkcxgDIAMoCRIRCgltZWRpYV9pZHMYBCADKAkSQwoHb3B0aW9ucxgFIAMoCzIyLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtjcmVhdGVkX3ZpYRgHIAEoCRI5CgtpZGVtcG90ZW5jeRgIIAEoCzIkLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLklkZW1wb3RlbmN5EhAKCGlzX2RyYWZ0GAkgASgIEhIKCnF1ZXVlX3Nsb3QYCiABKAgSDQoFZm9yY2UYCyABKAgaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJOChJDcmVhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhAKCHJlcGxheWVkGAIgASgIIq0CChNWYWxpZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJFCgdvcHRpb25zGAUgAygLMjQucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QuT3B0aW9uc0VudHJ5EjAKDHNjaGVkdWxlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJ6ChRWYWxpZGF0ZVBvc3RSZXNwb25zZRIwCgxzY2hlZHVsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKB3RhcmdldHMYAiADKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRUYXJnZXQiMwoLVmFsaWRUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCSIyCg5HZXRQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOQoPR2V0UG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJUChRCYXRjaEdldFBvc3RzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSEQoJbWF4X2J5dGVzGAIgASgFIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIm4KFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhoKDWRlZmVycmVkX2Zyb20YAiABKAVIAIgBAUIQCg5fZGVmZXJyZWRfZnJvbSJIChtCYXRjaEdldFBvc3RTdGF0dXNlc1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIkYKClBvc3RTdGF0dXMSKAoDcmVmGAEgASgLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSDgoGc3RhdHVzGAIgASgJIlAKHEJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2USMAoIc3RhdHVzZXMYASADKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFN0YXR1cyL5AQoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQESEwoGc3RhdHVzGAQgASgJSAGIAQESFQoIcGxhdGZvcm0YBSABKAlIAogBARIRCgRmcm9tGAYgASgJSAOIAQESDwoCdG8YByABKAlIBIgBARIYCgtjcmVhdGVkX3ZpYRgIIAEoCUgFiAEBQgkKB19jdXJzb3JCCQoHX3N0YXR1c0ILCglfcGxhdGZvcm1CBwoFX2Zyb21CBQoDX3RvQg4KDF9jcmVhdGVkX3ZpYSJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIsECChFVcGRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSFwoKaWZfdmVyc2lvbhgDIAEoA0gAiAEBEhQKB2NvbnRlbnQYBCABKAlIAYgBARIvCgthY2NvdW50X2lkcxgFIAEoCzIaLnBvc3RyaWRlci5wb3N0cy52MS5JZExpc3QSLQoJbWVkaWFfaWRzGAYgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBIuCgdvcHRpb25zGAcgASgLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLk9wdGlvbk1hcBIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19pZl92ZXJzaW9uQgoKCF9jb250ZW50IhgKBklkTGlzdBIOCgZ2YWx1ZXMYASADKAkilQEKCU9wdGlvbk1hcBI5CgZ2YWx1ZXMYASADKAsyKS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwLlZhbHVlc0VudHJ5Gk0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASI8ChJVcGRhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkUKElB1Ymxpc2hQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSDQoFZm9yY2UYAyABKAgiPQoTUHVibGlzaFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiNAoQUmV0cnlQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOwoRUmV0cnlQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Il0KEURlbGV0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQFCDQoLX2lmX3ZlcnNpb24ibwoSRGVsZXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIxCgd0YXJnZXRzGAIgAygLMiAucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVRhcmdldCJ0CgxEZWxldGVUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSLgoFZXJyb3IYBCABKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0RXJyb3Iy4QgKC1Bvc3RTZXJ2aWNlElsKCkNyZWF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlc3BvbnNlEmYKDFZhbGlkYXRlUG9zdBInLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0GigucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlc3BvbnNlIgOQAgESVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEn4KFEJhdGNoR2V0UG9zdFN0YXR1c2VzEi8ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVxdWVzdBowLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldFBvc3RTdGF0dXNlc1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZRJ2ChNSZWNvcmRUYXJnZXRNZXRyaWNzEi4ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEijgEKGlJlY29yZFRhcmdldE1ldHJpY3NSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEjkKB3RhcmdldHMYAyADKAsyKC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoZWRUYXJnZXQSDgoGbG9jYWxlGAQgASgJIkUKG1JlY29yZFRhcmdldE1ldHJpY3NSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QirgMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kSEAoIaXNfZHJhZnQYCSABKAgSEgoKcXVldWVfc2xvdBgKIAEoCBINCgVmb3JjZRgLIAEoCBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgirQIKE1ZhbGlkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEwoLYWNjb3VudF9pZHMYAyADKAkSEQoJbWVkaWFfaWRzGAQgAygJEkUKB29wdGlvbnMYBSADKAsyNC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBInoKFFZhbGlkYXRlUG9zdFJlc3BvbnNlEjAKDHNjaGVkdWxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoHdGFyZ2V0cxgCIAMoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZFRhcmdldCIzCgtWYWxpZFRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJIkIKDkdldFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZsb2NhbGUYAyABKAkiOQoPR2V0UG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJkChRCYXRjaEdldFBvc3RzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSEQoJbWF4X2J5dGVzGAIgASgFEg4KBmxvY2FsZRgDIAEoCSIrCgdQb3N0UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJuChVCYXRjaEdldFBvc3RzUmVzcG9uc2USJwoFcG9zdHMYASADKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIaCg1kZWZlcnJlZF9mcm9tGAIgASgFSACIAQFCEAoOX2RlZmVycmVkX2Zyb20iSAobQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXF1ZXN0EikKBHJlZnMYASADKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZiJGCgpQb3N0U3RhdHVzEigKA3JlZhgBIAEoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmEg4KBnN0YXR1cxgCIAEoCSJQChxCYXRjaEdldFBvc3RTdGF0dXNlc1Jlc3BvbnNlEjAKCHN0YXR1c2VzGAEgAygLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RTdGF0dXMi+QEKEExpc3RQb3N0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhMKBmN1cnNvchgDIAEoCUgAiAEBEhMKBnN0YXR1cxgEIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAUgASgJSAKIAQESEQoEZnJvbRgGIAEoCUgDiAEBEg8KAnRvGAcgASgJSASIAQESGAoLY3JlYXRlZF92aWEYCCABKAlIBYgBAUIJCgdfY3Vyc29yQgkKB19zdGF0dXNCCwoJX3BsYXRmb3JtQgcKBV9mcm9tQgUKA190b0IOCgxfY3JlYXRlZF92aWEiIQoRTGlzdFBvc3RzUmVzcG9uc2USDAoEanNvbhgBIAEoCSLBAgoRVXBkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBARIUCgdjb250ZW50GAQgASgJSAGIAQESLwoLYWNjb3VudF9pZHMYBSABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei0KCW1lZGlhX2lkcxgGIAEoCzIaLnBvc3RyaWRlci5wb3N0cy52MS5JZExpc3QSLgoHb3B0aW9ucxgHIAEoCzIdLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXASMAoMc2NoZWR1bGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfaWZfdmVyc2lvbkIKCghfY29udGVudCIYCgZJZExpc3QSDgoGdmFsdWVzGAEgAygJIpUBCglPcHRpb25NYXASOQoGdmFsdWVzGAEgAygLMikucG9zdHJpZGVyLnBvc3RzLnYxLk9wdGlvbk1hcC5WYWx1ZXNFbnRyeRpNCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiPAoSVXBkYXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJFChJQdWJsaXNoUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEg0KBWZvcmNlGAMgASgIIj0KE1B1Ymxpc2hQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkQKEFJldHJ5UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEg4KBmxvY2FsZRgDIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QibQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBARIOCgZsb2NhbGUYBCABKAlCDQoLX2lmX3ZlcnNpb24iMwoSRGVsZXRlUG9zdFJlc3BvbnNlEgwKBGpzb24YASABKAkSDwoHdmVyc2lvbhgCIAEoAzLhCAoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESfgoUQmF0Y2hHZXRQb3N0U3RhdHVzZXMSLy5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXF1ZXN0GjAucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2UiA5ACARJdCglMaXN0UG9zdHMSJC5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXNwb25zZSIDkAIBElsKClVwZGF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlc3BvbnNlEl4KC1B1Ymxpc2hQb3N0EiYucG9zdHJpZGVyLnBvc3RzLnYxLlB1Ymxpc2hQb3N0UmVxdWVzdBonLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlc3BvbnNlElgKCVJldHJ5UG9zdBIkLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLlJldHJ5UG9zdFJlc3BvbnNlElsKCkRlbGV0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlc3BvbnNlEnYKE1JlY29yZFRhcmdldE1ldHJpY3MSLi5wb3N0cmlkZXIucG9zdHMudjEuUmVjb3JkVGFyZ2V0TWV0cmljc1JlcXVlc3QaLy5wb3N0cmlkZXIucG9zdHMudjEuUmVjb3JkVGFyZ2V0TWV0cmljc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
 
 /** RecordTargetMetricsRequest is what RefreshMetrics of the delivery service has returned for one post. */
 export type RecordTargetMetricsRequest = Message<"postrider.posts.v1.RecordTargetMetricsRequest"> & {
@@ -27,6 +27,9 @@ export type RecordTargetMetricsRequest = Message<"postrider.posts.v1.RecordTarge
 
   /** The targets that have metrics. */
   targets: RefreshedTarget[];
+
+  /** Language of the texts about errors: `en` or `ko`; empty = `en`. */
+  locale: string;
 };
 
 export const RecordTargetMetricsRequestSchema: GenMessage<RecordTargetMetricsRequest> = /*@__PURE__*/
@@ -147,6 +150,9 @@ export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
 
   /** UUID of the post. */
   id: string;
+
+  /** Language of the texts about errors: `en` or `ko`; empty = `en`. */
+  locale: string;
 };
 
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
@@ -168,6 +174,9 @@ export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequ
 
   /** Approximate maximum size of the response in bytes, which the first post may exceed; 0 = no maximum. */
   maxBytes: number;
+
+  /** Language of the texts about errors: `en` or `ko`; empty = `en`. */
+  locale: string;
 };
 
 export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
@@ -238,7 +247,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
   /** 1 to 100. */
   limit: number;
 
-  /** `next_cursor` of the previous page; absent = first page. */
+  /** `nextCursor` of the previous page; absent = first page. */
   cursor?: string | undefined;
 
   /** One post status. */
@@ -262,11 +271,8 @@ export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*
 
 /** ListPostsResponse carries a page. */
 export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> & {
-  /** Latest effective date first. */
-  posts: Post[];
-
-  /** Absent when no further page exists. */
-  nextCursor?: string | undefined;
+  /** `PostList` of the REST interface, latest effective date first. */
+  json: string;
 };
 
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
@@ -360,6 +366,9 @@ export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & 
 
   /** UUID of the post. */
   id: string;
+
+  /** Language of the texts about errors: `en` or `ko`; empty = `en`. */
+  locale: string;
 };
 
 export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
@@ -384,40 +393,25 @@ export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> 
 
   /** The version that the caller read; absent = any version. */
   ifVersion?: bigint | undefined;
+
+  /** Language of the texts about errors: `en` or `ko`; empty = `en`. */
+  locale: string;
 };
 
 export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 25);
 
-/** DeletePostResponse carries the cancelled post, if the post still exists. */
+/** DeletePostResponse carries what happens to each target, if the post still exists. */
 export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"> & {
-  /** The cancelled post; absent when the post was deleted. */
-  post?: Post | undefined;
+  /** `PostDeletion` of the REST interface; empty when the post was deleted. */
+  json: string;
 
-  /** What happens to each target; empty when the post was deleted. */
-  targets: DeleteTarget[];
+  /** Version of the cancelled post. */
+  version: bigint;
 };
 
 export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 26);
-
-/** DeleteTarget says what happens to one target of a deleted post. */
-export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
-  /** UUID of the account. */
-  accountId: string;
-
-  /** Platform id. */
-  platform: string;
-
-  /** `deleting`, `deleted`, `delete_failed`, `not_supported` or `not_published`. */
-  status: string;
-
-  /** Why the deletion failed. */
-  error?: TargetError | undefined;
-};
-
-export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 27);
 
 /** PostService accepts, changes and reads posts. */
 export const PostService: GenService<{
@@ -472,9 +466,8 @@ export const PostService: GenService<{
     output: typeof BatchGetPostStatusesResponseSchema;
   },
   /**
-   * ListPosts returns the fields of posts that a list shows, latest effective date first: without options, media items and
-   * attempts, and of each target account, platform, status, permalink and error code. A page may have fewer posts than
-   * `limit`, so that it does not exceed about 2 MiB; `next_cursor` alone says whether it is the last page.
+   * ListPosts returns a page of the short forms of posts, latest effective date first. A page may have fewer posts than
+   * `limit`, so that it does not exceed about 2 MiB; its `nextCursor` alone says whether it is the last page.
    * Errors: invalid_request when `from` is after `to`, invalid_cursor.
    */
   listPosts: {

@@ -1,5 +1,6 @@
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
-import { startLoop } from "@postrider/shared/process/loop";
+import type { ISql } from "@postrider/shared/postgres";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { doubtCalls } from "#src/calls/doubt.ts";
@@ -8,6 +9,7 @@ import { settleWithin } from "#src/calls/worker.ts";
 import {
   claimActions,
   findNextActionMs,
+  nextActionMs,
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
@@ -43,6 +45,8 @@ export interface ActionClaims extends AsyncDisposable {
 }
 
 const POLL_MS = 500;
+/** While no action is ready. */
+const IDLE_MS = 30_000;
 /**
  * Interval in milliseconds of checks for platform calls whose worker reported no outcome in time,
  * and for actions that a restore made uncertain.
@@ -78,13 +82,11 @@ const CALL_MARGIN_MS = 2_000;
 
 export function startClaimCommentActions(options: ClaimActionsOptions): ActionClaims {
   const claims = new Claims(options);
-  const loop = startLoop({
-    idleMs: POLL_MS,
-    work: async () => {
-      const next = await claims.pass();
-      claims.lookedForWorkAt = performance.now();
-      return next;
-    },
+  const loop = startDueLoop({
+    sql: options.sql,
+    isDue: (sql) => claims.isDue(sql),
+    idleMs: IDLE_MS,
+    work: () => claims.pass(),
     onError: (error) =>
       options.logger.warn(
         { err: error },
@@ -94,14 +96,13 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
   claims.onFree = loop.nudge;
   return {
     nudge: loop.nudge,
-    claimAgeMs: () => performance.now() - claims.lookedForWorkAt,
+    claimAgeMs: loop.lookAgeMs,
     [Symbol.asyncDispose]: () => claims.stop(loop),
   };
 }
 
 class Claims {
   onFree: () => void = () => undefined;
-  lookedForWorkAt = performance.now();
   readonly #options: ClaimActionsOptions;
   readonly #context: ActionContext;
   readonly #platforms: readonly string[];
@@ -124,6 +125,10 @@ class Claims {
     };
   }
 
+  isDue(sql: ISql) {
+    return sql`(${nextActionMs(sql, this.#platforms)}) <= 0`;
+  }
+
   /**
    * Claims actions once. Returns the milliseconds until the loop claims again, or true to claim
    * again at once.
@@ -135,8 +140,8 @@ class Claims {
     if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
     this.#passedAt = now;
     const nextMs = await findNextActionMs(sql, this.#platforms);
-    if (nextMs === null) return POLL_MS;
-    if (nextMs > 0) return Math.min(POLL_MS, Math.ceil(nextMs));
+    if (nextMs === null) return IDLE_MS;
+    if (nextMs > 0) return Math.ceil(nextMs);
     if (!(await guard.isOwn())) return POLL_MS;
     await this.#lookForLosses();
     return await this.#claimReady();

@@ -1,9 +1,10 @@
 import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import { readClock } from "@postrider/shared/postgres/clock";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { startLoop } from "@postrider/shared/process/loop";
 import {
   claimAccounts,
+  isAccountDue,
   listWatchedMedia,
   type PolledAccount,
   type PollEnd,
@@ -28,7 +29,7 @@ import { readMediaComments } from "#src/engagement/jobs/poll-comments/read-media
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
 
-const LOOK_MS = 1_000;
+const IDLE_MS = 30_000;
 /**
  * Maximum number of accounts of one platform that a process polls at a time. It is below the number
  * of connections to one host, so that a platform that does not answer polls leaves connections for
@@ -57,12 +58,13 @@ export function startPollComments(deps: AutomationDeps): CommentPolls {
     });
     running.set(key, polled);
   };
-  let lookedAt = performance.now();
-  const loop = startLoop({
-    idleMs: Math.min(LOOK_MS, deps.settings.commentPollMs),
+  const platforms = Object.values(deps.connectors.privateReplies).map(({ platform }) => platform);
+  const loop = startDueLoop({
+    sql: deps.sql,
+    isDue: (sql) => isAccountDue(sql, platforms),
+    idleMs: IDLE_MS,
     work: async () => {
       await claimDue(deps, free, begin);
-      lookedAt = performance.now();
       return false;
     },
     onError: (error) =>
@@ -73,7 +75,7 @@ export function startPollComments(deps: AutomationDeps): CommentPolls {
   });
   return {
     nudge: loop.nudge,
-    claimAgeMs: () => performance.now() - lookedAt,
+    claimAgeMs: loop.lookAgeMs,
     [Symbol.asyncDispose]: async () => {
       await loop[Symbol.asyncDispose]();
       await Promise.all(running.values());

@@ -1,6 +1,15 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
-import { startLoop } from "@postrider/shared/process/loop";
-import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
+import {
+  claimDeletions,
+  findNextDeletion,
+  isDeletionDue,
+} from "#src/publishing/db/deletion-claims.ts";
+import {
+  LEASES_PER_DELETION,
+  type CheckDeps,
+} from "#src/publishing/jobs/claim-deletions/check-deletion.ts";
 import { createDeletionRecorder } from "#src/publishing/jobs/claim-deletions/deletion-recorder.ts";
 import {
   workDeletions,
@@ -8,10 +17,8 @@ import {
 } from "#src/publishing/jobs/claim-deletions/work-deletions.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 
-export interface ClaimDeletionsOptions extends Omit<
-  PublishingDeps,
-  "posts" | "media" | "spool" | "clocks"
-> {
+export interface ClaimDeletionsOptions
+  extends Omit<PublishingDeps, "posts" | "spool" | "clocks">, CheckDeps {
   readonly owner: string;
 }
 
@@ -20,17 +27,17 @@ export interface DeletionClaims extends AsyncDisposable {
   readonly nudge: () => void;
 }
 
-const POLL_MS = 500;
+const IDLE_MS = 30_000;
 const MAX_IN_WORK = 50;
 /** Over all processes, so that a silent platform does not delay deletions on others. */
 const MAX_PER_PLATFORM = 16;
-/** This lease is not renewed: two calls with a token renewal between them fit into it. */
-const LEASES_PER_DELETION = 3;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
   const deletions = new Deletions(options);
-  const loop = startLoop({
-    idleMs: POLL_MS,
+  const loop = startDueLoop({
+    sql: options.sql,
+    isDue: (sql) => deletions.isDue(sql),
+    idleMs: IDLE_MS,
     work: () => deletions.pass(),
     onError: (error) => {
       deletions.onFailedPass();
@@ -69,20 +76,24 @@ class Deletions {
     };
   }
 
+  isDue(sql: ISql) {
+    return isDeletionDue(sql, this.#floor.from);
+  }
+
   /** Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
-    if (limit <= 0) return POLL_MS;
+    if (limit <= 0) return IDLE_MS;
     const next = await findNextDeletion(sql, this.#floor.next(performance.now()));
     this.#floor.moveTo(next.floor);
-    if (next.waitMs === null) return POLL_MS;
-    if (next.waitMs > 0) return Math.min(POLL_MS, Math.ceil(next.waitMs));
-    if (!(await guard.isOwn())) return POLL_MS;
+    if (next.waitMs === null) return IDLE_MS;
+    if (next.waitMs > 0) return Math.min(IDLE_MS, Math.ceil(next.waitMs));
+    if (!(await guard.isOwn())) return IDLE_MS;
     const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
     const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM, since: next.floor };
     const tasks = await claimDeletions(sql, limits);
-    if (tasks.length === 0) return POLL_MS;
+    if (tasks.length === 0) return IDLE_MS;
     this.#inWork += tasks.length;
     const batch = workDeletions(this.#context, tasks, () => {
       this.#inWork -= 1;

@@ -1,7 +1,7 @@
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
-import { NEVER_MARKED } from "#src/calls/call.ts";
+import { isFinal, NEVER_MARKED } from "#src/calls/call.ts";
 import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { writeCalls } from "#src/calls/table.ts";
@@ -9,12 +9,14 @@ import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
+import { deleteHandles } from "#src/publishing/db/handles.ts";
 import {
   DELETIONS,
   type DeletionEvent,
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import type { PublishingDeps } from "../../operations/dependencies.ts";
 import { refusedEventsTotal } from "../../operations/metrics.ts";
 
@@ -86,9 +88,17 @@ async function decideAndWrite(
     const tasks = decisions.flatMap(({ changes }) => changes.map(({ call }) => call));
     if (tasks.length === 0) return [];
     await writeCalls(tx, DELETION_TABLE, tasks);
+    const ended = tasks.filter((task) => isLiveCheck(task) && isFinal(task.status));
+    if (ended.length > 0)
+      await deleteHandles(
+        tx,
+        ended.map(({ targetId }) => ({ targetId, generation: 1 })),
+      );
     await appendEvents(
       tx,
-      tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
+      tasks
+        .filter((task) => !isLiveCheck(task))
+        .map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
     const holds = decisions.flatMap(({ call, account }) =>
       account?.kind === "limited" ? [{ ...call, until: account.until }] : [],

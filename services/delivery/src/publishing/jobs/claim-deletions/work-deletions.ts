@@ -10,14 +10,13 @@ import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import type { PublishingDeps } from "../../operations/dependencies.ts";
+import { deleteCheckedPost, type CheckDeps, type CheckedDeletion } from "./check-deletion.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 
 export interface DeletionContext {
-  readonly deps: Pick<
-    PublishingDeps,
-    "sql" | "logger" | "connectors" | "accounts" | "settings" | "random"
-  >;
+  readonly deps: CheckDeps & Pick<PublishingDeps, "logger" | "accounts" | "random">;
   readonly recorder: DeletionRecorder;
   readonly stopping: AbortSignal;
 }
@@ -77,11 +76,18 @@ async function deleteOne(
   if (stopping.aborted) return await release(context, task, 0);
   const result = (await isOfOtherTarget(deps.sql, task))
     ? OF_OTHER_TARGET
-    : await deleteTarget(deps, { task, credential, stopping });
+    : await deleteOrCheck(deps, { task, credential, stopping });
   failpoint("delivery.after-deletion");
   // The process itself aborted the platform call, so the error is not an answer of the platform.
   if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);
   await recorder.record({ task, result });
+}
+
+async function deleteOrCheck(deps: CheckDeps & Deps, inputs: CheckedDeletion) {
+  const deletePost = () => deleteTarget(deps, inputs);
+  return isLiveCheck(inputs.task)
+    ? await deleteCheckedPost(deps, inputs, deletePost)
+    : await deletePost();
 }
 
 async function release(
@@ -94,12 +100,6 @@ async function release(
 
 type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
 
-interface DeletionInputs {
-  readonly task: DeletionTask;
-  readonly credential: Credential;
-  readonly stopping: AbortSignal;
-}
-
 type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
 
 function giveUp(code: GivenUp["code"], message = ""): GivenUp {
@@ -107,7 +107,7 @@ function giveUp(code: GivenUp["code"], message = ""): GivenUp {
 }
 
 /** A refused access token is renewed once. */
-async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<DeletionResult> {
+async function deleteTarget(deps: Deps, inputs: CheckedDeletion): Promise<DeletionResult> {
   const { task, credential } = inputs;
   const found = findConnector(deps, inputs);
   if (found.kind !== "found") return found;
@@ -135,7 +135,7 @@ async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<Deletio
  */
 function findConnector(
   { connectors }: Deps,
-  { task, credential }: DeletionInputs,
+  { task, credential }: CheckedDeletion,
 ): { readonly kind: "found"; readonly connector: PublishingConnector } | DeletionResult {
   if (task.externalId === "")
     return giveUp("account_action_needed", "the platform's id of the post is not known");
@@ -161,7 +161,7 @@ function findConnector(
 async function call(
   { settings, logger }: Deps,
   connector: PublishingConnector,
-  { task, stopping }: DeletionInputs,
+  { task, stopping }: CheckedDeletion,
   credential: Credential,
 ): Promise<DeletionOutcome> {
   const { externalId, username, accessToken, attributes } = credential;

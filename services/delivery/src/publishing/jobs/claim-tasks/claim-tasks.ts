@@ -1,12 +1,13 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
-import { startLoop } from "@postrider/shared/process/loop";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
+import { findNextTask, nextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
@@ -63,8 +64,10 @@ const CALL_MARGIN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
   const claims = new Claims(options);
-  const loop = startLoop({
-    idleMs: POLL_MS,
+  const loop = startDueLoop({
+    sql: options.sql,
+    isDue: (sql) => claims.isDue(sql),
+    idleMs: IDLE_LOOK_MS,
     work: () => claims.pass(),
     onError: (error) => {
       claims.onFailedPass();
@@ -117,16 +120,21 @@ class Claims {
     };
   }
 
+  isDue(sql: ISql) {
+    return sql`
+      (select wait_ms <= 0 from (${nextTask(sql, this.#platforms, this.#floor.from)}) as next)`;
+  }
+
   /** Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
     const { waitMs, floors } = await this.#findNext();
-    const readyInMs = waitMs ?? POLL_MS;
+    const readyInMs = waitMs ?? IDLE_LOOK_MS;
     this.#recordPass();
     const isReady = readyInMs <= 0;
     const isLookDue = performance.now() - this.#lookedAt >= (isReady ? POLL_MS : IDLE_LOOK_MS);
-    if (!isReady && !isLookDue) return Math.min(POLL_MS, Math.ceil(readyInMs));
+    if (!isReady && !isLookDue) return Math.ceil(readyInMs);
     if (!(await this.#options.guard.isOwn())) return POLL_MS;
     if (isLookDue) await this.#lookForLosses(floors);
     const isFull = await this.#claimReady(floors);

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import {
+  TargetContentSchema,
+  type TargetContent,
+} from "@postrider/contracts/posts/v1/target_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import type { Publication } from "@postrider/platforms/publishing/publication";
-import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { DONE, type WorkEnd } from "#src/calls/worker.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { findCheckContents } from "#src/publishing/db/live-checks.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
@@ -38,11 +42,26 @@ const SLOW_ANSWER_MS = 100;
  */
 const NO_CONNECTOR_MS = 60_000;
 
-function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
-  const answers = Promise.all([
-    fetchContents(deps.posts, tasks),
-    fetchCredentials(deps.accounts, tasks),
+/** A live check has its content in our own database; without its record it is not wanted. */
+async function contentsOf(
+  { sql, posts }: PublishContext["deps"],
+  tasks: readonly ClaimedTask[],
+): Promise<readonly TargetContent[]> {
+  const ofPosts = tasks.filter((task) => !isLiveCheck(task));
+  if (ofPosts.length === tasks.length) return await fetchContents(posts, tasks);
+  const checks = tasks.filter(isLiveCheck).map(({ targetId }) => targetId);
+  const [fetched, stored] = await Promise.all([
+    ofPosts.length === 0 ? [] : fetchContents(posts, ofPosts),
+    findCheckContents(sql, checks),
   ]);
+  const contents = new Map(ofPosts.map((task, index) => [task, fetched[index]]));
+  return tasks.map(
+    (task) => contents.get(task) ?? stored.get(task.targetId) ?? create(TargetContentSchema),
+  );
+}
+
+function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
+  const answers = Promise.all([contentsOf(deps, tasks), fetchCredentials(deps.accounts, tasks)]);
   // After the batch is split by platform, the answers for the whole batch are ignored.
   answers.catch(() => undefined);
   return { tasks, answers };
@@ -137,21 +156,5 @@ export function toTaskInputs(
   return {
     kind: "ready",
     inputs: { task: open, attemptNumber, connector, content, media, credential, interrupted },
-  };
-}
-
-export function toPublication({ task, content, media, credential }: TaskInputs): Publication {
-  return {
-    targetId: task.targetId,
-    text: content.text,
-    title: content.title,
-    privacy: content.privacy,
-    tags: content.tags,
-    externalId: credential.externalId,
-    username: credential.username,
-    accessToken: credential.accessToken,
-    attributes: credential.attributes,
-    media,
-    settings: parseSettings(content.settings),
   };
 }

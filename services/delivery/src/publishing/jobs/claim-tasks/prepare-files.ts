@@ -6,6 +6,7 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { StepFailure } from "#src/calls/call-event.ts";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
+import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { planRendition } from "#src/publishing/operations/plan-rendition.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
@@ -124,7 +125,7 @@ function planItems({ task, content }: TaskContent): readonly MediaPreparation[] 
   const settings = parseSettings(content.settings);
   return content.media.map((media) => ({
     media,
-    postId,
+    ...(isLiveCheck(task) ? {} : { postId }),
     rendition: isPlatformId(platform) ? planRendition(media, platform, settings) : undefined,
   }));
 }

@@ -7,7 +7,7 @@ import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
 import { isAnswer } from "#src/publishing/domain/call-signals.ts";
 import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
-import { toPublication } from "./fetch-task-inputs.ts";
+import { toPublication } from "#src/publishing/operations/to-publication.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
@@ -131,7 +131,7 @@ async function prepare(
   | WorkEnd<TaskEvent>
   | TokenRefused
 > {
-  const publication = toPublication(inputs);
+  const publication = toPublication({ ...inputs, targetId: inputs.task.targetId });
   const steps = await runSteps(context, inputs, publication);
   if (steps.kind === "failed") {
     await reportAccountFacts(context.deps, inputs, steps.failure);

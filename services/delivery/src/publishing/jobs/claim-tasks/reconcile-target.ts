@@ -5,7 +5,7 @@ import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import type { TaskEvent } from "#src/publishing/domain/task.ts";
-import { toPublication } from "./fetch-task-inputs.ts";
+import { toPublication } from "#src/publishing/operations/to-publication.ts";
 import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
@@ -77,7 +77,7 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
   try {
     const call = toUnknownCall(context, inputs);
-    const publication = toPublication(inputs);
+    const publication = toPublication({ ...inputs, targetId: task.targetId });
     const { handles } = task;
     if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
     return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;

@@ -1,6 +1,5 @@
-import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { NIL_ID } from "@postrider/shared/ids";
-import { isInfrastructureError, type ISql, type Sql } from "@postrider/shared/postgres";
+import type { ISql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -9,17 +8,14 @@ import {
   claimCompositions,
   type Composition,
   delayCompositions,
-  deleteCompositions,
   listWaitingWorkspaces,
-  lockCompositions,
   releaseCompositions,
 } from "#src/webhooks/db/compositions.ts";
-import { insertEvents, queueDeliveries, type WrittenEvent } from "#src/webhooks/db/deliveries.ts";
-import { wakeSubscriptions } from "#src/webhooks/db/leases.ts";
-import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
-import { deliveryIdOf, EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import type { WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
+import { EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import { type ComposeDeps, readObjects } from "./read-objects.ts";
 import { renderData, renderWithoutObject } from "./render-data.ts";
+import { writePage } from "./write-page.ts";
 
 const MAX_WORKSPACES = 200;
 
@@ -61,8 +57,6 @@ const PAGE_EVENTS = 200;
 const LEASE_MS = 15_000;
 /** Failures after which an event is sent with ids only. */
 const MAX_TRIES = 5;
-/** Approximate size of the payloads that one transaction writes. */
-const CHUNK_BYTES = 4 * 1024 * 1024;
 
 const incompleteTotal = createCounter(
   "webhook_incomplete_payloads_total",
@@ -80,7 +74,7 @@ export interface PageResult {
 }
 
 /**
- * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. After a
+ * Writes the payloads and deliveries of up to `PAGE_EVENTS` webhook events. After a
  * crash, the page is claimed again when its lease ends, and an event that has a payload already
  * keeps it. After an error of the database, it is claimed again in the next pass.
  *
@@ -114,7 +108,7 @@ async function composeClaimed(
   const { sql } = deps;
   const { written, unavailable, failed } = await renderPage(deps, page);
   failpoint("delivery.webhook-payloads-rendered");
-  const refused = await writeChunks(deps, written);
+  const refused = await writePage(deps, written);
   await releaseCompositions(
     sql,
     unavailable.map(({ id }) => id),
@@ -168,82 +162,8 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
 }
 
 function toWritten(event: Composition, data: object): WrittenEvent {
-  const { id, type, occurredAt, workspaceId, sequence, cause } = event;
+  const { id, type, occurredAt, workspaceId, sequence } = event;
   const timestamp = occurredAt.toISOString();
   const payload = JSON.stringify({ id, type, timestamp, workspaceId, sequence, data });
-  return { event, payload, cause };
-}
-
-function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenEvent[])[] {
-  const chunks: WrittenEvent[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const each of written) {
-    if (bytes >= CHUNK_BYTES) {
-      chunks.push([]);
-      bytes = 0;
-    }
-    chunks.at(-1)?.push(each);
-    bytes += Buffer.byteLength(each.payload);
-  }
-  return chunks;
-}
-
-/**
- * Returns the ids of the events that the database refuses. A refusal is narrowed down to the event
- * that causes it, so that the others are sent. A transaction that outlasts the time limits of the
- * database is repeated in two halves.
- */
-async function writeChunks(
-  { sql, logger }: ComposeDeps,
-  written: readonly WrittenEvent[],
-): Promise<readonly string[]> {
-  const refused: string[] = [];
-  const chunks = [...chunksOf(written)];
-  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
-    const startedAt = performance.now();
-    try {
-      await writeChunk(sql, chunk);
-    } catch (error) {
-      if (chunk.length > 1 && isTooSlow(error, performance.now() - startedAt)) {
-        const middle = Math.ceil(chunk.length / 2);
-        chunks.unshift(chunk.slice(0, middle), chunk.slice(middle));
-      } else if (isInfrastructureError(error)) throw error;
-      else if (chunk.length > 1) chunks.push(...chunk.map((each) => [each]));
-      else {
-        refused.push(...chunk.map(({ event }) => event.id));
-        logger.error(
-          { err: error, job: "compose-payloads" },
-          "the database refused the payload of a webhook event; the job compose-payloads tries again, then sends the event with ids only",
-        );
-      }
-    }
-  }
-  return refused;
-}
-
-/**
- * Writes payloads and queues deliveries in one transaction, which locks the events first. A
- * transaction that assigns one of the events at the same time waits for the lock, and then finds
- * that the event is gone or still waits.
- */
-async function writeChunk(sql: Sql, chunk: readonly WrittenEvent[]): Promise<void> {
-  await sql.begin(async (tx) => {
-    const waiting = await lockCompositions(
-      tx,
-      chunk.map(({ event }) => event.id),
-    );
-    const written = chunk.filter(({ event }) => waiting.has(event.id));
-    if (written.length === 0) return;
-    await insertEvents(tx, written);
-    const subscriptions = Map.groupBy(
-      await listSubscriptionIds(tx, [...new Set(written.map(({ event }) => event.workspaceId))]),
-      ({ workspaceId }) => workspaceId,
-    );
-    const deliveryIds = written.flatMap(({ event }) =>
-      (subscriptions.get(event.workspaceId) ?? []).map(({ id }) => deliveryIdOf(event, id)),
-    );
-    await wakeSubscriptions(tx, await queueDeliveries(tx, deliveryIds));
-    await deleteCompositions(tx, [...waiting]);
-    failpoint("delivery.in-webhook-composition");
-  });
+  return { event, payload };
 }

@@ -1,10 +1,9 @@
-import { startLoop } from "@postrider/shared/process/loop";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import { composePage, ComposeTurn } from "./compose-page.ts";
 import type { ComposeDeps } from "./read-objects.ts";
 
-/** How often the job looks for events without being told about new ones. */
-const POLL_MS = 1_000;
+const IDLE_MS = 30_000;
 /** Shortest and longest pause before an owner that did not answer is asked again. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
@@ -47,8 +46,10 @@ export function startComposer(
   const { logger, nudgeDispatcher } = deps;
   const pauses = new OwnerPauses();
   const turn = new ComposeTurn();
-  return startLoop({
-    idleMs: POLL_MS,
+  return startDueLoop({
+    sql: deps.sql,
+    isDue: (sql) => sql`exists (select from webhook_compositions where lease_until <= now())`,
+    idleMs: IDLE_MS,
     work: async () => {
       const page = await composePage(deps, pauses.paused(), turn);
       pauses.record(page.unavailable);

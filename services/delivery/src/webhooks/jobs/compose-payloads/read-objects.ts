@@ -2,9 +2,9 @@ import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { isUnanswered } from "@postrider/shared/errors";
 import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -21,10 +21,12 @@ import type { Composition } from "#src/webhooks/db/compositions.ts";
 import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 
 export interface ComposeDeps {
   readonly sql: Sql;
   readonly logger: Logger;
+  readonly backlogs: Backlogs;
   readonly posts: PostsClient;
   readonly accounts: AccountsClient;
   readonly media: MediaClient;
@@ -35,7 +37,7 @@ export interface ComposeDeps {
 
 /** The post, account or the like that an event is about, as its owner returned it. */
 export type SourceObject =
-  | { readonly kind: "post"; readonly post: Post }
+  | { readonly kind: "post"; readonly post: PostDetailJson }
   | { readonly kind: "account"; readonly account: Account }
   | { readonly kind: "media"; readonly media: Media }
   | { readonly kind: "comment_action"; readonly action: CommentAction }
@@ -137,9 +139,14 @@ function toRefs(wanted: readonly Composition[]) {
   return [...new Map(refs).values()];
 }
 
-const readPosts: Reader = async ({ posts }, wanted, timeoutMs) => {
-  const found = await fetchPosts(posts, toRefs(wanted), timeoutMs);
-  return new Map(found.map((post) => [`${post.workspaceId}/${post.id}`, { kind: "post", post }]));
+const readPosts: Reader = async ({ posts, locale }, wanted, timeoutMs) => {
+  const found = await fetchPosts(posts, { refs: toRefs(wanted), locale }, timeoutMs);
+  return new Map(
+    found.map(({ workspaceId, id, json }) => {
+      const post = JSON.parse(json) as PostDetailJson;
+      return [`${workspaceId}/${id}`, { kind: "post", post }];
+    }),
+  );
 };
 
 const readAccounts: Reader = async ({ accounts }, wanted, timeoutMs) => {

@@ -6,7 +6,7 @@ import { toCommentAction } from "@postrider/rest/comments/mapping";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
-import { toPostSummary, toTarget, toTargetError } from "@postrider/rest/posts/mapping";
+import { toPostSummary, toTargetError } from "@postrider/rest/posts/mapping";
 import { toWebhook } from "@postrider/rest/webhooks/mapping";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import { toWebhook as toWebhookMessage } from "#src/webhooks/operations/to-webhook.ts";
@@ -141,7 +141,7 @@ function renderTarget(
     ...(platform === undefined ? {} : { platform }),
   } as const;
   return {
-    ...(target === undefined ? { id: targetId } : toTarget(target, locale)),
+    ...(target === undefined ? { id: targetId } : target),
     ...reported,
     ...(error === undefined ? {} : { error: toTargetError(error ?? undefined, record, locale) }),
     nextAttemptAt: null,

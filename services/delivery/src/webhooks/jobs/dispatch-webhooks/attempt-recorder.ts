@@ -6,14 +6,12 @@ import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
 import { disableSubscription, type DisabledReceiver } from "#src/webhooks/db/subscriptions.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { Decision } from "#src/webhooks/domain/receiver-state.ts";
-import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
-import { fanOut } from "#src/webhooks/operations/fan-out.ts";
-import { disabledEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { disabledEvent, storeEvents } from "#src/webhooks/operations/webhook-events.ts";
 import type { DispatcherDeps } from "./dependencies.ts";
 import type { LeasedSubscription } from "./leased-subscription.ts";
 import { disabledTotal, refusedAttemptsTotal } from "./metrics.ts";
 
-type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "backlogs" | "onFanOut">;
+type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "nudgeComposer">;
 
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
@@ -82,7 +80,7 @@ export function createAttemptRecorder(deps: RecorderDeps): AttemptRecorder {
 }
 
 async function write(
-  { sql, owner, backlogs, onFanOut }: RecorderDeps,
+  { sql, owner, nudgeComposer }: RecorderDeps,
   batch: readonly EndedDelivery[],
 ): Promise<readonly undefined[]> {
   const disabled = listDisabled(batch);
@@ -93,20 +91,19 @@ async function write(
   if (disabled.size === 0) await recordAttempts(sql, owner, toResults(batch), leases);
   else
     await sql.begin(async (tx) => {
-      const changed = await disableAll(tx, backlogs, disabled);
+      const changed = await disableAll(tx, disabled);
       for (const id of changed) disabled.delete(id);
       await recordAttempts(tx, owner, toResults(batch, changed), leases);
     });
   for (const { onStored } of unstored) onStored();
   for (const { receiver } of disabled.values()) disabledTotal.inc({ reason: receiver.reason });
-  if (disabled.size > 0) onFanOut();
+  if (disabled.size > 0) nudgeComposer();
   return batch.map(() => undefined);
 }
 
 /** Returns the subscriptions that a person has changed since, which are not disabled. */
 async function disableAll(
   tx: TransactionSql,
-  backlogs: Backlogs,
   receivers: ReturnType<typeof listDisabled>,
 ): Promise<ReadonlySet<string>> {
   // A user's change of a webhook subscription also locks the subscription before its row in
@@ -114,14 +111,13 @@ async function disableAll(
   const byId = [...receivers].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const changed = new Set<string>();
   for (const [id, { receiver, delivery }] of byId)
-    if ((await disable(tx, backlogs, receiver, delivery)) === "changed") changed.add(id);
+    if ((await disable(tx, receiver, delivery)) === "changed") changed.add(id);
   return changed;
 }
 
-/** Assigns the event webhook.disabled to the other subscriptions of the workspace. */
+/** Stores the event webhook.disabled for the other subscriptions of the workspace. */
 async function disable(
   tx: TransactionSql,
-  backlogs: Backlogs,
   receiver: DisabledReceiver,
   { cause }: QueuedDelivery,
 ): Promise<"changed" | "disabled"> {
@@ -132,6 +128,6 @@ async function disable(
     { id: receiver.subscriptionId, disabledReason: receiver.reason, ...disabled },
     disabled.disabledAt,
   );
-  await fanOut(tx, backlogs, [{ ...event, cause: causeOf(cause) }]);
+  await storeEvents(tx, [{ ...event, cause: causeOf(cause) }]);
   return "disabled";
 }

@@ -4,7 +4,6 @@ import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { SLOT_LIMITS, type SlotLimits } from "#src/webhooks/domain/claim-plan.ts";
 import { RETRY_POLICY, type RetryPolicy } from "#src/webhooks/domain/receiver-state.ts";
-import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import type { ConnectionOptions } from "./receiver-connections.ts";
 
 /** Only tests change those other than `retry`. */
@@ -39,8 +38,7 @@ export interface DispatcherDeps {
   /** Which addresses webhooks may be sent to, and how host names are resolved. */
   readonly outbound: ConnectionOptions;
   readonly random: () => number;
-  readonly backlogs: Backlogs;
-  /** Called after the commit of each transaction that assigned an event webhook.disabled. */
-  readonly onFanOut: () => void;
+  /** Called after the commit of each transaction that stored an event webhook.disabled. */
+  readonly nudgeComposer: () => void;
   readonly settings: DispatcherSettings;
 }

@@ -1,6 +1,7 @@
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { startLoop } from "@postrider/shared/process/loop";
 import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
+import { isSubscriptionDue } from "#src/webhooks/db/leases.ts";
 import {
   claimDeliveries,
   type ClaimedDeliveries,
@@ -25,10 +26,10 @@ import { SubscriptionLeases } from "./subscription-leases.ts";
 
 /** Interval at which a process that holds leases of subscriptions looks for due deliveries. */
 const POLL_MS = 50;
-/** Interval at which a process without such a lease looks for due deliveries. */
+/** Minimum time between two looks of a process without such a lease. */
 const IDLE_POLL_MS = 250;
-/** Wait after a pass that failed. */
-const FAILED_MS = 500;
+/** How long such a process waits when no subscription becomes due. */
+const IDLE_MS = 10_000;
 /** How often a process asks whether the data belongs to its deployment while it does not. */
 const HELD_MS = 1_000;
 /**
@@ -58,8 +59,10 @@ export interface Dispatcher extends AsyncDisposable {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const deps = { ...options, settings: { ...DISPATCHER_SETTINGS, ...options.settings } };
   const passes = new Passes(deps);
-  const loop = startLoop({
-    idleMs: FAILED_MS,
+  const loop = startDueLoop({
+    sql: deps.sql,
+    isDue: isSubscriptionDue,
+    idleMs: IDLE_MS,
     work: () => passes.run(),
     onError: (error) => {
       passes.onFailedPass();
@@ -75,8 +78,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       passes.mustLook = true;
       loop.nudge();
     },
-    claimAgeMs: () => performance.now() - passes.passedAt,
+    claimAgeMs: loop.lookAgeMs,
     [Symbol.asyncDispose]: async () => {
+      passes.isStopping = true;
       await loop[Symbol.asyncDispose]();
       await passes.stop();
     },
@@ -87,7 +91,8 @@ class Passes {
   onFree: () => void = () => undefined;
   /** Whether the next pass looks at all leased subscriptions, also those without due deliveries. */
   mustLook = true;
-  passedAt = performance.now();
+  /** Whether a pass that runs may still end, but not claim. */
+  isStopping = false;
   readonly #deps: DispatcherDeps;
   readonly #leases: SubscriptionLeases;
   readonly #recorder: AttemptRecorder;
@@ -115,15 +120,12 @@ class Passes {
     const waitMs = this.#claimedAt + this.#intervalMs - now;
     if (waitMs > 0) return Math.ceil(waitMs);
     this.#claimedAt = now;
-    if (await this.#deps.guard.isHeld()) {
-      this.passedAt = performance.now();
-      return HELD_MS;
-    }
+    if (await this.#deps.guard.isHeld()) return HELD_MS;
     const pollMs = this.#leases.size > 0 ? POLL_MS : IDLE_POLL_MS;
     if (this.mustLook || now - this.#lookedAt >= pollMs) await this.#look();
     const isCut = await this.#claim(this.#plan());
-    this.passedAt = performance.now();
-    return isCut ? BUSY_INTERVAL_MS : POLL_MS;
+    if (isCut) return BUSY_INTERVAL_MS;
+    return this.#leases.size > 0 ? POLL_MS : IDLE_MS;
   }
 
   onFailedPass(): void {
@@ -150,7 +152,7 @@ class Passes {
 
   /** Returns whether there may be more due deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
-    if (plan.leases.length === 0) return false;
+    if (plan.leases.length === 0 || this.isStopping) return false;
     const { sql, settings } = this.#deps;
     const { attemptMs, sendingMs } = settings;
     const claimedAt = performance.now();

@@ -104,10 +104,21 @@ export class LeasedSubscription {
       pace: this.pace(now),
       isFailing: isFailing(this.#load),
       running,
-      free: Math.min(concurrencyOf(this.#load, this.#state) - running, this.#tokens(now)),
+      free: Math.min(this.#freePlaces(), this.#tokens(now)),
       onlyManual: this.#state.blockedUntil > now,
       isAsking: this.isAsking,
     };
+  }
+
+  /**
+   * An attempt takes a place of its receiver until the answer. Those that wait for their recording
+   * afterwards may be as many again, so that a receiver is not idle meanwhile; of a failing
+   * receiver they count, because what they record is the work that its attempts cost.
+   */
+  #freePlaces(): number {
+    const limit = concurrencyOf(this.#load, this.#state);
+    const unrecorded = limit === 1 ? 1 : 2 * limit;
+    return Math.min(limit - this.#open.size, unrecorded - this.#running.size);
   }
 
   #tokens(now: number): number {
@@ -160,7 +171,7 @@ export class LeasedSubscription {
       durationMs: attempt.durationMs,
       isAnswered: outcome.kind !== "unanswered",
       isSuccess: outcome.kind === "succeeded",
-      wasFull: this.#running.size >= this.#load.limit,
+      wasFull: this.#open.size + 1 >= this.#load.limit,
     });
     return decision;
   }

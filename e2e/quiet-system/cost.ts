@@ -1,0 +1,67 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { whenPost } from "../support/requests/posts.ts";
+import { openTenant } from "../support/requests/tenant.ts";
+import { printFigures } from "../support/system/figures.ts";
+import type { System } from "../support/system/system.ts";
+
+/** Posts that are measured, one after the other, so that no two share a statement. */
+const POSTS = 20;
+/** A connection of Postgres reports its statistics up to 10 s after its last statement. */
+const REPORTED_MS = 11_000;
+/** Counts may grow by a tenth from one release to the next. */
+const TOLERANCE = 1.1;
+
+/**
+ * Rows that a post on the given number of Bluesky accounts, published at once, wrote in the last
+ * release. A change that lowers them lowers these figures, too.
+ */
+const LAST_RELEASE = [
+  { accounts: 1, rows: 44.4 },
+  { accounts: 7, rows: 198.1 },
+];
+
+/** Rows that were written in all tables since Postgres started, as far as they are reported. */
+async function readRows({ sql }: System): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select sum(n_tup_ins + n_tup_upd + n_tup_del)::int as rows
+    from pg_stat_user_tables`;
+  return row?.rows ?? 0;
+}
+
+/** Waits until all connections have reported what they wrote. */
+async function whenReported(system: System): Promise<number> {
+  let rows = await readRows(system);
+  let since = performance.now();
+  return await eventually(
+    async () => {
+      const now = await readRows(system);
+      if (now - rows > 2) since = performance.now();
+      rows = now;
+      return performance.now() - since > REPORTED_MS && rows;
+    },
+    { timeoutMs: 90_000 },
+  );
+}
+
+/** Tests that publishing a post does not cost more than it did in the last release. */
+export function testCost(given: () => System): void {
+  test.each(LAST_RELEASE)(
+    "publishing a text on $accounts accounts writes at most a tenth more rows than in the last release",
+    async ({ accounts, rows }) => {
+      const system = given();
+      const tenant = await openTenant(system);
+      const accountIds = await tenant.connectAll("bluesky", accounts);
+      const before = await whenReported(system);
+
+      for (let number = 0; number < POSTS; number += 1) {
+        const { id } = await tenant.api.createPost(`cost ${number}`, accountIds);
+        await whenPost(tenant.api, id, "published");
+      }
+
+      const written = ((await whenReported(system)) - before) / POSTS;
+      printFigures(`a text on ${accounts} accounts`, { rows: written });
+      expect(written).toBeLessThan(rows * TOLERANCE);
+    },
+  );
+}

@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { eventually } from "#src/testing/poll.ts";
+import { watchLoopDelay } from "./loop-delay.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("the delay of the event loop is sampled while the process works, and not while it is idle", async () => {
+  let utilization = 0;
+  const delay = watchLoopDelay(() => utilization);
+
+  utilization = 0.5;
+  vi.advanceTimersByTime(1_000);
+  await eventually(() => delay.count > 2);
+
+  utilization = 0.001;
+  vi.advanceTimersByTime(1_000);
+  delay.reset();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(delay.count).toBe(0);
+});

@@ -1,0 +1,67 @@
+import type { Client } from "@connectrpc/connect";
+import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { NIL_ID } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { listOldTargets, removeTargets } from "#src/publishing/db/old-targets.ts";
+
+const DAY_MS = 86_400_000;
+/**
+ * After that time nothing asks about the calls of a post that no longer exists: its last call may
+ * have been made within a day of its due time, no search of a platform looks back so far, and the
+ * bus and an operator no longer repeat events of it, which would be too late to be published.
+ */
+const AFTER_DAYS = 40;
+const PAGE_TARGETS = 500;
+const PAUSE_MS = 500;
+
+interface Removal {
+  readonly sql: Sql;
+  readonly posts: Pick<Client<typeof PostService>, "batchGetPostStatuses">;
+  readonly logger: Logger;
+}
+
+/**
+ * Asks the posts service, which decides how long posts are kept, about the posts of the old targets
+ * after the given id, and removes what is stored about those that no longer exist. Returns the last
+ * target of the page.
+ */
+export async function removeTargetPage(
+  { sql, posts, logger }: Removal,
+  after: string,
+): Promise<string | undefined> {
+  const endedBefore = new Date(Date.now() - AFTER_DAYS * DAY_MS);
+  const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
+  const targets = await listOldTargets(sql, page);
+  const byPost = new Map(targets.map((target) => [target.postId, target]));
+  const refs = [...byPost.values()].map(({ workspaceId, postId: id }) => ({ workspaceId, id }));
+  const { statuses } = await posts.batchGetPostStatuses({ refs });
+  const existing = new Set(statuses.map(({ ref }) => ref?.id));
+  const lost = targets.filter(({ postId }) => !existing.has(postId));
+  const lostIds = lost.map(({ targetId }) => targetId);
+  const count = lost.length === 0 ? 0 : await removeTargets(sql, lostIds, endedBefore);
+  if (count > 0)
+    logger.info(
+      { job: "remove-old-targets", count },
+      "the tasks, attempts and metrics of targets whose posts no longer exist were removed",
+    );
+  return targets.at(-1)?.targetId;
+}
+
+export function startRemovingOldTargets(removal: Removal): AsyncDisposable {
+  let after = NIL_ID;
+  return startLoop({
+    idleMs: DAY_MS,
+    work: async () => {
+      const last = await removeTargetPage(removal, after);
+      after = last ?? NIL_ID;
+      return last === undefined ? false : PAUSE_MS;
+    },
+    onError: (error) =>
+      removal.logger.warn(
+        { err: error, job: "remove-old-targets" },
+        "what is stored about removed posts could not be removed; the job remove-old-targets tries again",
+      ),
+  });
+}

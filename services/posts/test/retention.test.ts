@@ -1,0 +1,128 @@
+import { firstIdAt, newId } from "@postrider/shared/ids";
+import { beforeEach, expect, test } from "vitest";
+import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
+import type { ShownPost } from "./shown-posts.ts";
+import { workspaceOf } from "./workspace.ts";
+
+const posts = await startPostsForFile();
+beforeEach(async () => {
+  await posts.migrationSql`truncate posts, outbox cascade`;
+  posts.peers.released.length = 0;
+});
+
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+
+/** Moves a post to another time: its id, the time of its creation and its last change. */
+async function age(
+  post: ShownPost,
+  createdDays: number,
+  changedDays = createdDays,
+): Promise<string> {
+  const id = `${firstIdAt(daysAgo(createdDays)).slice(0, 14)}${newId().slice(14)}`;
+  await posts.migrationSql.begin(async (tx) => {
+    await tx`alter table targets drop constraint targets_post_id_fkey`;
+    await tx`
+      update posts set id = ${id}, created_at = ${daysAgo(createdDays)}, updated_at = ${daysAgo(changedDays)}
+      where id = ${post.id}`;
+    await tx`update targets set post_id = ${id} where post_id = ${post.id}`;
+    await tx`
+      alter table targets add constraint targets_post_id_fkey
+      foreign key (post_id) references posts (id) on delete cascade`;
+  });
+  return id;
+}
+
+async function published(): Promise<ShownPost> {
+  const post = await workspaceOf(posts).create();
+  const change = { attempt: attempt(1, "published") };
+  await posts.report([deliveryOf(post)(0, "published", change)]);
+  return post;
+}
+
+async function listIds(): Promise<readonly string[]> {
+  const rows = await posts.sql<{ id: string }[]>`select id from posts order by id`;
+  return rows.map(({ id }) => id);
+}
+
+test("a post that ended more than 400 days ago is removed with its targets, attempts and duplicate guards, and answers not_found", async () => {
+  const old = await published();
+  const id = await age(old, 401);
+  const young = await published();
+
+  await posts.removeOld();
+
+  expect(await listIds()).toEqual([young.id]);
+  await expect(posts.getPost(old.workspaceId, id)).rejects.toThrow("not_found");
+  const [rows] = await posts.sql`
+    select (select count(*)::int from targets) as targets, (select count(*)::int from target_attempts) as attempts,
+      (select count(*)::int from duplicate_guards) as guards`;
+  expect(rows).toEqual({ targets: 1, attempts: 1, guards: 1 });
+});
+
+test("an old post stays if it changed within 400 days, and an old draft or scheduled post, and a post with a target in deletion, stay for ever", async () => {
+  const { draft, scheduled } = workspaceOf(posts);
+  const kept = [
+    await age(await published(), 900, 399),
+    await age(await draft(), 900),
+    await age(await scheduled(), 900),
+  ];
+  const deleting = await age(await published(), 900);
+  await posts.sql`update targets set status = 'deleting' where post_id = ${deleting}`;
+
+  await posts.removeOld();
+
+  expect(await listIds()).toEqual([...kept, deleting].toSorted());
+});
+
+test("the removal of a post gives its media back, so that they can be deleted", async () => {
+  const { workspaceId, create } = workspaceOf(posts);
+  const mediaId = posts.peers.addMedia(workspaceId);
+  const post = await create({ mediaIds: [mediaId] });
+  await posts.report([deliveryOf(post)(0, "published")]);
+  const postId = await age(post, 401);
+
+  await posts.removeOld();
+
+  expect(posts.peers.released).toMatchObject([{ workspaceId, postId, mediaId }]);
+});
+
+test("no webhook and no quota counter notices the removal of a post", async () => {
+  const post = await published();
+  await posts.sql`delete from outbox`;
+  const before =
+    await posts.sql`select * from quota_usage where workspace_id = ${post.workspaceId}`;
+  await age(post, 401);
+
+  await posts.removeOld();
+
+  expect(await posts.events()).toEqual([]);
+  expect(
+    await posts.sql`select * from quota_usage where workspace_id = ${post.workspaceId}`,
+  ).toEqual(before);
+});
+
+test("a post that a request holds is not waited for, and is removed by the next run", async () => {
+  const id = await age(await published(), 401);
+  await posts.sql.begin(async (tx) => {
+    await tx`select from posts where id = ${id} for update`;
+    await posts.removeOld();
+    expect(await listIds()).toEqual([id]);
+  });
+
+  await posts.removeOld();
+
+  expect(await listIds()).toEqual([]);
+});
+
+test("the operator sees beforehand how many posts the next run removes", async () => {
+  await age(await published(), 401);
+  await age(await published(), 500);
+  await published();
+
+  const answer = await posts.retention.getRetention({});
+
+  expect(answer).toMatchObject({ days: 400, removable: 2 });
+  await posts.removeOld();
+  expect(await listIds()).toHaveLength(1);
+});
