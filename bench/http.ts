@@ -1,7 +1,7 @@
 /**
  * Measures how many requests per second the gateway answers and how fast, for reading, creating and
- * listing posts. Compares the gateway in the same run with a bare fastify route, with fastify and one SQL
- * statement, and with pgbench. Prints a Markdown table.
+ * listing posts. Compares the gateway in the same run with a bare fastify route, with fastify and
+ * one SQL statement, and with pgbench. Prints a Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
