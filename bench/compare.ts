@@ -13,6 +13,7 @@ import {
   pageLoad,
   publishOne,
   readLoad,
+  validateLoad,
   type Author,
 } from "./posts-load.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
@@ -29,6 +30,7 @@ type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
 /** The loads on one of the two checkouts. */
 interface Side {
   readonly read: LoadOf;
+  readonly validate: LoadOf;
   readonly page: LoadOf;
   readonly create: LoadOf;
   readonly createByMany: LoadOf;
@@ -49,6 +51,7 @@ async function prepare(system: BenchSystem): Promise<Side> {
   await system.operate("pause", "--platform", "bluesky");
   return {
     read: () => readLoad(local, postId),
+    validate: () => validateLoad(local),
     page: () => pageLoad(local),
     create: (round) => {
       const author = { apiKey: local.apiKey, accountId: accountIds[round] ?? "" };
@@ -111,6 +114,7 @@ await using now = await startBenchSystem("postgres");
 const [ofBefore, ofNow] = [await prepare(before), await prepare(now)];
 const rows = [
   await compare(ofBefore.read, ofNow.read),
+  await compare(ofBefore.validate, ofNow.validate),
   await compare(ofBefore.create, ofNow.create),
   await compare(ofBefore.createByMany, ofNow.createByMany),
   // Last, because the page consists of the posts that were created before.

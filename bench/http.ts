@@ -1,7 +1,7 @@
 /**
- * Measures how many requests per second the gateway answers and how fast, for reading, creating and
- * listing posts. Compares the gateway in the same run with a bare fastify route, with fastify and
- * one SQL statement, and with pgbench. Prints a Markdown table.
+ * Measures how many requests per second the gateway answers and how fast, for reading, validating,
+ * creating and listing posts. Compares the gateway in the same run with a bare fastify route, with
+ * fastify and one SQL statement, and with pgbench. Prints a Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { measure, type Measured } from "./measure.ts";
-import { createLoad, pageLoad, publishOne, readLoad } from "./posts-load.ts";
+import { createLoad, pageLoad, publishOne, readLoad, validateLoad } from "./posts-load.ts";
 import { startBenchSystem } from "./system.ts";
 
 const SECONDS = 6;
@@ -80,6 +80,7 @@ const bareSelect = await measure({
   pids: { server: bare.child.pid ?? 0 },
 });
 const read = await measure({ ...base, ...readLoad(local, postId) });
+const validate = await measure({ ...base, ...validateLoad(local) });
 const bareInsert = await measure({
   ...base,
   name: "bare fastify + insert",
@@ -115,6 +116,7 @@ const rows = [
   toRow(bareRoute, bareRoute.requestsPerSecond),
   toRow(bareSelect, bareRoute.requestsPerSecond),
   toRow(read, bareRoute.requestsPerSecond),
+  toRow(validate, bareRoute.requestsPerSecond),
   ...(pgbench === undefined
     ? []
     : [`| pgbench single insert, 10 clients | ${pgbench} | 1.00 | | | |`]),

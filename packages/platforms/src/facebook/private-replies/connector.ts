@@ -1,8 +1,12 @@
 import type { Missing } from "#src/comments/connector.ts";
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { isMissing, toGraphFailure, toStepFailure } from "#src/graph-api/failures.ts";
-import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { type GraphApi, openGraph, toGraphSite } from "#src/graph-api/graph-request.ts";
+import {
+  type GraphApi,
+  openGraph,
+  readGraphList,
+  toGraphSite,
+} from "#src/graph-api/graph-request.ts";
 import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
 import { readExisting } from "#src/graph-api/read-nodes.ts";
 import {

@@ -1,6 +1,10 @@
 import { toStepFailure } from "#src/graph-api/failures.ts";
-import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { type GraphApi, openGraph, toGraphSite } from "#src/graph-api/graph-request.ts";
+import {
+  type GraphApi,
+  openGraph,
+  readGraphList,
+  toGraphSite,
+} from "#src/graph-api/graph-request.ts";
 import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
 import { readExisting } from "#src/graph-api/read-nodes.ts";
 import {

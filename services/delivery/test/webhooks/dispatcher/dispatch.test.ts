@@ -108,7 +108,9 @@ test("a thousand webhook deliveries to several subscriptions are each sent exact
   await Promise.all(subscriptions.map((each) => insertDeliveries(sql, each, 200)));
   await using _dispatcher = startTestDispatcher(sql);
   for (const { id } of subscriptions)
-    await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }));
+    await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }), {
+      timeoutMs: 60_000,
+    });
   expect(receiver.received).toHaveLength(1000);
   expect(new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(1000);
   const attempts = await sql`

@@ -2,7 +2,6 @@ import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdi
 import { noteSearch } from "#src/calls/marks.ts";
 import { DONE, RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
-import { storeHandles } from "#src/publishing/db/handles.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "#src/publishing/operations/to-publication.ts";
@@ -60,8 +59,8 @@ export async function reconcileTarget(
   // The new handles are stored before the search result is recorded. Otherwise the next try would
   // use old handles that the platform does not accept again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
-    const sealed = deps.sealing.seal(task, verdict.handles);
-    if (!(await storeHandles(deps.sql, task, sealed))) return DONE;
+    const handles = deps.sealing.seal(task, verdict.handles);
+    if (!(await context.handleStore.submit({ ...task, handles }))) return DONE;
   }
   const { maxResends } = connector;
   return learned(task, task.attemptNumber, {
