@@ -129,8 +129,6 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   };
 }
 
-export type Stage = Awaited<ReturnType<typeof startStage>>;
-
 async function listFiles(folders: readonly string[]): Promise<string[]> {
   const lists = await Promise.all(
     folders.map((folder) =>
