@@ -64,7 +64,7 @@ test("POST /posts answers 202 with the path of the post and passes the client's 
       workspaceId: WORKSPACE_ID,
       content: "Hello",
       accountIds: [ACCOUNT_ID],
-      options: { x: { tags: { values: [] }, title: "t" } },
+      options: '{"x":{"tags":[],"title":"t"}}',
       createdVia: "rest",
       idempotency: { key: "k-1", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
     },

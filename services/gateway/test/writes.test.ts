@@ -133,7 +133,7 @@ test("POST /posts answers a scheduled post with 202, its path, its ETag and its 
       content: "Hello",
       accountIds: [ACCOUNT_ID],
       mediaIds: [],
-      options: {},
+      options: "",
       scheduledAt: {
         $typeName: "google.protobuf.Timestamp",
         seconds: 1_795_165_200n,
@@ -294,7 +294,7 @@ test("POST /posts/validate passes the client's fields to the posts service", asy
       content: "Hello",
       accountIds: [ACCOUNT_ID],
       mediaIds: [MEDIA_ID],
-      options: { x: { tags: { values: ["a"] } } },
+      options: '{"x":{"tags":["a"]}}',
     },
   ]);
 });
@@ -354,11 +354,8 @@ test.each([
   [{ content: "" }, { content: "" }],
   [{ accountIds: [ACCOUNT_ID] }, { accountIds: { values: [ACCOUNT_ID] } }],
   [{ mediaIds: [] }, { mediaIds: { values: [] } }],
-  [{ options: {} }, { options: { values: {} } }],
-  [
-    { options: { x: { title: "t", tags: [] } } },
-    { options: { values: { x: { title: "t", tags: { values: [] } } } } },
-  ],
+  [{ options: {} }, { options: "{}" }],
+  [{ options: { x: { title: "t", tags: [] } } }, { options: '{"x":{"title":"t","tags":[]}}' }],
   [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED_AT }],
 ])(
   "PATCH /posts/{id} with the body %j asks the posts service to change only the field in this body",

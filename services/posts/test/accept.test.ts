@@ -70,7 +70,7 @@ test("ValidatePost, CreatePost and PublishPost refuse a run of more than 30 comb
   await expect(posts.posts.publishPost({ workspaceId, id: draft.id })).rejects.toMatchObject(
     refusal,
   );
-  const options = { values: { telegram: { content: "a".repeat(5) } } };
+  const options = JSON.stringify({ telegram: { content: "a".repeat(5) } });
   const updated = await posts.posts.updatePost({ workspaceId, id: draft.id, options });
   expect(updated.post?.status).toBe("draft");
 });
@@ -115,7 +115,7 @@ test("the refusal of CreatePost lists every violation, and nothing of the refuse
     content: "a".repeat(281),
     accountIds: [x, expired, gone, facebook],
     mediaIds: [newId()],
-    options: { youtube: { title: "unused" } },
+    options: JSON.stringify({ youtube: { title: "unused" } }),
     createdVia: "rest",
     idempotency: { key: "refused", fingerprint: "a" },
   });

@@ -30,7 +30,7 @@ test("an update of a post replaces only the fields that were sent", async () => 
     version: 2n,
     updatedAt: changed?.updatedAt,
   });
-  const cleared = { ...workspace.ref(post), options: { values: {} } };
+  const cleared = { ...workspace.ref(post), options: "{}" };
   expect((await posts.posts.updatePost(cleared)).post?.options).toEqual({});
   expect(await workspace.events(post)).toEqual([]);
 });

@@ -349,8 +349,9 @@ export async function startPosts(
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay, logger }),
     /** Returns the events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
-    createPost: async (change: PostChange): Promise<ShownPost> => {
-      const { post } = await posts.createPost({ content: "hello", createdVia: "rest", ...change });
+    createPost: async ({ options = {}, ...change }: PostChange): Promise<ShownPost> => {
+      const usual = { content: "hello", createdVia: "rest", options: JSON.stringify(options) };
+      const { post } = await posts.createPost({ ...usual, ...change });
       if (post === undefined) throw new Error("an accepted post is missing in its answer");
       return post;
     },

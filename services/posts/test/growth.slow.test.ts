@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { PostOptionSchema } from "@postrider/contracts/posts/v1/post_pb";
 import {
   ListPostsRequestSchema,
   ValidatePostRequestSchema,
@@ -84,7 +83,7 @@ const PARSERS = {
           workspaceId: ID,
           content: text,
           accountIds: [ID],
-          options: { [text]: create(PostOptionSchema, { content: text, privacy: text }) },
+          options: JSON.stringify({ [text]: { content: text, privacy: text } }),
         }),
       ),
     ),

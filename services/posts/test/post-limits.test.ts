@@ -143,10 +143,10 @@ describe("a repeated CreatePost request with a long text gets the response of th
       await posts.posts.updatePost({ ...ref, content: longText(9_000) });
     },
     "after the options were removed": async (ref: { workspaceId: string; id: string }) => {
-      await posts.posts.updatePost({ ...ref, options: { values: {} } });
+      await posts.posts.updatePost({ ...ref, options: "{}" });
     },
     "after the post was published": async (ref: { workspaceId: string; id: string }) => {
-      await posts.posts.updatePost({ ...ref, content: "short enough", options: { values: {} } });
+      await posts.posts.updatePost({ ...ref, content: "short enough", options: "{}" });
       await posts.posts.publishPost(ref);
     },
     "after the post was deleted": async (ref: { workspaceId: string; id: string }) => {
@@ -163,7 +163,7 @@ describe("a repeated CreatePost request with a long text gets the response of th
         workspaceId,
         accountIds: [workspace.connect("telegram")],
         content: longText(10_000),
-        options: { telegram: { content: longText(5_000), tags: { values: [] } } },
+        options: JSON.stringify({ telegram: { content: longText(5_000), tags: [] } }),
         isDraft: true,
         createdVia: "rest",
         idempotency: { key: "again", fingerprint: "body" },

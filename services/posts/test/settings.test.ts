@@ -67,7 +67,7 @@ test("CreatePost and ValidatePost refuse a TikTok privacy and video length that 
   posts.peers.accounts.set(tiktok, { ...account, available: JSON.stringify(offered) });
   const video = { kind: "video", contentType: "video/mp4", durationMs: 90_000n };
   const mediaIds = [posts.peers.addMedia(workspaceId, video)];
-  const options = { tiktok: { privacy: "public" } };
+  const options = JSON.stringify({ tiktok: { privacy: "public" } });
   const post = { workspaceId, content: "a", accountIds: [tiktok], mediaIds, options };
   const violations = [
     {

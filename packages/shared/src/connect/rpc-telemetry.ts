@@ -25,7 +25,7 @@ function openCallSpan(
   kind: "server" | "client",
   options: { readonly parent?: string | undefined; readonly peer?: URL },
 ): Span {
-  // Checked first, so that no attributes are built for a span that nobody records.
+  // Checked first, so that a span that is not recorded builds no attributes.
   if (!isTracing()) return UNRECORDED;
   const { peer, parent } = options;
   return openSpan(`${service.typeName}/${name}`, {

@@ -1,5 +1,4 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { fromOptionMessages } from "@postrider/contracts/post-options";
 import type {
   CreatePostRequest,
   UpdatePostRequest,
@@ -8,7 +7,7 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { PostRequest } from "#src/db/new-post.ts";
-import type { PostContent, PostTiming } from "#src/domain/post.ts";
+import type { PostContent, PostOptions, PostTiming } from "#src/domain/post.ts";
 
 const MAX_ACCOUNTS = 100;
 const MAX_MEDIA = 35;
@@ -59,7 +58,7 @@ export function parseUpdatePost(request: UpdatePostRequest): PostUpdate {
     content,
     accountIds: accountIds?.values,
     mediaIds: mediaIds?.values,
-    options: options === undefined ? undefined : fromOptionMessages(options.values),
+    options: options === undefined ? undefined : parseOptions(options),
     scheduledAt: scheduledAt === undefined ? undefined : timestampDate(scheduledAt),
   };
 }
@@ -68,7 +67,12 @@ export function parseUpdatePost(request: UpdatePostRequest): PostUpdate {
 type PostFields = Omit<ValidatePostRequest, "$typeName">;
 
 function toContent({ workspaceId, content, accountIds, mediaIds, options }: PostFields) {
-  return { workspaceId, content, accountIds, mediaIds, options: fromOptionMessages(options) };
+  return { workspaceId, content, accountIds, mediaIds, options: parseOptions(options) };
+}
+
+/** The gateway has checked their fields. */
+function parseOptions(json: string): PostOptions {
+  return json === "" ? {} : (JSON.parse(json) as PostOptions);
 }
 
 function toTiming(sent: Timestamp | undefined, isDraft: boolean): PostTiming {

@@ -1,4 +1,3 @@
-import { toOptionMessages } from "@postrider/contracts/post-options";
 import { PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
@@ -33,7 +32,7 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
     content,
     accountIds,
     mediaIds,
-    options: toOptionMessages(options),
+    ...(options === undefined ? {} : { options: JSON.stringify(options) }),
     ...(scheduledAt === undefined ? {} : { scheduledAt: fromInstant("/scheduledAt", scheduledAt) }),
   };
 }

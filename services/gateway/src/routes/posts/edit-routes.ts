@@ -1,4 +1,3 @@
-import { toOptionMessages } from "@postrider/contracts/post-options";
 import { PostDeletion, PostDetail } from "@postrider/rest/posts/schemas";
 import { ref } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
@@ -32,7 +31,7 @@ function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: Upda
     content,
     accountIds: accountIds && { values: accountIds },
     mediaIds: mediaIds && { values: mediaIds },
-    options: options && { values: toOptionMessages(options) },
+    options: options && JSON.stringify(options),
     scheduledAt: scheduledAt === undefined ? undefined : fromInstant("/scheduledAt", scheduledAt),
   });
 }

@@ -11,7 +11,7 @@ import { file_postrider_media_v1_media } from "../../media/v1/media_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_posts_v1_post: GenFile = /*@__PURE__*/
-  fileDesc("Ch1wb3N0cmlkZXIvcG9zdHMvdjEvcG9zdC5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxInEKBFBvc3QSCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSDAoEanNvbhgEIAEoCRIoCgVtZWRpYRgFIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYSKZAQoKUG9zdE9wdGlvbhIUCgdjb250ZW50GAEgASgJSACIAQESEgoFdGl0bGUYAiABKAlIAYgBARIUCgdwcml2YWN5GAMgASgJSAKIAQESKQoEdGFncxgEIAEoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5UYWdMaXN0QgoKCF9jb250ZW50QggKBl90aXRsZUIKCghfcHJpdmFjeSIZCgdUYWdMaXN0Eg4KBnZhbHVlcxgBIAMoCWIGcHJvdG8z", [file_postrider_media_v1_media]);
+  fileDesc("Ch1wb3N0cmlkZXIvcG9zdHMvdjEvcG9zdC5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxInEKBFBvc3QSCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSDAoEanNvbhgEIAEoCRIoCgVtZWRpYRgFIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYWIGcHJvdG8z", [file_postrider_media_v1_media]);
 
 /**
  * Post is one piece of content for several accounts, in the JSON of the REST interface. The posts service writes the JSON
@@ -36,31 +36,4 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
 
 export const PostSchema: GenMessage<Post> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 0);
-
-/** PostOption overrides parts of a post for a platform or an account. */
-export type PostOption = Message<"postrider.posts.v1.PostOption"> & {
-  /** Replaces the text. */
-  content?: string | undefined;
-
-  /** A title, where the platform has one. */
-  title?: string | undefined;
-
-  /** `public`, `unlisted` or `private`. */
-  privacy?: string | undefined;
-
-  /** Absent = no override; empty = no tags. */
-  tags?: TagList | undefined;
-};
-
-export const PostOptionSchema: GenMessage<PostOption> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post, 1);
-
-/** TagList is a list of tags. It is a message so that the field can be absent. */
-export type TagList = Message<"postrider.posts.v1.TagList"> & {
-  /** The tags. */
-  values: string[];
-};
-
-export const TagListSchema: GenMessage<TagList> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post, 2);
 
