@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { unprocessable } from "@postrider/shared/errors";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
@@ -150,4 +151,32 @@ test.each([
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
   socket.destroy();
+});
+
+test("a request with a large body and a large compressed answer does not make Node warn of too many listeners", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", onWarning);
+  const violation = { code: "content_too_long", path: "/content", accountId: ACCOUNT_ID };
+  const app = await startGateway({}, () => {
+    throw unprocessable(
+      "validation_failed",
+      Array.from({ length: 100 }, () => violation),
+    );
+  });
+  const { port } = app.server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/posts/validate`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${WORKSPACE_ID}`,
+      "content-type": "application/json",
+      "accept-encoding": "gzip",
+    },
+    body: JSON.stringify({ content: "x".repeat(100 * KIBIBYTE), accountIds: [ACCOUNT_ID] }),
+  });
+  expect([answer.status, answer.headers.get("content-encoding")]).toEqual([422, "gzip"]);
+  const { error } = (await answer.json()) as { error: { details: readonly object[] } };
+  expect(error.details).toHaveLength(100);
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
 });

@@ -112,8 +112,6 @@ export async function startImporter(options: ImporterOptions = {}) {
   };
 }
 
-export type Importer = Awaited<ReturnType<typeof startImporter>>;
-
 /** Starts an HTTP server with a public host name, from which tests import files. */
 export async function startHost(listener: RequestListener) {
   const requests: string[] = [];

@@ -1,9 +1,13 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import { limitReached, type Failure } from "@postrider/platforms/publishing/outcome";
+import {
+  limitReached,
+  platformUnavailable,
+  type Failure,
+} from "@postrider/platforms/publishing/outcome";
 import type { CallEvent } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
-import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import { withCredential } from "#src/operations/with-credential.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
 import { isAnswer } from "#src/publishing/domain/call-signals.ts";
 import type { OpenTask, StoredHandles, TaskEvent } from "#src/publishing/domain/task.ts";
@@ -23,8 +27,7 @@ const MAX_UNSTORED_MS = 10_000;
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
-  readonly handles: Handles;
-  readonly callNumber: number;
+  readonly reached: Pick<OpenTask, "handles" | "callNumber">;
 }
 
 interface PreparedCall {
@@ -43,25 +46,16 @@ export async function publishTarget(
   const { task, attemptNumber, credential } = inputs;
   const used = toUsedUpLimit(inputs);
   if (used !== undefined) return used;
-  const first = await tryOnce(context, inputs);
-  if (first.kind !== "token_refused") return first;
-  const renewed = await renewToken(context.deps, task, credential);
-  switch (renewed.kind) {
-    case "unavailable": {
-      const { failure } = renewed;
-      return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-    }
-    case "unusable":
-      return giveUp(task, attemptNumber, renewed.code, first.message);
-    case "renewed": {
-      const open = { ...task, handles: first.handles, callNumber: first.callNumber };
-      const again = { ...inputs, credential: renewed.credential, task: open };
-      const second = await tryOnce(context, again);
-      if (second.kind !== "token_refused") return second;
-      await requireReconnect(context.deps, task, renewed.credential);
-      return giveUp(task, attemptNumber, "account_reconnect_required", second.message);
-    }
-  }
+  let open = task;
+  const end = await withCredential(context.deps, task, credential, async (usable) => {
+    const tried = await tryOnce(context, { ...inputs, credential: usable, task: open });
+    if (tried.kind === "token_refused") open = { ...open, ...tried.reached };
+    return tried;
+  });
+  if (end.kind === "unusable") return giveUp(task, attemptNumber, end.code, end.message);
+  if (end.kind !== "unavailable") return end;
+  const failure = platformUnavailable(end.message);
+  return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
 }
 
 /** Undefined for a post that the platform has begun to receive: the limit counts new posts. */
@@ -117,7 +111,7 @@ async function sendOnce(
   if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
   await reportAccountFacts(context.deps, inputs, outcome);
   return outcome.kind === "token_refused" && isContinued
-    ? { ...outcome, handles, callNumber }
+    ? { ...outcome, reached: { handles, callNumber } }
     : DONE;
 }
 
@@ -172,6 +166,7 @@ function onStepFailure(
   failure: Failure,
   handles: Handles,
 ): WorkEnd<TaskEvent> | TokenRefused {
-  if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
+  if (failure.kind === "token_refused")
+    return { ...failure, reached: { handles, callNumber: task.callNumber } };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
 }
