@@ -1,8 +1,8 @@
 /**
  * Measures a system without any request: CPU time, wake-ups and memory of every process, the
  * statements that each sends to Postgres, and what the start of a service costs.
- * `node bench/idle.ts [seconds]` prints Markdown tables. CPU time, wake-ups and statements hardly
- * depend on the load of the machine; the time until a service is ready does.
+ * `node bench/idle.ts [seconds]` prints Markdown tables. The load of the machine changes
+ * the time until a service is ready, and the other figures little.
  */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
