@@ -9,6 +9,7 @@ import { createYoutubePublishingConnector } from "#src/youtube/publishing/connec
 import { createSession } from "./bluesky/create-session.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
+import { PRESENT, PUBLISHED, refused, UNKNOWN } from "./results.ts";
 import { mp4Media, pngMedia } from "./test-media.ts";
 import { guard, signal, startTestPlatform, type TestPlatform } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
@@ -71,7 +72,7 @@ describe("settings of Bluesky accounts", async () => {
       const { handles } = await platform.prepare(bluesky, publication);
       expect((await publish(platform, bluesky, publication)).options).toEqual(options);
       const verdict = await bluesky.findMatchingPost?.(publication, handles, unknownCall(), signal);
-      expect(verdict).toMatchObject({ kind: "present" });
+      expect(verdict).toMatchObject(PRESENT);
     },
   );
 });
@@ -137,12 +138,12 @@ describe("settings of Telegram chats", async () => {
 
   test("files without a text are published on Telegram although the account's text format is HTML", async () => {
     const { outcome } = await publish(platform, telegram, await create([pngMedia(1)], "", ALL));
-    expect(outcome).toMatchObject({ kind: "published" });
+    expect(outcome).toMatchObject(PUBLISHED);
   });
 
   test("Telegram's refusal of markup is reported as `content_rejected`", async () => {
     const { outcome } = await publish(platform, telegram, await create([], "<b>Ships", ALL));
-    expect(outcome).toMatchObject({ kind: "refused", code: "content_rejected" });
+    expect(outcome).toMatchObject(refused("content_rejected"));
   });
 });
 
@@ -220,10 +221,9 @@ describe("settings of TikTok accounts", async () => {
 
   test("TikTok refuses a paid post that only its creator sees", async () => {
     const publication = await create({ disclosure: "paid" }, { privacy: "private" });
-    expect((await publish(platform, tiktok, publication)).outcome).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect((await publish(platform, tiktok, publication)).outcome).toMatchObject(
+      refused("content_rejected"),
+    );
   });
 });
 
@@ -265,7 +265,7 @@ describe("settings of YouTube channels", async () => {
 
   test("YouTube's refusal of an unknown category is reported as `content_rejected`", async () => {
     const { outcome } = await publish(platform, youtube, await create({ categoryId: "999" }));
-    expect(outcome).toMatchObject({ kind: "refused", code: "content_rejected" });
+    expect(outcome).toMatchObject(refused("content_rejected"));
   });
 
   test("a published YouTube video is added once to the playlist that the settings name, even if Postrider repeats the call", async () => {
@@ -288,7 +288,7 @@ describe("settings of YouTube channels", async () => {
     const publication = { ...made, settings: { playlistId: playlistOf(made) } };
     const { handles } = await platform.prepare(youtube, publication);
     await platform.addFault("publish", "drop_after_commit");
-    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     const { playlistId } = publication.settings;
     const verdict = await youtube.reconcile(publication, handles, unknownCall(), signal);
     expect(verdict).toMatchObject({ kind: "present", askLater: { playlistId } });

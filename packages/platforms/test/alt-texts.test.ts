@@ -8,6 +8,7 @@ import { createSession } from "./bluesky/create-session.ts";
 import { facebookAt } from "./facebook/facebook-at.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
+import { PUBLISHED } from "./results.ts";
 import { gifMedia, mp4Media, pngMedia, type TestMedia, toReel } from "./test-media.ts";
 import { guard, startTestPlatform, type TestPlatform } from "./test-platform.ts";
 
@@ -80,23 +81,21 @@ describe("descriptions of media", () => {
     "readers of %s get the description of each image, and none for an image without one",
     async (_name, site, image) => {
       const media = [described(image(1), "A boat 🚤"), image(2), described(image(3), "A quay")];
-      expect(await publish(site, media)).toMatchObject({ kind: "published" });
+      expect(await publish(site, media)).toMatchObject(PUBLISHED);
       expect(await shown(site)).toEqual([[{ altText: "A boat 🚤" }, {}, { altText: "A quay" }]]);
     },
   );
 
   test("X gets the description of a GIF, but no description of a video, because X would refuse it", async () => {
-    expect(await publish(X, [described(gifMedia(), "A wave")])).toMatchObject({
-      kind: "published",
-    });
+    expect(await publish(X, [described(gifMedia(), "A wave")])).toMatchObject(PUBLISHED);
     const video = described(mp4Media(300_000), "A video of a wave", 500);
-    expect(await publish(X, [video])).toMatchObject({ kind: "published" });
+    expect(await publish(X, [video])).toMatchObject(PUBLISHED);
     expect(await shown(X)).toEqual([[{ altText: "A wave" }], [{}]]);
   });
 
   test("readers of Bluesky get the description of a video", async () => {
     const video = described(mp4Media(300_000), "A wave", 500);
-    expect(await publish(BLUESKY, [video])).toMatchObject({ kind: "published" });
+    expect(await publish(BLUESKY, [video])).toMatchObject(PUBLISHED);
     expect(await shown(BLUESKY)).toEqual([[{ altText: "A wave" }]]);
   });
 
@@ -113,14 +112,14 @@ describe("descriptions of media", () => {
   test("Instagram gets the cover of each video in a carousel", async () => {
     const video = described(mp4Media(300_000), null, 0);
     const media = [described(jpegMedia(1), "A boat"), video];
-    expect(await publish(INSTAGRAM, media)).toMatchObject({ kind: "published" });
+    expect(await publish(INSTAGRAM, media)).toMatchObject(PUBLISHED);
     expect(await shown(INSTAGRAM)).toEqual([[{ altText: "A boat" }, { coverMs: 0 }]]);
   });
 
   test("Telegram and Facebook publish a video that has a description and a cover, but show neither of the two", async () => {
     for (const site of [TELEGRAM, FACEBOOK]) {
       const video = described(mp4Media(300_000), "A wave", 700);
-      expect(await publish(site, [video])).toMatchObject({ kind: "published" });
+      expect(await publish(site, [video])).toMatchObject(PUBLISHED);
       expect(await shown(site)).toEqual([[{}]]);
     }
   });
@@ -138,7 +137,7 @@ describe("descriptions of media", () => {
       });
       expect(await shown(site)).toEqual([]);
       const longest = described(create(), "a".repeat(1000));
-      expect(await publish(site, [longest])).toMatchObject({ kind: "published" });
+      expect(await publish(site, [longest])).toMatchObject(PUBLISHED);
     },
   );
 });
@@ -146,7 +145,7 @@ describe("descriptions of media", () => {
 test("Bluesky publishes a video with a description of 1,500 characters", async () => {
   const altText = "a".repeat(1500);
   const video = described(mp4Media(300_000), altText);
-  expect(await publish(BLUESKY, [video])).toMatchObject({ kind: "published" });
+  expect(await publish(BLUESKY, [video])).toMatchObject(PUBLISHED);
   expect(await shown(BLUESKY)).toEqual([[{ altText }]]);
 });
 
@@ -163,9 +162,7 @@ describe("descriptions of uploaded files on X", () => {
       expect(await x.visible()).toEqual([]);
       const ready = await x.prepare(X.connector, publication, { handles: interrupted.handles });
       expect(ready.failure).toBeUndefined();
-      expect(await X.connector.publish(publication, ready.handles, guard)).toMatchObject({
-        kind: "published",
-      });
+      expect(await X.connector.publish(publication, ready.handles, guard)).toMatchObject(PUBLISHED);
       expect(await shown(X)).toEqual([[{ altText: "A boat" }]]);
       const calls = (await x.calls()).filter((call) => call === "POST upload");
       expect(calls).toHaveLength(1);
@@ -178,9 +175,7 @@ describe("descriptions of uploaded files on X", () => {
     const state = JSON.parse(handles.media0 ?? "") as object;
     const old = { ...handles, media0: JSON.stringify({ ...state, expiresAt: Date.now() }) };
     const { handles: fresh } = await x.prepare(X.connector, publication, { handles: old });
-    expect(await X.connector.publish(publication, fresh, guard)).toMatchObject({
-      kind: "published",
-    });
+    expect(await X.connector.publish(publication, fresh, guard)).toMatchObject(PUBLISHED);
     expect(await shown(X)).toEqual([[{ altText: "A boat" }]]);
   });
 });

@@ -5,6 +5,7 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { addComment, readPage } from "./comment-fixtures.ts";
+import { CANNOT_TELL, PRESENT, UNKNOWN } from "./results.ts";
 import { guard, signal, type TestPlatform } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
@@ -214,7 +215,7 @@ export function testSearchForReplies(
         const { account, request } = await createRequest(text);
         await addOthers(account, request);
         await platform.addFault("reply", mode);
-        expect(await comments.reply(account, request, guard)).toMatchObject({ kind: "unknown" });
+        expect(await comments.reply(account, request, guard)).toMatchObject(UNKNOWN);
         const path = `comments?platform=${comments.platform}&account=${account.externalId}`;
         const shown = await platform.control<{ id: string; text: string }[]>("GET", path);
         const externalId = shown.find((each) => each.text === text)?.id;
@@ -236,7 +237,7 @@ export function testSearchForReplies(
       const last = { ...late, looks: 3 };
       expect(await reconcile(account, request, last)).toEqual({ kind: "absent" });
       await platform.control("DELETE", `faults/${id}`);
-      expect(await reconcile(account, request, last)).toMatchObject({ kind: "present" });
+      expect(await reconcile(account, request, last)).toMatchObject(PRESENT);
     });
 
     test.each(unreadable)(
@@ -259,9 +260,7 @@ export function testSearchForReplies(
       expect(await reconcile(account, elsewhere)).toMatchObject(lookAgain);
       expect(await reconcile(account, { ...request, text: "other" })).toMatchObject(lookAgain);
       const hasSimilarPost = () => Promise.resolve(true);
-      expect(await reconcile(account, request, { hasSimilarPost })).toMatchObject({
-        kind: "cannot_tell",
-      });
+      expect(await reconcile(account, request, { hasSimilarPost })).toMatchObject(CANNOT_TELL);
     });
   });
 }

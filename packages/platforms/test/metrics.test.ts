@@ -17,6 +17,7 @@ import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { createYoutubeMetricsConnector } from "#src/youtube/metrics/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 import { createSession } from "./bluesky/create-session.ts";
+import { refused } from "./results.ts";
 import { mp4Media } from "./test-media.ts";
 import { signal, startTestPlatform, type TestPlatform } from "./test-platform.ts";
 
@@ -319,12 +320,11 @@ test("reading metrics of a TikTok account without the permission to list videos,
   });
   expect(
     await createTiktokMetricsConnector({ baseUrl: tiktok }).readMetrics(ACCOUNT, ["1"], signal),
-  ).toMatchObject({ kind: "refused", code: "permission_missing" });
+  ).toMatchObject(refused("permission_missing"));
   const { platform, metrics } = siteOf("youtube");
   await platform.addFault("metrics", "status", { status: 403 });
   const account = await createAccount(siteOf("youtube"));
-  expect(await metrics.readMetrics(account, ["1"], signal)).toMatchObject({
-    kind: "refused",
-    code: "permission_missing",
-  });
+  expect(await metrics.readMetrics(account, ["1"], signal)).toMatchObject(
+    refused("permission_missing"),
+  );
 });

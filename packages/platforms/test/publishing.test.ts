@@ -5,6 +5,14 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { createSession } from "./bluesky/create-session.ts";
+import {
+  CANNOT_TELL,
+  INCOMPLETE_LOOK,
+  LOOK_AGAIN,
+  retryable,
+  TOKEN_REFUSED,
+  UNKNOWN,
+} from "./results.ts";
 import { guard, signal, startTestPlatform, type Visible } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
@@ -89,7 +97,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
       { rkey: "3aaaaaaaaaaaa", record: "{}" },
       guard,
     );
-    expect(outcome).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+    expect(outcome).toMatchObject(retryable("platform_unavailable"));
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body"])(
@@ -98,7 +106,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
       await addFault(platform, mode);
       expect(
         await publish(platform, await createPublication(platform, `fault ${mode}`)),
-      ).toMatchObject({ kind: "unknown" });
+      ).toMatchObject(UNKNOWN);
     },
   );
 
@@ -108,7 +116,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
       await addFault(platform, "status_after_commit", { status });
       expect(
         await publish(platform, await createPublication(platform, `status ${status}`)),
-      ).toMatchObject({ kind: "unknown" });
+      ).toMatchObject(UNKNOWN);
     },
   );
 
@@ -125,7 +133,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   test(`an access token that ${platform} refuses is reported as token_refused`, async () => {
     const publication = await createPublication(platform, "dead token");
     const outcome = await publish(platform, { ...publication, accessToken: "123:wrong" });
-    expect(outcome).toMatchObject({ kind: "token_refused" });
+    expect(outcome).toMatchObject(TOKEN_REFUSED);
   });
 
   test(`the ${platform} connector sends no publishing call when too much time has passed since the intent to publish was recorded`, async () => {
@@ -165,7 +173,7 @@ describe("an unknown outcome on X", () => {
       unknownCall({ isOwned: () => Promise.resolve(owned) }),
       signal,
     );
-    expect(verdict).toMatchObject({ kind: "look_again" });
+    expect(verdict).toMatchObject(LOOK_AGAIN);
   });
 
   test("the X connector reports a post as absent only after complete timeline reads at all three scheduled times", async () => {
@@ -175,11 +183,9 @@ describe("an unknown outcome on X", () => {
       connector("x").reconcile(publication, {}, unknownCall({ looks, now, callUntil }), signal);
     const late = new Date(callUntil.getTime() + 1000);
     expect(await look(0, callUntil)).toMatchObject({ kind: "look_again", afterMs: 60 });
-    expect(await look(1, late)).toMatchObject({ kind: "look_again" });
-    expect(await look(2, late)).toMatchObject({ kind: "look_again" });
-    expect(await look(3, new Date(callUntil.getTime() + 500))).toMatchObject({
-      kind: "look_again",
-    });
+    expect(await look(1, late)).toMatchObject(LOOK_AGAIN);
+    expect(await look(2, late)).toMatchObject(LOOK_AGAIN);
+    expect(await look(3, new Date(callUntil.getTime() + 500))).toMatchObject(LOOK_AGAIN);
     expect(await look(3, late)).toEqual({ kind: "absent" });
   });
 
@@ -187,9 +193,9 @@ describe("an unknown outcome on X", () => {
     const publication = await createPublication("x", "Look at https://example.com/one");
     await publish("x", publication);
     const other = { ...publication, text: "Look at https://example.com/two" };
-    expect(await connector("x").reconcile(other, {}, unknownCall(), signal)).toMatchObject({
-      kind: "cannot_tell",
-    });
+    expect(await connector("x").reconcile(other, {}, unknownCall(), signal)).toMatchObject(
+      CANNOT_TELL,
+    );
   });
 
   test("an unreadable timeline of X leaves the outcome of the publishing call unknown", async () => {
@@ -201,7 +207,7 @@ describe("an unknown outcome on X", () => {
       unknownCall({ looks: 3 }),
       signal,
     );
-    expect(verdict).toMatchObject({ kind: "look_again", isIncomplete: true });
+    expect(verdict).toMatchObject(INCOMPLETE_LOOK);
   });
 
   test("a rate limit of X leaves the outcome of a publishing call unknown, and the outcome says how long to wait", async () => {
@@ -216,7 +222,7 @@ test("the Bluesky connector resolves the unknown outcome of a publishing call by
   const publication = await createPublication("bluesky", "once and only once");
   const { handles } = await platforms.bluesky.prepare(of, publication);
   await addFault("bluesky", "drop_after_commit");
-  expect(await of.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+  expect(await of.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
   expect(await of.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
     kind: "present",
     externalId: handles.rkey,
@@ -243,7 +249,7 @@ test("the Telegram connector reports that it cannot resolve the unknown outcome 
   const publication = await createPublication("telegram", "gone");
   expect(
     await connector("telegram").reconcile(publication, {}, unknownCall(), signal),
-  ).toMatchObject({ kind: "cannot_tell" });
+  ).toMatchObject(CANNOT_TELL);
 });
 
 test("a rate limit of Telegram delays the post for the stated time and does not use an attempt", async () => {
@@ -297,7 +303,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
         times: 1,
         ...(status === undefined ? {} : { status }),
       });
-      expect(await remove(platform, publication, externalId)).toMatchObject({ kind: "unknown" });
+      expect(await remove(platform, publication, externalId)).toMatchObject(UNKNOWN);
       expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
       expect(await visible(platform)).toEqual([]);
     },
@@ -327,7 +333,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
   test(`a deletion on ${platform} with an invalid access token is reported as token_refused`, async () => {
     const { publication, externalId } = await publishOne(platform);
     const dead = { ...publication, accessToken: "123:wrong" };
-    expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
+    expect(await remove(platform, dead, externalId)).toMatchObject(TOKEN_REFUSED);
   });
 
   test(`an account on ${platform} cannot delete a post of another account`, async () => {

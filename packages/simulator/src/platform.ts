@@ -118,4 +118,7 @@ export interface Platform {
   readonly privateRepliesOf?: (account: Account) => readonly SentPrivateReply[];
 }
 
+/** What the pages and calls of OAuth need of a platform. */
+export type AccountIssuer = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
+
 export type PlatformFactory = (world: World) => Platform;

@@ -13,7 +13,6 @@ import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import { ask, type Caller, forAccounts, type Site, toRequest } from "#src/publishing/caller.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart } from "#src/publishing/matching-posts.ts";
 import {
   type Failure,
   type Outcome,
@@ -22,11 +21,11 @@ import {
   type Unknown,
 } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { readWholeList } from "#src/publishing/search.ts";
+import { readWholeList, searchStart } from "#src/publishing/search.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { type GraphMeanings, isMissing, toGraphFailure, toVisibleFailure } from "./failures.ts";
-import { readGraphList } from "./graph-list.ts";
+import { readGraphList } from "./graph-request.ts";
 
 /**
  * A missing comment is a definite refusal, because the Graph API looks up the comment before it

@@ -1,6 +1,5 @@
 import { isMissing, toStepFailure } from "#src/graph-api/failures.ts";
-import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
-import { edgeOf } from "#src/graph-api/graph-request.ts";
+import { edgeOf, type ListCall, readGraphList } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type JsonObject, text } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";

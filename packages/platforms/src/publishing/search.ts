@@ -1,5 +1,6 @@
-import { repeatLook } from "./look-schedule.ts";
-import type { UnknownCall, Verdict } from "./verdict.ts";
+import { LOOKS_AFTER_MS, nextLook, repeatLook } from "./look-schedule.ts";
+import type { Publication } from "./publication.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "./verdict.ts";
 
 /** A page of a list on a platform; `next` is undefined on the last page. */
 export interface Page<Entry> {
@@ -39,4 +40,57 @@ export async function readWholeList<Entry>(
     after = page.next;
   }
   return repeatLook(call);
+}
+
+/**
+ * Between a platform's clock and ours (those of the database and of the processes). If our clock
+ * were further ahead, a search would miss posts that exist. A search can also find posts from
+ * before the publishing call; `isOwned` tells which belong to other Postrider posts.
+ */
+export const CLOCK_TOLERANCE_MS = 15 * 60_000;
+
+export interface MatchingPost {
+  readonly id: string;
+  readonly permalink: string | null;
+  /**
+   * An id that only this publication used: of a file that was uploaded for it, of its prepared post
+   * or of its record.
+   */
+  readonly isProven?: boolean;
+}
+
+/** The post may also be another Postrider post with the same text. */
+export const SIMILAR_POST = cannotTell(
+  "another post of the account with the same text and other media has an unknown outcome",
+);
+
+export function searchStart({ calledAt }: UnknownCall): Date {
+  return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
+}
+
+/**
+ * Decides whether one of the matching posts on the platform is the published post. A post whose id
+ * or file ids belong to this publication alone is the published post, even if it is stored as
+ * another Postrider post by mistake. Of the remaining posts, those that are stored as another
+ * Postrider post are ignored. If exactly one post is left, it is the published post, because only
+ * Postrider publishes that text on the account during this time. If several are left, or the
+ * publication has no text, a person must decide.
+ *
+ * @param looksAfterMs Times at which the account's posts must be read to prove that the post is
+ *   absent, in milliseconds after `callUntil`; empty = one read is enough.
+ */
+export async function judgeMatchingPosts(
+  posts: readonly MatchingPost[],
+  { text }: Pick<Publication, "text">,
+  call: UnknownCall,
+  looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
+): Promise<Verdict> {
+  const proven = posts.find(({ isProven }) => isProven === true);
+  if (proven !== undefined) return present(proven.id, proven.permalink);
+  const owned = await call.isOwned(posts.map(({ id }) => id));
+  const [post, ...others] = posts.filter(({ id }) => !owned.has(id));
+  if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
+  if (others.length > 0 || text.trim() === "")
+    return cannotTell("several posts match the publication");
+  return (await call.hasSimilarPost()) ? SIMILAR_POST : present(post.id, post.permalink);
 }

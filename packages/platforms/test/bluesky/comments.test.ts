@@ -8,6 +8,7 @@ import {
   testComments,
 } from "../comment-contract.ts";
 import { readAllTexts, readPage } from "../comment-fixtures.ts";
+import { PRESENT, PUBLISHED, refused, retryable, UNKNOWN } from "../results.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
 import { createSession } from "./create-session.ts";
@@ -153,7 +154,7 @@ describe("replying on Bluesky", () => {
       const owned = await publishPost();
       const request = toReply(owned.mediaId, await comment(owned, "nice"));
       await platform.addFault("reply", mode, mode === "commit_late" ? { delayMs: 1000 } : {});
-      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
+      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(UNKNOWN);
       const verdict = await reconcile(owned.account, request);
       expect(verdict.kind).toBe(mode === "commit_late" ? "repeat" : "present");
       const { rkey } = identifyReply(request.requestId);
@@ -161,7 +162,7 @@ describe("replying on Bluesky", () => {
         kind: "published",
         externalId: rkey,
       });
-      await expect.poll(() => reconcile(owned.account, request)).toMatchObject({ kind: "present" });
+      await expect.poll(() => reconcile(owned.account, request)).toMatchObject(PRESENT);
       expect(await listTexts(request.text)).toHaveLength(1);
     },
   );
@@ -173,7 +174,7 @@ describe("replying on Bluesky", () => {
     await bluesky.reply(owned.account, request, guard);
     await platform.addFault("status", "drop_before");
     expect(await reconcile(owned.account, request)).toEqual({ kind: "repeat" });
-    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({ kind: "published" });
+    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(PUBLISHED);
     expect(await listTexts(request.text)).toHaveLength(1);
   });
 
@@ -189,10 +190,9 @@ describe("replying on Bluesky", () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     await bluesky.reply(owned.account, request, guard);
-    expect(await reconcile(owned.account, { ...request, text: "other" })).toMatchObject({
-      kind: "refused",
-      code: "internal_error",
-    });
+    expect(await reconcile(owned.account, { ...request, text: "other" })).toMatchObject(
+      refused("internal_error"),
+    );
   });
 
   test("the search for a published Bluesky post ignores a reply with the same text", async () => {
@@ -208,10 +208,9 @@ describe("replying on Bluesky", () => {
   test("a Bluesky reply to a comment that does not exist is refused without a call that writes", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, "3lbmissing2222");
-    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(
+      refused("content_rejected"),
+    );
     expect((await platform.calls()).at(-1)).toBe("GET getPostThread");
   });
 
@@ -266,10 +265,7 @@ describe("hiding Bluesky comments", () => {
     const stale = { platform: "bluesky", mode: "stale_reads", delayMs: 30_000 };
     await platform.control("POST", "faults", stale);
     const before = (await platform.calls()).length;
-    expect(await hide(owned, rude)).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect(await hide(owned, rude)).toMatchObject(retryable("platform_unavailable"));
     expect((await platform.calls()).slice(before)).toEqual([
       "GET getPostThread",
       ...Array.from({ length: 5 }, () => ["GET getRecord", "POST putRecord"]).flat(),
@@ -284,7 +280,7 @@ describe("hiding Bluesky comments", () => {
       (_, index) => `at://did:plc:reader/app.bsky.feed.post/3lbexample${String(index)}`,
     );
     await writeGate(owned, { hiddenReplies });
-    expect(await hide(owned, rude)).toMatchObject({ kind: "refused", code: "platform_quota" });
+    expect(await hide(owned, rude)).toMatchObject(refused("platform_quota"));
   });
 
   test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the list of hidden replies", async () => {

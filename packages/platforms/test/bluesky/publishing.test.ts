@@ -3,6 +3,7 @@ import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connec
 import { createTid } from "#src/bluesky/publishing/put-post.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { CANNOT_TELL, PUBLISHED, refused, retryable, TOKEN_REFUSED, UNKNOWN } from "../results.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
@@ -80,9 +81,7 @@ describe("publishing media on Bluesky", () => {
     platform.holdClock();
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
-    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
-      kind: "published",
-    });
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(video, "video")] }]);
     expect(await readRecord(publication, handles)).toMatchObject({
       embed: { $type: "app.bsky.embed.video", aspectRatio: { width: 640, height: 480 } },
@@ -103,9 +102,7 @@ describe("publishing media on Bluesky", () => {
     await prepare(publication);
     const { waits, handles } = await prepare(publication);
     expect(waits).toEqual([]);
-    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
-      kind: "published",
-    });
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject(PUBLISHED);
   });
 });
 
@@ -117,7 +114,7 @@ describe("interrupted uploads to Bluesky", () => {
       const publication = await createPublication(images);
       const { handles } = await prepare(publication, {}, runs);
       const { handles: ready } = await prepare(publication, handles);
-      expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
       expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
       expect((await platform.visible())[0]?.media).toEqual(
         images.map((one) => shown(one, "image")),
@@ -129,7 +126,7 @@ describe("interrupted uploads to Bluesky", () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const { handles: ready } = await prepare(publication, handles);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
   });
 
@@ -148,11 +145,9 @@ describe("interrupted uploads to Bluesky", () => {
         const publication = await createPublication([media]);
         await platform.addFault(nsid, mode);
         const first = await prepare(publication);
-        expect(first.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        expect(first.failure).toMatchObject(retryable("platform_unavailable"));
         const { handles } = await prepare(publication, first.handles);
-        expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
-          kind: "published",
-        });
+        expect(await bluesky.publish(publication, handles, guard)).toMatchObject(PUBLISHED);
         expect((await platform.visible()).map((entry) => entry.media)).toEqual([
           [shown(media, kind)],
         ]);
@@ -164,10 +159,9 @@ describe("interrupted uploads to Bluesky", () => {
     const publication = await createPublication([pngMedia(1), pngMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: HOUR_MS });
-    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject(
+      retryable("platform_unavailable"),
+    );
     const old = aged(handles, HOUR_MS);
     expect(bluesky.steps(publication).map((step) => step.isDone(old))).toEqual([
       false,
@@ -176,21 +170,21 @@ describe("interrupted uploads to Bluesky", () => {
     ]);
     const { handles: ready } = await prepare(publication, old);
     expect([ready.rkey, ready.record]).toEqual([handles.rkey, handles.record]);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
   });
 
   test("a Bluesky post keeps its record key when a second upload changes the post's reference to a file", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
-    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     const changed = { ...publication, media: [pngMedia(2)] };
     const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
     expect(ready.rkey).toBe(handles.rkey);
     expect(ready.record).not.toBe(handles.record);
     // The first write took effect, so Bluesky refuses the second write, and the search finds the
     // record.
-    expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
+    expect(await bluesky.publish(changed, ready, guard)).toMatchObject(UNKNOWN);
     expect(await platform.visible()).toHaveLength(1);
   });
 });
@@ -217,11 +211,11 @@ describe("Bluesky's answers about media", () => {
   test("a refused token for Bluesky's video service is not reported as `token_refused`, but a refused token of the account is", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
-    expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
+    expect((await prepare(image)).failure).toMatchObject(TOKEN_REFUSED);
     const video = await createPublication([mp4Media(1000)]);
     expect((await prepare(video)).failure).toMatchObject({ code: "platform_unavailable" });
     const dead = { ...video, accessToken: "dead-token" };
-    expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
+    expect((await prepare(dead)).failure).toMatchObject(TOKEN_REFUSED);
   });
 
   test("a video that Bluesky cannot process is rejected with the message of Bluesky's video service", async () => {
@@ -237,7 +231,7 @@ describe("Bluesky's answers about media", () => {
     const { content } = pngMedia(1);
     const large = Buffer.concat([content, Buffer.alloc(2_000_000)]);
     const publication = await createPublication([new TestMedia("large", "image/png", large)]);
-    expect(await publish(publication)).toMatchObject({ kind: "refused", code: "media_rejected" });
+    expect(await publish(publication)).toMatchObject(refused("media_rejected"));
   });
 
   test("a video job that Bluesky's video service has lost is started again once", async () => {
@@ -246,12 +240,9 @@ describe("Bluesky's answers about media", () => {
     const upload = JSON.parse(handles.video ?? "") as object;
     const forgotten = { video: JSON.stringify({ ...upload, jobId: "unknown" }) };
     const { handles: ready } = await prepare(publication, forgotten);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     const again = { video: JSON.stringify({ ...upload, jobId: "unknown", restarts: 1 }) };
-    expect((await prepare(publication, again)).failure).toMatchObject({
-      kind: "refused",
-      code: "media_rejected",
-    });
+    expect((await prepare(publication, again)).failure).toMatchObject(refused("media_rejected"));
   });
 
   test("an attempt whose Bluesky video is processed for hours fails, and the next attempt does not upload the video again", async () => {
@@ -259,13 +250,12 @@ describe("Bluesky's answers about media", () => {
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
     const impatient = { video: JSON.stringify({ ...upload, startedAt: Date.now() - HOUR_MS }) };
-    expect((await prepare(publication, impatient)).failure).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect((await prepare(publication, impatient)).failure).toMatchObject(
+      retryable("platform_unavailable"),
+    );
     await platform.control("POST", "clock", { advanceMs: 2000 });
     const { handles: ready } = await prepare(publication, impatient);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
   });
 });
@@ -298,7 +288,7 @@ test("a Bluesky post that meets the daily limit of videos waits for it, and does
 test("a description of 1,500 characters of a Bluesky video is published", async () => {
   const video = mp4Media(1000);
   video.altText = "a".repeat(1500);
-  expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
+  expect(await publish(await createPublication([video]))).toMatchObject(PUBLISHED);
 });
 
 describe("Bluesky posts after a restore", () => {
@@ -346,6 +336,6 @@ describe("Bluesky posts after a restore", () => {
     });
     // Without the record key, an image post without text cannot be told from any other image post
     // of the account.
-    expect(await find(publication)).toMatchObject({ kind: "cannot_tell" });
+    expect(await find(publication)).toMatchObject(CANNOT_TELL);
   });
 });

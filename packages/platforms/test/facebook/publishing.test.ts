@@ -11,6 +11,16 @@ import {
   STEP_FAULTS,
   VISIBLE_CALL_FAULTS,
 } from "../graph-driver.ts";
+import {
+  CANNOT_TELL,
+  LOOK_AGAIN,
+  PRESENT,
+  PUBLISHED,
+  refused,
+  retryable,
+  TOKEN_REFUSED,
+  UNKNOWN,
+} from "../results.ts";
 import { mp4Media, TestMedia, toReel } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { facebookAt } from "./facebook-at.ts";
@@ -74,7 +84,7 @@ describe("publishing on Facebook", () => {
   test("the Facebook connector publishes a text with a preview of its first link", async () => {
     const text = "Read https://example.com/a?b=1 and https://example.com/c";
     const publication = await createPublication([], text);
-    expect(await platform.publish(facebook, publication)).toMatchObject({ kind: "published" });
+    expect(await platform.publish(facebook, publication)).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toMatchObject([{ text }]);
   });
 
@@ -105,7 +115,7 @@ describe("publishing on Facebook", () => {
       elsewhere,
       await createPublication([toReel(mp4Media(300_000))]),
     );
-    expect(failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+    expect(failure).toMatchObject(retryable("platform_unavailable"));
     expect(await platform.calls()).toEqual(["POST video_reels"]);
   });
 });
@@ -131,7 +141,7 @@ describe("failing preparation steps on Facebook", () => {
     const publication = await createPublication([VIDEO]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);
-    expect(outcome).toMatchObject({ kind: "published" });
+    expect(outcome).toMatchObject(PUBLISHED);
     const calls = (await platform.calls()).filter((call) => call === "POST videos");
     // Six upload calls: one that begins the upload, three chunks of which one is sent twice, and
     // one that ends the upload.
@@ -142,7 +152,7 @@ describe("failing preparation steps on Facebook", () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);
-    expect(outcome).toMatchObject({ kind: "present" });
+    expect(outcome).toMatchObject(PRESENT);
     const uploads = (await platform.calls()).filter((call) => /^POST \d+$/.test(call));
     expect(uploads).toHaveLength(1);
   });
@@ -156,14 +166,14 @@ describe("failing preparation steps on Facebook", () => {
     ],
   ])("Facebook's refusal of %s is reported as final", async (_name, media) => {
     const { failure } = await prepare(await createPublication([media]));
-    expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
+    expect(failure).toMatchObject(refused("media_rejected"));
   });
 
   test("Facebook's refusal of a text that repeats the Page's last post is reported as a duplicate", async () => {
     const publication = await createPublication([]);
     await platform.publish(facebook, publication);
     const { failure } = await prepare(publication);
-    expect(failure).toMatchObject({ kind: "refused", code: "duplicate_on_platform" });
+    expect(failure).toMatchObject(refused("duplicate_on_platform"));
   });
 
   test.each([
@@ -226,9 +236,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
       const publication = await createPublication(media);
       const { handles } = await prepare(publication);
       await platform.addFault("publish", "commit_late", { delayMs: 200 });
-      expect(await facebook.publish(publication, handles, guard)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await facebook.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
       const { outcome } = await driver.settle(publication, handles);
       expect(["published", "present"]).toContain(outcome.kind);
       await eventually(async () => {
@@ -243,14 +251,11 @@ describe("publishing calls to Facebook without a clear answer", () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
-    expect(await facebook.publish(publication, handles, guard)).toMatchObject({
-      kind: "refused",
-      code: "account_action_needed",
-    });
+    expect(await facebook.publish(publication, handles, guard)).toMatchObject(
+      refused("account_action_needed"),
+    );
     await platform.addFault("publish", "status", { status: 401 });
-    expect(await facebook.publish(publication, handles, guard)).toMatchObject({
-      kind: "token_refused",
-    });
+    expect(await facebook.publish(publication, handles, guard)).toMatchObject(TOKEN_REFUSED);
     expect(await platform.visible()).toEqual([]);
   });
 });
@@ -264,7 +269,7 @@ describe("reconciling on Facebook", () => {
       kind: "look_again",
       afterMs: MINUTE_MS,
     });
-    expect(await driver.judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await driver.judge(publication, handles)).toMatchObject(CANNOT_TELL);
   });
 
   test("the Facebook connector repeats the publishing call when the account's token has no permission to read the unpublished post", async () => {
@@ -376,15 +381,15 @@ describe("Facebook posts that are created visible at once", () => {
   test("the Facebook connector reports that it cannot tell the outcome when Facebook refuses to list the Page's posts", async () => {
     const publication = await createPublication([]);
     await platform.addFault("status", "status", { status: 403 });
-    expect(await atOnce.reconcile(publication, {}, callOfLastMinute(), signal)).toMatchObject({
-      kind: "cannot_tell",
-    });
+    expect(await atOnce.reconcile(publication, {}, callOfLastMinute(), signal)).toMatchObject(
+      CANNOT_TELL,
+    );
   });
 
   test("the Facebook connector finds a published text with a link to a video although Facebook lists a preview of the video with the post", async () => {
     const text = "See https://www.youtube.com/watch?v=1";
     const publication = await createPublication([], text);
-    expect(await atOnce.publish(publication, {}, guard)).toMatchObject({ kind: "published" });
+    expect(await atOnce.publish(publication, {}, guard)).toMatchObject(PUBLISHED);
     const [entry] = await platform.visible();
     expect(await atOnce.reconcile(publication, {}, callOfLastMinute(), signal)).toMatchObject({
       kind: "present",
@@ -398,9 +403,7 @@ describe("Facebook posts that are created visible at once", () => {
     const [entry] = await platform.visible();
     const isOwned = () => Promise.resolve(new Set([entry?.id ?? ""]));
     const call = callOfLastMinute({ isOwned });
-    expect(await atOnce.reconcile(publication, {}, call, signal)).toMatchObject({
-      kind: "look_again",
-    });
+    expect(await atOnce.reconcile(publication, {}, call, signal)).toMatchObject(LOOK_AGAIN);
   });
 });
 
@@ -418,9 +421,9 @@ describe("Facebook posts after a restore", () => {
         kind: "present",
         externalId: entry?.id,
       });
-      expect(await facebook.findMatchingPost?.(publication, {}, call, signal)).toMatchObject({
-        kind: "look_again",
-      });
+      expect(await facebook.findMatchingPost?.(publication, {}, call, signal)).toMatchObject(
+        LOOK_AGAIN,
+      );
     },
   );
 
@@ -429,7 +432,7 @@ describe("Facebook posts after a restore", () => {
     async (_name, media) => {
       const publication = await createPublication(media);
       const find = () => facebook.findMatchingPost?.(publication, {}, callOfLastMinute(), signal);
-      expect(await find()).toMatchObject({ kind: "look_again" });
+      expect(await find()).toMatchObject(LOOK_AGAIN);
       await driver.settle(publication);
       const [entry] = await platform.visible();
       expect(await find()).toMatchObject({
@@ -444,7 +447,7 @@ describe("Facebook posts after a restore", () => {
 test("the Facebook connector sends all calls with a video to the host for videos, and all other calls to the Graph API", async () => {
   const connector = facebookAt(platform.url, { videoBaseUrl: `${platform.url}/graph-video` });
   const publication = await createPublication([mp4Media(300_000)]);
-  expect(await platform.publish(connector, publication)).toMatchObject({ kind: "published" });
+  expect(await platform.publish(connector, publication)).toMatchObject(PUBLISHED);
   const calls = (await platform.listRequests()).filter(({ method }) => method === "POST");
   expect(calls.map(({ path }) => path.replaceAll(/\d{10,}/g, "id"))).toEqual([
     "/graph-video/v25.0/id/videos",

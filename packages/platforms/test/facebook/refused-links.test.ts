@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { GraphDriver } from "../graph-driver.ts";
+import { PUBLISHED, refused } from "../results.ts";
 import { guard, startTestPlatform } from "../test-platform.ts";
 import { facebookAt } from "./facebook-at.ts";
 
@@ -20,7 +21,7 @@ describe("posts with links that Facebook refuses", () => {
     async (text) => {
       const driver = new GraphDriver(platform, facebookAt(platform.url));
       const { outcome, publishCalls } = await driver.settle(await createPublication(text));
-      expect(outcome).toMatchObject({ kind: "published" });
+      expect(outcome).toMatchObject(PUBLISHED);
       expect(publishCalls).toBe(1);
       expect(await platform.visible()).toMatchObject([{ text }]);
     },
@@ -34,7 +35,7 @@ describe("posts with links that Facebook refuses", () => {
     expect(first).toMatchObject({ kind: "retryable", code: "content_rejected", retryAfterMs: 0 });
     expect(await platform.visible()).toEqual([]);
     const handles = first.kind === "retryable" ? (first.handles ?? {}) : {};
-    expect(await atOnce.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+    expect(await atOnce.publish(publication, handles, guard)).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toMatchObject([{ text }]);
   });
 
@@ -42,7 +43,7 @@ describe("posts with links that Facebook refuses", () => {
     const atOnce = facebookAt(platform.url, { isTwoPhase: false });
     const text = "See https://facebook.com/events/1 and https://example.com/tickets";
     const publication = await createPublication(text);
-    expect(await atOnce.publish(publication, {}, guard)).toMatchObject({ kind: "published" });
+    expect(await atOnce.publish(publication, {}, guard)).toMatchObject(PUBLISHED);
     expect(platform.lastBody("/feed")).toMatchObject({ link: "https://example.com/tickets" });
   });
 
@@ -50,9 +51,8 @@ describe("posts with links that Facebook refuses", () => {
     const atOnce = facebookAt(platform.url, { isTwoPhase: false });
     const publication = await createPublication("The page https://unreadable.example.com/page");
     await platform.addFault("publish", "refuse");
-    expect(await atOnce.publish(publication, { link: "refused" }, guard)).toMatchObject({
-      kind: "refused",
-      code: "account_action_needed",
-    });
+    expect(await atOnce.publish(publication, { link: "refused" }, guard)).toMatchObject(
+      refused("account_action_needed"),
+    );
   });
 });

@@ -5,6 +5,7 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { addComment, readAllTexts, readPage } from "../comment-fixtures.ts";
 import { callOfLastMinute } from "../graph-driver.ts";
 import { startMediaServer } from "../media-server.ts";
+import { CANNOT_TELL, INCOMPLETE_LOOK, LOOK_AGAIN, PRESENT, refused, UNKNOWN } from "../results.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { GraphSite, type Login, LOGINS } from "./graph-site.ts";
 
@@ -150,10 +151,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
   test(`the ${login} connector reports a reply to a comment that does not exist as refused`, async () => {
     const { account, request } = await createRequest();
     const gone = { ...request, commentId: "1_2" };
-    expect(await comments.reply(account, gone, guard)).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await comments.reply(account, gone, guard)).toMatchObject(refused("content_rejected"));
   });
 
   test(`the ${login} connector sends no reply when too much time has passed since the intent to send it was recorded`, async () => {
@@ -180,10 +178,9 @@ describe.each(LOGINS)("comments on %s", (login) => {
     const { username: author } = account;
     const commentId = await addComment(platform, account, { mediaId, text: "First!", author });
     const change = { mediaId, commentId, hidden: true };
-    expect(await comments.setHidden(account, change, signal)).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await comments.setHidden(account, change, signal)).toMatchObject(
+      refused("content_rejected"),
+    );
   });
 
   test(`a lost answer of ${login} to hiding a comment leaves the outcome unknown`, async () => {
@@ -191,7 +188,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     const { mediaId, commentId } = request;
     await platform.addFault("hide", "drop_after_commit");
     const change = { mediaId, commentId, hidden: true };
-    expect(await comments.setHidden(account, change, signal)).toMatchObject({ kind: "unknown" });
+    expect(await comments.setHidden(account, change, signal)).toMatchObject(UNKNOWN);
     expect(await comments.setHidden(account, change, signal)).toEqual({ kind: "done" });
     expect(await listShown(account)).toMatchObject([{ hidden: true }]);
   });
@@ -281,8 +278,8 @@ describe.each(LOGINS)("comments on %s", (login) => {
       await platform.addFault("reply", "drop_after_commit");
       await comments.reply(account, request, guard);
       const now = new Date();
-      expect(await reconcile(account, request, { now })).toMatchObject({ kind: "look_again" });
-      expect(await judge(account, request)).toMatchObject({ kind: "present" });
+      expect(await reconcile(account, request, { now })).toMatchObject(LOOK_AGAIN);
+      expect(await judge(account, request)).toMatchObject(PRESENT);
     });
 
     test(`a reply on ${login} counts as absent only after complete searches at all scheduled times`, async () => {
@@ -290,9 +287,9 @@ describe.each(LOGINS)("comments on %s", (login) => {
       const after = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS);
       const look = (looks: number, minutes: number) =>
         reconcile(account, request, { looks, now: after(minutes) });
-      expect(await look(0, 60)).toMatchObject({ kind: "look_again" });
-      expect(await look(2, 60)).toMatchObject({ kind: "look_again" });
-      expect(await look(3, 9)).toMatchObject({ kind: "look_again" });
+      expect(await look(0, 60)).toMatchObject(LOOK_AGAIN);
+      expect(await look(2, 60)).toMatchObject(LOOK_AGAIN);
+      expect(await look(3, 9)).toMatchObject(LOOK_AGAIN);
       expect(await look(3, 60)).toEqual({ kind: "absent" });
     });
 
@@ -302,17 +299,14 @@ describe.each(LOGINS)("comments on %s", (login) => {
         const { account, request } = await createRequest();
         await platform.addFault("comments", "status", { status });
         const now = new Date(Date.now() + 60 * MINUTE_MS);
-        expect(await reconcile(account, request, { looks: 9, now })).toMatchObject({
-          kind: "look_again",
-          isIncomplete: true,
-        });
+        expect(await reconcile(account, request, { looks: 9, now })).toMatchObject(INCOMPLETE_LOOK);
       },
     );
 
     test(`the outcome of a reply stays open when ${login} refuses to list the replies`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("comments", "status", { status: 403 });
-      expect(await reconcile(account, request)).toMatchObject({ kind: "cannot_tell" });
+      expect(await reconcile(account, request)).toMatchObject(CANNOT_TELL);
     });
 
     test(`a reply on ${login} does not count as absent when only the first of two pages of replies was read`, async () => {
@@ -320,14 +314,11 @@ describe.each(LOGINS)("comments on %s", (login) => {
       for (let index = 0; index < 51; index += 1)
         await comments.reply(account, { ...request, text: `reply ${index}` }, guard);
       const oldest = { ...request, text: "reply 0" };
-      expect(await reconcile(account, oldest)).toMatchObject({ kind: "present" });
+      expect(await reconcile(account, oldest)).toMatchObject(PRESENT);
       await platform.addFault("comments", "delay", { delayMs: 1 });
       await platform.addFault("comments", "status", { status: 500 });
       const now = new Date(Date.now() + 60 * MINUTE_MS);
-      expect(await reconcile(account, oldest, { looks: 9, now })).toMatchObject({
-        kind: "look_again",
-        isIncomplete: true,
-      });
+      expect(await reconcile(account, oldest, { looks: 9, now })).toMatchObject(INCOMPLETE_LOOK);
     });
 
     test(`the search for a reply on ${login} ignores replies that other requests sent, replies of readers and replies of an hour ago`, async () => {
@@ -337,23 +328,21 @@ describe.each(LOGINS)("comments on %s", (login) => {
       const outcome = await comments.reply(account, request, guard);
       const id = (outcome.kind === "published" ? outcome.externalId : undefined) ?? "";
       const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
-      expect(await reconcile(account, request, { isOwned })).toMatchObject({ kind: "look_again" });
+      expect(await reconcile(account, request, { isOwned })).toMatchObject(LOOK_AGAIN);
       const present = { kind: "present", externalId: id, permalink: null };
       expect(await reconcile(account, request)).toEqual(present);
       const calledAt = new Date(Date.now() + 60 * MINUTE_MS);
       const later = { calledAt, callUntil: calledAt, now: calledAt };
-      expect(await reconcile(account, request, later)).toMatchObject({ kind: "look_again" });
+      expect(await reconcile(account, request, later)).toMatchObject(LOOK_AGAIN);
     });
 
     test(`the outcome of a reply on ${login} stays open when another reply with the same text has an unknown outcome`, async () => {
       const { account, request } = await createRequest();
       await comments.reply(account, request, guard);
       const hasSimilarPost = () => Promise.resolve(true);
-      expect(await reconcile(account, request, { hasSimilarPost })).toMatchObject({
-        kind: "cannot_tell",
-      });
+      expect(await reconcile(account, request, { hasSimilarPost })).toMatchObject(CANNOT_TELL);
       await comments.reply(account, request, guard);
-      expect(await reconcile(account, request)).toMatchObject({ kind: "cannot_tell" });
+      expect(await reconcile(account, request)).toMatchObject(CANNOT_TELL);
     });
 
     /** Lets another reader answer a comment of a reader. */
@@ -406,10 +395,9 @@ describe("comments on instagram that are hidden", () => {
     await site.comments.setHidden(account, { mediaId, commentId, hidden: true }, signal);
     const requestId = "01936a5e-0000-7000-8000-000000000001";
     const request = { mediaId, commentId, text: "Please stop", requestId };
-    expect(await site.comments.reply(account, request, guard)).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await site.comments.reply(account, request, guard)).toMatchObject(
+      refused("content_rejected"),
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { addComment } from "../comment-fixtures.ts";
 import { callOfLastMinute } from "../graph-driver.ts";
 import { startMediaServer } from "../media-server.ts";
+import { PRESENT, PUBLISHED, refused, UNKNOWN } from "../results.ts";
 import { mp4Media } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { GraphSite, LOGINS } from "./graph-site.ts";
@@ -52,10 +53,9 @@ describe.each(LOGINS)("private replies on %s", (login) => {
   test(`the ${login} connector reports a second private reply to a comment as a duplicate`, async () => {
     const { account, request } = await createRequest();
     await privateReplies.send(account, request, guard);
-    expect(await privateReplies.send(account, request, guard)).toMatchObject({
-      kind: "refused",
-      code: "duplicate_on_platform",
-    });
+    expect(await privateReplies.send(account, request, guard)).toMatchObject(
+      refused("duplicate_on_platform"),
+    );
     expect(await listSent(account)).toHaveLength(1);
   });
 
@@ -89,7 +89,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     const long = { ...request, text: `${text}a` };
     expect(await privateReplies.send(account, long, guard)).toMatchObject({ kind: "refused" });
     const longest = { ...request, text };
-    expect(await privateReplies.send(account, longest, guard)).toMatchObject({ kind: "published" });
+    expect(await privateReplies.send(account, longest, guard)).toMatchObject(PUBLISHED);
   });
 
   test(`the ${login} connector sends no private reply when too much time has passed since the intent to send it was recorded`, async () => {
@@ -125,7 +125,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     async (mode, extra) => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", mode, extra);
-      expect(await privateReplies.send(account, request, guard)).toMatchObject({ kind: "unknown" });
+      expect(await privateReplies.send(account, request, guard)).toMatchObject(UNKNOWN);
       let verdict = await privateReplies.reconcile(account, request, callOfLastMinute(), signal);
       while (verdict.kind === "repeat") {
         const outcome = await privateReplies.send(account, request, guard);
@@ -133,7 +133,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
         const isSent = outcome.kind === "published" || isDuplicate;
         if (isSent) verdict = { kind: "present", externalId: null, permalink: null };
       }
-      expect(verdict).toMatchObject({ kind: "present" });
+      expect(verdict).toMatchObject(PRESENT);
       expect(await listSent(account)).toHaveLength(1);
     },
   );
@@ -246,7 +246,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     expect(await reconcile()).toEqual({ kind: "repeat" });
     await platform.addFault("reply", "drop_after_commit");
     await site.privateReplies.send(account, request, guard);
-    expect(await reconcile()).toMatchObject({ kind: "present" });
+    expect(await reconcile()).toMatchObject(PRESENT);
   });
 
   test("the Facebook connector reports a deleted comment as missing", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
+import { refused, TOKEN_REFUSED } from "../results.ts";
 import { mp4Media, type TestMedia } from "../test-media.ts";
 import { signal, startTestPlatform } from "../test-platform.ts";
 import { instagramAt } from "./instagram-at.ts";
@@ -45,7 +46,7 @@ test.each([
 
 test("a token of Instagram Login is refused by the API host of Facebook Login", async () => {
   const publication = await createPublication([jpegMedia(3)], "facebook");
-  expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "token_refused" });
+  expect(await platform.publish(instagram, publication)).toMatchObject(TOKEN_REFUSED);
   expect(await platform.visible()).toEqual([]);
 });
 
@@ -54,10 +55,9 @@ test("the Instagram connector refuses to delete a post of an account that was co
   const outcome = await platform.publish(instagram, publication);
   const calls = (await platform.calls()).length;
   const id = (outcome.kind === "published" ? outcome.externalId : undefined) ?? "";
-  expect(await instagram.delete(publication, id, signal)).toMatchObject({
-    kind: "refused",
-    code: "permission_missing",
-  });
+  expect(await instagram.delete(publication, id, signal)).toMatchObject(
+    refused("permission_missing"),
+  );
   expect(await platform.calls()).toHaveLength(calls);
   expect(await platform.visible()).toHaveLength(1);
 });

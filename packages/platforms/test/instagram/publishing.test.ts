@@ -3,6 +3,16 @@ import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
 import { expectOnePost, GraphDriver, STEP_FAULTS, VISIBLE_CALL_FAULTS } from "../graph-driver.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
+import {
+  CANNOT_TELL,
+  INCOMPLETE_LOOK,
+  PRESENT,
+  PUBLISHED,
+  refused,
+  retryable,
+  TOKEN_REFUSED,
+  UNKNOWN,
+} from "../results.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { instagramAt } from "./instagram-at.ts";
@@ -59,7 +69,7 @@ describe("publishing on Instagram", () => {
     });
     expect(await platform.visible()).toEqual([]);
     await platform.control("POST", "settings", { instagramHashtags: 30 });
-    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+    expect(await platform.publish(instagram, publication)).toMatchObject(PUBLISHED);
   });
 
   test("the Instagram connector reads the publishing limit first, and creates the parts of a carousel before the carousel", async () => {
@@ -87,9 +97,7 @@ describe("publishing on Instagram", () => {
         await platform.reset();
         const publication = await createPublication(media);
         const { handles } = await prepare(publication, { maxRuns: died });
-        expect((await driver.settle(publication, handles)).outcome).toMatchObject({
-          kind: "published",
-        });
+        expect((await driver.settle(publication, handles)).outcome).toMatchObject(PUBLISHED);
         expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
       }
     },
@@ -115,7 +123,7 @@ describe("publishing on Instagram", () => {
   test("the Instagram connector does not send a token to an upload URL on another host", async () => {
     const elsewhere = instagramAt(platform.url, "https://rupload.facebook.com");
     const { failure } = await platform.prepare(elsewhere, await createPublication([VIDEO]));
-    expect(failure).toMatchObject({ kind: "refused", code: "app_configuration" });
+    expect(failure).toMatchObject(refused("app_configuration"));
     expect(await platform.calls()).not.toContainEqual(expect.stringMatching(/^POST \d+$/));
   });
 });
@@ -136,7 +144,7 @@ describe("Instagram's publishing limit", () => {
     expect(failure).toMatchObject({ ...wait, retryAfterMs: 15 * MINUTE_MS });
     expect(handles).toEqual({});
     await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
-    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+    expect(await platform.publish(instagram, publication)).toMatchObject(PUBLISHED);
   });
 
   test("a post whose publishing call meets Instagram's publishing limit waits and keeps its media container", async () => {
@@ -155,9 +163,9 @@ describe("Instagram's publishing limit", () => {
   test("the preparation of a post continues when Instagram's publishing limit cannot be read, and fails when Instagram refuses the token", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.addFault("account", "status", { status: 500 });
-    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+    expect(await platform.publish(instagram, publication)).toMatchObject(PUBLISHED);
     await platform.addFault("account", "status", { status: 401 });
-    expect((await prepare(publication)).failure).toMatchObject({ kind: "token_refused" });
+    expect((await prepare(publication)).failure).toMatchObject(TOKEN_REFUSED);
   });
 });
 
@@ -170,9 +178,9 @@ describe("failing preparation steps on Instagram", () => {
         const publication = await createPublication(media);
         await platform.addFault("create", mode, extra);
         const first = await prepare(publication);
-        expect(first.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        expect(first.failure).toMatchObject(retryable("platform_unavailable"));
         const { outcome } = await driver.settle(publication, first.handles);
-        expect(outcome).toMatchObject({ kind: "published" });
+        expect(outcome).toMatchObject(PUBLISHED);
         expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
       }
     },
@@ -193,9 +201,7 @@ describe("failing preparation steps on Instagram", () => {
       const { handles, waits, failure } = await prepare(publication);
       expect(failure).toBeUndefined();
       expect(waits).toContain(5000);
-      expect((await driver.settle(publication, handles)).outcome).toMatchObject({
-        kind: "published",
-      });
+      expect((await driver.settle(publication, handles)).outcome).toMatchObject(PUBLISHED);
       expect(await platform.visible()).toMatchObject([{ media: [shown(VIDEO)] }]);
     },
   );
@@ -216,7 +222,7 @@ describe("failing preparation steps on Instagram", () => {
       const { handles } = await prepare(publication);
       await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
       const { outcome, publishCalls } = await driver.settle(publication, handles);
-      expect(outcome).toMatchObject({ kind: "published" });
+      expect(outcome).toMatchObject(PUBLISHED);
       expect(publishCalls).toBe(2);
       expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
     }
@@ -240,12 +246,12 @@ describe("failing preparation steps on Instagram", () => {
     const publication = await createPublication([jpegMedia(1)]);
     const missing = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
     const { failure } = await prepare({ ...publication, media: missing });
-    expect(failure).toMatchObject({ kind: "retryable", code: "media_fetch_failed" });
+    expect(failure).toMatchObject(retryable("media_fetch_failed"));
   });
 
   test("Instagram's refusal of a caption that is too long is reported as `content_rejected`", async () => {
     const { failure } = await prepare(await createPublication([jpegMedia(1)], "a".repeat(2201)));
-    expect(failure).toMatchObject({ kind: "refused", code: "content_rejected" });
+    expect(failure).toMatchObject(refused("content_rejected"));
   });
 
   test("an Instagram preparation step that meets the rate limit waits as long as Instagram says", async () => {
@@ -281,7 +287,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     });
     await platform.addFault("publish", "drop_after_commit");
     const { outcome } = await driver.settle(publication, handles);
-    expect(outcome).toMatchObject({ kind: "present" });
+    expect(outcome).toMatchObject(PRESENT);
     expect(await platform.visible()).toHaveLength(1);
   });
 
@@ -289,14 +295,14 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     // The publishing call takes effect only after both status checks, which is later than
     // Instagram's documentation allows.
     const verdict = await driver.reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);
     const { outcome } = await driver.settle(publication, verdict.handles);
-    expect(outcome).toMatchObject({ kind: "present" });
+    expect(outcome).toMatchObject(PRESENT);
     expect(await platform.visible()).toHaveLength(1);
   });
 
@@ -308,7 +314,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const early = { ...handles, container0: JSON.stringify({ ...container, stage: "ready" }) };
     expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "pending" });
     const { outcome } = await driver.settle(publication, early);
-    expect(outcome).toMatchObject({ kind: "published" });
+    expect(outcome).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toHaveLength(1);
   });
 
@@ -316,19 +322,15 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
-      kind: "refused",
-      code: "account_action_needed",
-    });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(
+      refused("account_action_needed"),
+    );
     await platform.addFault("publish", "status", { status: 401 });
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
-      kind: "token_refused",
-    });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(TOKEN_REFUSED);
     await platform.addFault("publish", "status", { status: 403 });
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
-      kind: "refused",
-      code: "permission_missing",
-    });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(
+      refused("permission_missing"),
+    );
   });
 });
 
@@ -370,10 +372,7 @@ describe("reconciling on Instagram", () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
-    expect(await driver.reconcile(publication, handles)).toMatchObject({
-      kind: "look_again",
-      isIncomplete: true,
-    });
+    expect(await driver.reconcile(publication, handles)).toMatchObject(INCOMPLETE_LOOK);
     const callUntil = new Date(Date.now() - 11 * MINUTE_MS);
     expect(await driver.reconcile(publication, handles, { callUntil })).toEqual({
       kind: "present",
@@ -387,29 +386,27 @@ describe("reconciling on Instagram", () => {
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
         await platform.addFault("status", "status", { status });
-        expect(await driver.reconcile(publication, handles, { looks })).toMatchObject({
-          kind: "look_again",
-          isIncomplete: true,
-        });
+        expect(await driver.reconcile(publication, handles, { looks })).toMatchObject(
+          INCOMPLETE_LOOK,
+        );
       }
     await platform.addFault("status", "drop_before");
-    expect(await driver.reconcile(publication, handles, { looks: 1 })).toMatchObject({
-      kind: "look_again",
-      isIncomplete: true,
-    });
+    expect(await driver.reconcile(publication, handles, { looks: 1 })).toMatchObject(
+      INCOMPLETE_LOOK,
+    );
   });
 
   test("the Instagram connector finds a post in Instagram's list of the account's posts when the post's container is not found", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("status", "status", { status: 404 });
-    expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "present" });
+    expect(await driver.reconcile(publication, handles)).toMatchObject(PRESENT);
   });
 
   test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the media container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
-    expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await driver.reconcile(publication, handles)).toMatchObject(CANNOT_TELL);
   });
 
   test("an expired Instagram container proves that the post is absent, and another container is created", async () => {
@@ -441,10 +438,9 @@ describe("deleting on Instagram", () => {
   test("the Instagram connector reports a post as deleted only when the post cannot be read any more", async () => {
     const [publication, id] = await publishOne();
     await platform.addFault("delete", "status", { status: 404 });
-    expect(await instagram.delete(publication, id, signal)).toMatchObject({
-      kind: "refused",
-      code: "permission_missing",
-    });
+    expect(await instagram.delete(publication, id, signal)).toMatchObject(
+      refused("permission_missing"),
+    );
   });
 
   test.each([

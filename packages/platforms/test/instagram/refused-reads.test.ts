@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
+import { PUBLISHED, retryable, UNKNOWN } from "../results.ts";
 import { mp4Media, type TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
@@ -57,13 +58,12 @@ describe("publishing with an Instagram Page token that may not read containers a
     const early = {
       container0: JSON.stringify({ ...container, stage: "ready", isUnread: true }),
     };
-    expect(await instagram.publish(publication, early, guard)).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect(await instagram.publish(publication, early, guard)).toMatchObject(
+      retryable("platform_unavailable"),
+    );
     expect(await platform.visible()).toEqual([]);
     await platform.control("POST", "clock", { advanceMs: 60_000 });
-    expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "published" });
+    expect(await instagram.publish(publication, early, guard)).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toHaveLength(1);
   });
 
@@ -71,7 +71,7 @@ describe("publishing with an Instagram Page token that may not read containers a
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
     await platform.addFault("publish", "drop_after_commit");
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     const verdict = await instagram.reconcile(publication, handles, unknownCall(), signal);
     const [entry, ...others] = await platform.visible();
     expect(others).toEqual([]);
@@ -83,7 +83,7 @@ describe("publishing with an Instagram Page token that may not read containers a
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
     await platform.addFault("publish", "drop_before");
-    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     const verdict = await instagram.reconcile(publication, handles, unknownCall(), signal);
     expect(verdict.kind).not.toBe("absent");
   });
@@ -101,10 +101,9 @@ describe("deletions with an Instagram Page token that may not read single posts"
   test("a deletion that Instagram refuses as if the post were missing fails while the list of posts shows the post", async () => {
     const [account, id] = await publishOne();
     await refuseDeletion();
-    expect(await instagram.delete(account, id, signal)).toMatchObject({
-      kind: "retryable",
-      code: "permission_missing",
-    });
+    expect(await instagram.delete(account, id, signal)).toMatchObject(
+      retryable("permission_missing"),
+    );
     expect(await platform.visible()).toHaveLength(1);
     expect(await instagram.delete(account, id, signal)).toEqual({ kind: "deleted" });
   });
@@ -119,9 +118,8 @@ describe("deletions with an Instagram Page token that may not read single posts"
     const [account, id] = await publishOne();
     await refuseDeletion();
     await platform.addFault(`GET /v25.0/${account.externalId}/media`, "status", { status: 500 });
-    expect(await instagram.delete(account, id, signal)).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect(await instagram.delete(account, id, signal)).toMatchObject(
+      retryable("platform_unavailable"),
+    );
   });
 });

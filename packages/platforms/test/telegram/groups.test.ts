@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
 import { createTelegramAuthorizationConnector } from "#src/telegram/authorization.ts";
 import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { PUBLISHED, refused } from "../results.ts";
 import { pngMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 
@@ -62,7 +63,7 @@ describe("Telegram groups", () => {
     const photos = [pngMedia(1), pngMedia(2)];
     for (const media of [[], photos.slice(0, 1), photos]) {
       const outcome = await telegram.publish({ ...publication, media }, {}, guard);
-      expect(outcome).toMatchObject({ kind: "published" });
+      expect(outcome).toMatchObject(PUBLISHED);
       const permalink = outcome.kind === "published" ? outcome.permalink : "";
       expect(permalink).toMatch(new RegExp(`^https://t\\.me/${chat.username}/2/\\d+$`));
     }
@@ -87,15 +88,14 @@ describe("Telegram groups", () => {
     const handles = first.kind === "retryable" ? (first.handles ?? {}) : {};
     expect(handles["chatId"]).not.toBe(chat.chatId);
     const outcome = await telegram.publish(publication, handles, guard);
-    expect(outcome).toMatchObject({ kind: "published" });
+    expect(outcome).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toHaveLength(1);
     const { externalId: id = "", permalink = null } = outcome.kind === "published" ? outcome : {};
     const earlier = `https://t.me/c/${chat.chatId.slice(4)}/${id}`;
     for (const sentBefore of [earlier, null])
-      expect(await telegram.delete(publication, id ?? "", signal, sentBefore)).toMatchObject({
-        kind: "refused",
-        code: "permission_missing",
-      });
+      expect(await telegram.delete(publication, id ?? "", signal, sentBefore)).toMatchObject(
+        refused("permission_missing"),
+      );
     expect(await platform.visible()).toHaveLength(1);
     const deleted = await telegram.delete(publication, id ?? "", signal, permalink);
     expect(deleted).toEqual({ kind: "deleted" });
@@ -112,10 +112,9 @@ describe("Telegram groups", () => {
       const chat = await createChat("forum");
       const publication = await publicationOf(`${chat.chatId}/${topic}`, chat.botToken);
       for (const media of [[], [pngMedia(1)]])
-        expect(await telegram.publish({ ...publication, media }, {}, guard)).toMatchObject({
-          kind: "refused",
-          code: "account_action_needed",
-        });
+        expect(await telegram.publish({ ...publication, media }, {}, guard)).toMatchObject(
+          refused("account_action_needed"),
+        );
     },
   );
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
 import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { PUBLISHED, refused, UNKNOWN } from "../results.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 
@@ -62,9 +63,7 @@ describe("publishing media on Telegram", () => {
 
   test("a Telegram post may consist of media only", async () => {
     for (const media of [[pngMedia(1)], [pngMedia(1), pngMedia(2)]])
-      expect(await publish(await createPublication(media, ""))).toMatchObject({
-        kind: "published",
-      });
+      expect(await publish(await createPublication(media, ""))).toMatchObject(PUBLISHED);
     expect((await platform.visible()).map(({ text }) => text)).toEqual(["", ""]);
   });
 
@@ -103,9 +102,7 @@ describe("deleting on Telegram", () => {
   test("the Telegram connector repeats a deletion whose answer was lost, and the repetition completes it", async () => {
     const [publication, externalId] = await publishAlbum();
     await platform.addFault("delete", "drop_before");
-    expect(await telegram.delete(publication, externalId, signal)).toMatchObject({
-      kind: "unknown",
-    });
+    expect(await telegram.delete(publication, externalId, signal)).toMatchObject(UNKNOWN);
     expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
@@ -136,10 +133,7 @@ describe("Telegram's answers about media", () => {
 
   test("Telegram's refusal of a caption that is too long is reported as `content_rejected`", async () => {
     const publication = await createPublication([pngMedia(1)], "a".repeat(1025));
-    expect(await publish(publication)).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await publish(publication)).toMatchObject(refused("content_rejected"));
   });
 
   test.each([
@@ -164,7 +158,7 @@ describe("Telegram's answers about media", () => {
     async (mode) => {
       for (const media of [[mp4Media(500_000)], [pngMedia(1), mp4Media(500_000)]]) {
         await platform.addFault("publish", mode);
-        expect(await publish(await createPublication(media))).toMatchObject({ kind: "unknown" });
+        expect(await publish(await createPublication(media))).toMatchObject(UNKNOWN);
       }
     },
   );

@@ -6,6 +6,15 @@ import type { Publication, PublicationMedia } from "#src/publishing/publication.
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
+import {
+  CANNOT_TELL,
+  INCOMPLETE_LOOK,
+  LOOK_AGAIN,
+  PRESENT,
+  refused,
+  retryable,
+  UNKNOWN,
+} from "../results.ts";
 import { mp4Media, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
@@ -104,9 +113,7 @@ describe("publishing a video on TikTok", () => {
       "upload",
       "publish",
     ]);
-    expect(await look(publication, handles, { isPending: true })).toMatchObject({
-      kind: "look_again",
-    });
+    expect(await look(publication, handles, { isPending: true })).toMatchObject(LOOK_AGAIN);
     await advance(1300);
     const present = await look(publication, handles, { isPending: true });
     expect(present).toMatchObject({ kind: "present", externalId: null, permalink: null });
@@ -135,7 +142,7 @@ describe("publishing a video on TikTok", () => {
     "a video of %i bytes is split into chunks that TikTok accepts",
     async (bytes) => {
       const media = video(bytes);
-      expect(await settle(await createPublication([media]))).toMatchObject({ kind: "present" });
+      expect(await settle(await createPublication([media]))).toMatchObject(PRESENT);
       expect(await platform.visible()).toMatchObject([{ media: [shown(media, "video")] }]);
     },
   );
@@ -179,9 +186,7 @@ describe("TikTok's creator info", () => {
       code: "content_rejected",
       message: expect.stringContaining("FOLLOWER_OF_CREATOR"),
     });
-    expect(await settle({ ...publication, privacy: "followers" })).toMatchObject({
-      kind: "present",
-    });
+    expect(await settle({ ...publication, privacy: "followers" })).toMatchObject(PRESENT);
   });
 
   test("the TikTok connector refuses a video that is longer than TikTok allows the creator to post", async () => {
@@ -196,7 +201,7 @@ describe("TikTok's creator info", () => {
     });
     expect(await platform.calls()).toEqual(["POST "]);
     const short = { ...publication, media: [withLength(10_400)] };
-    expect(await settle(short)).toMatchObject({ kind: "present" });
+    expect(await settle(short)).toMatchObject(PRESENT);
   });
 });
 
@@ -306,7 +311,7 @@ describe("TikTok videos are published exactly once", () => {
     async (mode) => {
       const publication = await createPublication([video(11 * MIB)]);
       await platform.addFault("publish", mode);
-      expect(await settle(publication)).toMatchObject({ kind: "present" });
+      expect(await settle(publication)).toMatchObject(PRESENT);
       expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
     },
   );
@@ -319,10 +324,10 @@ describe("TikTok videos are published exactly once", () => {
       for (const operation of ["create", "upload"]) {
         await platform.addFault(operation, mode);
         const tried = await platform.prepare(tiktok, publication, { handles });
-        expect(tried.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        expect(tried.failure).toMatchObject(retryable("platform_unavailable"));
         ({ handles } = tried);
       }
-      expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
+      expect(await settle(publication, handles)).toMatchObject(PRESENT);
       expect(await platform.visible()).toHaveLength(1);
     },
   );
@@ -334,7 +339,7 @@ describe("TikTok videos are published exactly once", () => {
     expect(outcome.kind).toBe("unknown");
     const verdict = await look(publication, handles);
     expect(verdict.kind).toBe("absent");
-    expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
+    expect(await settle(publication, handles)).toMatchObject(PRESENT);
     await eventually(async () => {
       const requests = await platform.control<{ outcome: string }[]>(
         "GET",
@@ -348,7 +353,7 @@ describe("TikTok videos are published exactly once", () => {
   test("a TikTok video is published once while TikTok reports an outdated status", async () => {
     const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("", "stale_reads", { operation: undefined, delayMs: 5000 });
-    expect(await settle(publication)).toMatchObject({ kind: "present" });
+    expect(await settle(publication)).toMatchObject(PRESENT);
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
@@ -358,7 +363,7 @@ describe("TikTok videos are published exactly once", () => {
       await acceptChunks();
       const publication = await createPublication([video(16 * MIB)]);
       const { handles } = await platform.prepare(tiktok, publication, { maxRuns });
-      expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
+      expect(await settle(publication, handles)).toMatchObject(PRESENT);
       expect(await platform.visible()).toHaveLength(1);
       const creates = (await platform.calls()).length;
       expect(creates).toBeGreaterThan(4);
@@ -369,7 +374,7 @@ describe("TikTok videos are published exactly once", () => {
     const publication = await createPublication([video(16 * MIB)]);
     const { handles } = await platform.prepare(tiktok, publication, { maxRuns: 3 });
     await advance(3_600_000);
-    expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
+    expect(await settle(publication, handles)).toMatchObject(PRESENT);
     expect(await platform.visible()).toHaveLength(1);
   });
 
@@ -377,20 +382,17 @@ describe("TikTok videos are published exactly once", () => {
     const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     await advance(3_600_000);
-    expect(await tiktok.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await tiktok.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     const now = new Date(Date.now() + 3_700_000);
     const soon = { timeScale: 1, now, callUntil: new Date(now.getTime() - 1000) };
-    expect(await look(publication, handles, soon)).toMatchObject({ kind: "look_again" });
+    expect(await look(publication, handles, soon)).toMatchObject(LOOK_AGAIN);
     const settled = { timeScale: 1, now, callUntil: new Date(now.getTime() - 601_000) };
     expect(await look(publication, handles, settled)).toEqual({ kind: "absent", handles: {} });
   });
 
   test("TikTok's refusal of a file that is not a video is reported as `media_rejected`", async () => {
     const media = new TestMedia("no", "video/mp4", Buffer.from("text"));
-    expect(await settle(await createPublication([media]))).toMatchObject({
-      kind: "refused",
-      code: "media_rejected",
-    });
+    expect(await settle(await createPublication([media]))).toMatchObject(refused("media_rejected"));
     expect(await platform.visible()).toEqual([]);
   });
 
@@ -410,7 +412,7 @@ describe("TikTok photo posts whose answer is lost", () => {
     const publication = await createPublication([photoMedia(1)], extra);
     await platform.addFault("publish", mode);
     const { handles, outcome } = await call(publication);
-    expect(outcome).toMatchObject({ kind: "unknown" });
+    expect(outcome).toMatchObject(UNKNOWN);
     return { publication, handles };
   }
 
@@ -418,7 +420,7 @@ describe("TikTok photo posts whose answer is lost", () => {
     "the TikTok connector finds a photo post among the account's posts after the simulated fault %s",
     async (mode) => {
       const { publication, handles } = await lose({ title: "Ships" }, mode);
-      expect(await look(publication, handles)).toMatchObject({ kind: "look_again" });
+      expect(await look(publication, handles)).toMatchObject(LOOK_AGAIN);
       await advance(5000);
       const [{ id } = { id: "" }] = await platform.visible();
       expect(await look(publication, handles)).toEqual({
@@ -432,7 +434,7 @@ describe("TikTok photo posts whose answer is lost", () => {
   test("the TikTok connector finds a photo post by the beginning of its long text", async () => {
     const { publication, handles } = await lose({ text: "long ".repeat(500) });
     await advance(5000);
-    expect(await look(publication, handles)).toMatchObject({ kind: "present" });
+    expect(await look(publication, handles)).toMatchObject(PRESENT);
   });
 
   test("the TikTok connector searches for a photo post after 2, 10 and 30 minutes and never reports it as absent", async () => {
@@ -448,40 +450,33 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(0, 0)).toEqual({ kind: "look_again", afterMs: SECOND_LOOK });
     expect(await at(1, SECOND_LOOK)).toEqual({ kind: "look_again", afterMs: 480_000 });
     expect(await at(2, 600_000)).toEqual({ kind: "look_again", afterMs: 1_200_000 });
-    expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
+    expect(await at(3, 1_800_000)).toMatchObject(CANNOT_TELL);
   });
 
   test("the TikTok connector does not take an older photo post, one of another Postrider post, or one of two equal ones as the published post", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
-    expect(await look(publication, handles, owned)).toMatchObject({ kind: "look_again" });
+    expect(await look(publication, handles, owned)).toMatchObject(LOOK_AGAIN);
     const later = { calledAt: new Date(Date.now() + 3_600_000) };
-    expect(await look(publication, handles, later)).toMatchObject({ kind: "look_again" });
-    expect(await look({ ...publication, text: "other" }, handles)).toMatchObject({
-      kind: "look_again",
-    });
+    expect(await look(publication, handles, later)).toMatchObject(LOOK_AGAIN);
+    expect(await look({ ...publication, text: "other" }, handles)).toMatchObject(LOOK_AGAIN);
     await call({ ...publication, media: [photoMedia(2)] });
     await advance(5000);
-    expect(await look(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await look(publication, handles)).toMatchObject(CANNOT_TELL);
   });
 
   test("the TikTok connector reports that it cannot tell the outcome when TikTok does not list the photo post", async () => {
     const hidden = await lose({ privacy: "private" });
-    expect(await look(hidden.publication, hidden.handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await look(hidden.publication, hidden.handles)).toMatchObject(CANNOT_TELL);
     const wordless = await lose({ text: "" });
-    expect(await look(wordless.publication, wordless.handles)).toMatchObject({
-      kind: "cannot_tell",
-    });
+    expect(await look(wordless.publication, wordless.handles)).toMatchObject(CANNOT_TELL);
   });
 
   test("the TikTok connector searches again when the list of posts cannot be read", async () => {
     const { publication, handles } = await lose();
     await platform.addFault("status", "status", { status: 500 });
-    expect(await look(publication, handles)).toMatchObject({
-      kind: "look_again",
-      isIncomplete: true,
-    });
+    expect(await look(publication, handles)).toMatchObject(INCOMPLETE_LOOK);
   });
 });
 
@@ -490,9 +485,9 @@ test("after a database restore, the TikTok connector finds a post by its text an
     const publication = await createPublication([media]);
     const find = (overrides: Partial<UnknownCall> = {}) =>
       tiktok.findMatchingPost?.(publication, {}, unknownCall(overrides), signal);
-    expect(await find()).toMatchObject({ kind: "look_again" });
+    expect(await find()).toMatchObject(LOOK_AGAIN);
     const afterAllLooks = { looks: 3, now: new Date(Date.now() + 30 * 60_000) };
-    expect(await find(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
+    expect(await find(afterAllLooks)).toMatchObject(CANNOT_TELL);
     await call(publication);
     await advance(5000);
     const { id } = (await platform.visible()).at(-1) ?? {};
@@ -521,7 +516,7 @@ describe("TikTok's answers", () => {
   test("HTTP 429 from a proxy leaves the outcome of a TikTok photo post unknown", async () => {
     await platform.addFault("publish", "status_after_commit", { status: 429 });
     const { outcome } = await call(await createPublication([photoMedia(1)]));
-    expect(outcome).toMatchObject({ kind: "unknown" });
+    expect(outcome).toMatchObject(UNKNOWN);
   });
 
   test("a post that meets TikTok's daily limit waits and is tried again", async () => {
@@ -559,16 +554,14 @@ describe("TikTok's answers", () => {
 
   test("an unaudited TikTok app and an unverified URL prefix are reported as errors of the app's configuration", async () => {
     await platform.control("POST", "settings", { audited: false });
-    expect((await call(await createPublication([video()]))).outcome).toMatchObject({
-      kind: "refused",
-      code: "app_configuration",
-    });
+    expect((await call(await createPublication([video()]))).outcome).toMatchObject(
+      refused("app_configuration"),
+    );
     await platform.control("POST", "settings", { audited: true });
     const foreign = Object.assign(photoMedia(1), { url: "https://media.example/1" });
-    expect((await call(await createPublication([foreign]))).outcome).toMatchObject({
-      kind: "refused",
-      code: "app_configuration",
-    });
+    expect((await call(await createPublication([foreign]))).outcome).toMatchObject(
+      refused("app_configuration"),
+    );
   });
 
   test("the TikTok connector repeats a status check that TikTok does not answer, and reports an unknown outcome if TikTok refuses the check", async () => {
@@ -582,13 +575,10 @@ describe("TikTok's answers", () => {
       ["garbage_body", undefined],
     ] as const) {
       await platform.addFault("status", mode, status === undefined ? {} : { status });
-      expect(await look(publication, handles)).toMatchObject({
-        kind: "look_again",
-        isIncomplete: true,
-      });
+      expect(await look(publication, handles)).toMatchObject(INCOMPLETE_LOOK);
     }
     const stranger = await createPublication([video()]);
-    expect(await look(stranger, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await look(stranger, handles)).toMatchObject(CANNOT_TELL);
   });
 
   test("the TikTok connector reports that it cannot delete posts", () => {

@@ -10,6 +10,7 @@ import {
   testSearchForReplies,
 } from "../comment-contract.ts";
 import { readAllTexts, readPage } from "../comment-fixtures.ts";
+import { CANNOT_TELL, LOOK_AGAIN, PRESENT, refused } from "../results.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
 
@@ -89,9 +90,9 @@ test("an X reply that was not found is not absent when posts must not be sent ag
   const once = createXCommentsConnector({ ...settings, mayResend: false });
   const past = new Date(Date.now() - 11 * 60_000);
   const last = unknownCall({ calledAt: past, callUntil: past, timeScale: 1, looks: 3 });
-  expect(await once.reconcileReply(owned.account, request, last, signal)).toMatchObject({
-    kind: "cannot_tell",
-  });
+  expect(await once.reconcileReply(owned.account, request, last, signal)).toMatchObject(
+    CANNOT_TELL,
+  );
 });
 
 describe("reading X comments", () => {
@@ -158,21 +159,19 @@ describe("replying on X", () => {
     await x.reply(owned.account, toReply(owned.mediaId, await summon(owned), "thank you"), guard);
     const publication = { ...owned.account, text: "thank you" };
     const call = unknownCall();
-    expect(await publishing.reconcile(publication, {}, call, signal)).toMatchObject({
-      kind: "look_again",
-    });
-    expect(await publishing.findMatchingPost?.(publication, {}, call, signal)).toMatchObject({
-      kind: "look_again",
-    });
+    expect(await publishing.reconcile(publication, {}, call, signal)).toMatchObject(LOOK_AGAIN);
+    expect(await publishing.findMatchingPost?.(publication, {}, call, signal)).toMatchObject(
+      LOOK_AGAIN,
+    );
   });
 
   test("an X reply to which X added the author's name in front is recognized", async () => {
     const owned = await publishPost();
     const commentId = await summon(owned);
     await x.reply(owned.account, toReply(owned.mediaId, commentId, "@eve thank you"), guard);
-    expect(await reconcile(owned.account, toReply(owned.mediaId, commentId))).toMatchObject({
-      kind: "present",
-    });
+    expect(await reconcile(owned.account, toReply(owned.mediaId, commentId))).toMatchObject(
+      PRESENT,
+    );
   });
 });
 
@@ -180,10 +179,9 @@ describe("hiding X comments", () => {
   test("X refuses to hide a comment in the conversation of another account", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
-    expect(await hide(other, await comment(owned, "rude"))).toMatchObject({
-      kind: "refused",
-      code: "content_rejected",
-    });
+    expect(await hide(other, await comment(owned, "rude"))).toMatchObject(
+      refused("content_rejected"),
+    );
     expect(await hide(owned, "not-an-id")).toEqual({ kind: "missing" });
   });
 });

@@ -3,6 +3,15 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
+import {
+  CANNOT_TELL,
+  INCOMPLETE_LOOK,
+  LOOK_AGAIN,
+  PUBLISHED,
+  refused,
+  retryable,
+  UNKNOWN,
+} from "../results.ts";
 import { mp4Media, pngMedia, type TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
@@ -77,13 +86,13 @@ describe("publishing on YouTube", () => {
     expect(youtube.visibleParts?.(publication, handles)).toEqual([
       { media: video, start: 512 * KB, length: 88 * KB },
     ]);
-    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject(PUBLISHED);
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
   test("the last part of a YouTube upload is a whole part when the video's size is a multiple of the part size", async () => {
     const video = mp4Media(2 * CHUNK_BYTES);
-    expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
+    expect(await publish(await createPublication([video]))).toMatchObject(PUBLISHED);
     expect(await listOperations()).toEqual(["create", "upload", "publish"]);
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
@@ -151,7 +160,7 @@ describe("interrupted uploads to YouTube", () => {
       const publication = await createPublication([video]);
       const { handles } = await prepare(publication, { maxRuns });
       const { handles: ready } = await prepare(publication, { handles });
-      expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect(await youtube.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
       expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
       const uploads = Array<string>(maxRuns - 1).fill("upload");
       const rest = Array<string>(4 - maxRuns).fill("upload");
@@ -172,11 +181,9 @@ describe("interrupted uploads to YouTube", () => {
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
         await platform.addFault(operation, mode);
         let ready = await prepare(publication, { handles: left });
-        expect(ready.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        expect(ready.failure).toMatchObject(retryable("platform_unavailable"));
         ready = await prepare(publication, { handles: ready.handles });
-        expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject({
-          kind: "published",
-        });
+        expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject(PUBLISHED);
         expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
         expect(await listVideos(publication)).toHaveLength(1);
       }
@@ -189,17 +196,16 @@ describe("interrupted uploads to YouTube", () => {
     const { handles } = await prepare(publication, { maxRuns: 2 });
     const forgotten = forget(handles);
     const { handles: ready } = await prepare(publication, { handles: forgotten });
-    expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await youtube.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
   test("a YouTube upload session that is lost after the last byte may have been sent is not replaced by a new session", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
-    expect((await prepare(publication, { handles: forget(handles) })).failure).toMatchObject({
-      kind: "refused",
-      code: "outcome_unknown",
-    });
+    expect((await prepare(publication, { handles: forget(handles) })).failure).toMatchObject(
+      refused("outcome_unknown"),
+    );
     expect(await listVideos(publication)).toEqual([]);
   });
 
@@ -222,7 +228,7 @@ describe("interrupted uploads to YouTube", () => {
     const publication = await createPublication([video]);
     video.failures = ["broken"];
     await expect(prepare(publication)).rejects.toThrow("media broke off");
-    expect(await publish(publication)).toMatchObject({ kind: "published" });
+    expect(await publish(publication)).toMatchObject(PUBLISHED);
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 });
@@ -309,7 +315,7 @@ describe("the publishing call to YouTube", () => {
       const publication = await createPublication();
       const { handles } = await prepare(publication);
       await platform.addFault("publish", mode, extra);
-      expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+      expect(await youtube.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     },
   );
 
@@ -317,10 +323,9 @@ describe("the publishing call to YouTube", () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
-    expect(await youtube.publish(publication, handles, guard)).toMatchObject({
-      kind: "refused",
-      code: "permission_missing",
-    });
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject(
+      refused("permission_missing"),
+    );
     expect(await listVideos(publication)).toEqual([]);
   });
 
@@ -332,9 +337,7 @@ describe("the publishing call to YouTube", () => {
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "retryable" });
     expect(await listVideos(publication)).toEqual([]);
     const again = await prepare(publication, { handles });
-    expect(await youtube.publish(publication, again.handles, guard)).toMatchObject({
-      kind: "published",
-    });
+    expect(await youtube.publish(publication, again.handles, guard)).toMatchObject(PUBLISHED);
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
@@ -345,10 +348,9 @@ describe("the publishing call to YouTube", () => {
     expect(await youtube.publish(publication, handles, late)).toEqual({ kind: "not_sent" });
     const state = JSON.parse(handles.upload ?? "") as object;
     const elsewhere = { upload: JSON.stringify({ ...state, uri: "http://127.0.0.1:1/session" }) };
-    expect(await youtube.publish(publication, elsewhere, guard)).toMatchObject({
-      kind: "retryable",
-      code: "platform_unavailable",
-    });
+    expect(await youtube.publish(publication, elsewhere, guard)).toMatchObject(
+      retryable("platform_unavailable"),
+    );
     expect(await listVideos(publication)).toEqual([]);
   });
 
@@ -369,7 +371,7 @@ describe("an unknown outcome on YouTube", () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", mode);
-    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject(UNKNOWN);
     return [publication, handles];
   }
 
@@ -429,7 +431,7 @@ describe("an unknown outcome on YouTube", () => {
     expect(await look(0, 0)).toEqual({ kind: "look_again", afterMs: 5 * 60_000 });
     expect(await look(1, 5)).toEqual({ kind: "look_again", afterMs: 25 * 60_000 });
     expect(await look(2, 30)).toEqual({ kind: "look_again", afterMs: 90 * 60_000 });
-    expect(await look(3, 120)).toMatchObject({ kind: "cannot_tell" });
+    expect(await look(3, 120)).toMatchObject(CANNOT_TELL);
     expect(await listVideos(publication)).toEqual([]);
   });
 
@@ -447,31 +449,26 @@ describe("an unknown outcome on YouTube", () => {
     const lost = forget(handles);
     const [id = ""] = await listVideos(publication);
     const isOwned = () => Promise.resolve(new Set([id]));
-    expect(await reconcile(publication, lost, { isOwned })).toMatchObject({ kind: "look_again" });
+    expect(await reconcile(publication, lost, { isOwned })).toMatchObject(LOOK_AGAIN);
     for (const part of [{ title: "Another video" }, { text: "Other words" }])
-      expect(await reconcile({ ...publication, ...part }, lost)).toMatchObject({
-        kind: "look_again",
-      });
+      expect(await reconcile({ ...publication, ...part }, lost)).toMatchObject(LOOK_AGAIN);
     const state = JSON.parse(lost.upload ?? "") as object;
     const later = { upload: JSON.stringify({ ...state, startedAt: Date.now() + 20 * 60_000 }) };
-    expect(await reconcile(publication, later)).toMatchObject({ kind: "look_again" });
+    expect(await reconcile(publication, later)).toMatchObject(LOOK_AGAIN);
   });
 
   test("the YouTube connector reports that it cannot tell the outcome when two videos have the same text", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await publish({ ...publication, media: [mp4Media(1000, 1)] });
-    expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
+    expect(await reconcile(publication, forget(handles))).toMatchObject(CANNOT_TELL);
   });
 
   test("the YouTube connector reports that it cannot tell the outcome when YouTube does not allow it to read the channel", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await platform.addFault("account", "refuse");
-    expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
+    expect(await reconcile(publication, forget(handles))).toMatchObject(CANNOT_TELL);
     await platform.addFault("account", "status", { status: 401 });
-    expect(await reconcile(publication, forget(handles))).toMatchObject({
-      kind: "look_again",
-      isIncomplete: true,
-    });
+    expect(await reconcile(publication, forget(handles))).toMatchObject(INCOMPLETE_LOOK);
   });
 });
 
@@ -492,9 +489,9 @@ describe("YouTube videos after a restore", () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("account", "drop_before");
-    expect(await find(publication, {})).toMatchObject({ kind: "look_again", isIncomplete: true });
+    expect(await find(publication, {})).toMatchObject(INCOMPLETE_LOOK);
     for (const known of [{}, handles]) {
-      expect(await find(publication, known)).toMatchObject({ kind: "look_again" });
+      expect(await find(publication, known)).toMatchObject(LOOK_AGAIN);
       const callUntil = new Date(Date.now() - 120 * 60_000);
       const late = { looks: 3, callUntil, timeScale: 1 };
       expect(await find(publication, known, late)).toEqual({ kind: "absent" });
@@ -505,7 +502,7 @@ describe("YouTube videos after a restore", () => {
     const publication = await createPublication();
     await publish(publication);
     const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
-    expect(await find(publication, {}, { isOwned })).toMatchObject({ kind: "look_again" });
+    expect(await find(publication, {}, { isOwned })).toMatchObject(LOOK_AGAIN);
   });
 });
 
@@ -539,7 +536,7 @@ describe("videos of a project that YouTube has not audited", () => {
 
   test("the YouTube connector publishes a private video even if YouTube has not audited the API project", async () => {
     const publication = await createPublication([mp4Media(1000)], { privacy: "private" });
-    expect(await publish(publication)).toMatchObject({ kind: "published" });
+    expect(await publish(publication)).toMatchObject(PUBLISHED);
   });
 });
 

@@ -280,26 +280,6 @@ test("the simulated Bluesky refuses a login with a revoked app password", async 
   expect((await login()).status).toBe(401);
 });
 
-test("a simulated Bluesky thread shows a post with the comments of its readers", async () => {
-  await put(record("talk to me"));
-  const comment = {
-    platform: "bluesky",
-    account: account.externalId,
-    mediaId: RKEY,
-    author: "eve",
-    text: "nice",
-  };
-  const { id } = await simulator.control("/comments", comment);
-  const read = (at: string) =>
-    query("app.bsky.feed.getPostThread", `uri=${encodeURIComponent(at)}`, accessJwt);
-  const thread = (await read(uri())).body["thread"];
-  expect(thread?.["post"]?.["record"]).toMatchObject({ text: "talk to me" });
-  expect(itemsOf(thread?.["replies"]).map((reply) => reply["post"]?.["uri"])).toEqual([
-    expect.stringMatching(new RegExp(`^at://did:plc:[a-z2-7]{24}/${COLLECTION}/${textOf(id)}$`)),
-  ]);
-  expect((await read(uri().replace(RKEY, "3lbmissing2222"))).body["error"]).toBe("NotFound");
-});
-
 test("the simulated Bluesky refuses a threadgate that hides more than 300 replies or that names no post", async () => {
   const gate = (value: object) =>
     procedure(

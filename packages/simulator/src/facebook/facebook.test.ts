@@ -309,44 +309,14 @@ test("the simulated Facebook refuses calls over the limit of calls per day and s
   expect(entry).toMatchObject({ type: "pages", estimated_time_to_regain_access: 1440 });
 });
 
-describe("Facebook comments and insights", () => {
-  async function comment(): Promise<{ post: string; id: string }> {
-    const post = textOf((await feed({ message: "Ask me" })).body["id"]);
-    const given = { platform: "facebook", account: page.username, mediaId: post };
-    const made = await simulator.control("/comments", { ...given, author: "Ada", text: "Price?" });
-    return { post, id: textOf(made["id"]) };
-  }
-
-  test("a simulated Facebook Page lists, replies to and hides a comment, and sends one private reply to the comment's author", async () => {
-    const { post, id } = await comment();
-    const fields = "id,from,message,is_hidden,can_reply_privately";
-    const list = async () =>
-      itemsOf((await call("GET", `${post}/comments?fields=${fields}`)).body["data"]);
-    expect(await list()).toMatchObject([
-      { id, message: "Price?", from: { name: "Ada" }, is_hidden: false, can_reply_privately: true },
-    ]);
-    expect((await call("POST", `${id}/comments`, { form: { message: "10" } })).status).toBe(200);
-    expect((await call("POST", id, { form: { is_hidden: "true" } })).status).toBe(200);
-    const json = { recipient: { comment_id: id }, message: { text: "Hello" } };
-    const send = () => call("POST", `${page.externalId}/messages`, { json });
-    expect((await send()).status).toBe(200);
-    expect(errorOf(await send())).toEqual([400, 10_900, 2_534_014]);
-    expect(await list()).toMatchObject([{ is_hidden: true, can_reply_privately: false }]);
-  });
-
-  test("the simulated Facebook returns the metrics of a post and refuses a request with an invalid metric name", async () => {
-    const { post } = await comment();
-    const given = { platform: "facebook", account: page.username, id: post };
-    await simulator.control("/metrics", { ...given, views: 12, likes: 3 });
-    const metrics = (names: string) => call("GET", `${post}?fields=insights.metric(${names})`);
-    const { body } = await metrics("post_media_view,post_reactions_by_type_total");
-    expect(
-      itemsOf(body["insights"]?.["data"]).map((one) => itemsOf(one["values"])[0]?.["value"]),
-    ).toEqual([12, { like: 3 }]);
-    expect(errorOf(await metrics("post_media_view,post_impressions"))).toEqual([
-      400,
-      100,
-      undefined,
-    ]);
-  });
+test("the simulated Facebook returns the metrics of a post and refuses a request with an invalid metric name", async () => {
+  const post = textOf((await feed({ message: "Ask me" })).body["id"]);
+  const given = { platform: "facebook", account: page.username, id: post };
+  await simulator.control("/metrics", { ...given, views: 12, likes: 3 });
+  const metrics = (names: string) => call("GET", `${post}?fields=insights.metric(${names})`);
+  const { body } = await metrics("post_media_view,post_reactions_by_type_total");
+  const insights = itemsOf(body["insights"]?.["data"]);
+  expect(insights.map((one) => itemsOf(one["values"])[0]?.["value"])).toEqual([12, { like: 3 }]);
+  const wrong = await metrics("post_media_view,post_impressions");
+  expect(errorOf(wrong)).toEqual([400, 100, undefined]);
 });

@@ -5,7 +5,7 @@ import { type GraphParameters, parametersOf, pickFields } from "#src/graph/param
 import type { Call, Moment, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import { type Approval, AuthorizationCodes } from "#src/oauth/codes.ts";
-import { on, type Platform, type Route } from "#src/platform.ts";
+import { type AccountIssuer, on, type Route } from "#src/platform.ts";
 import type { Table } from "#src/store/store.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { DAY_MS } from "#src/world/limits.ts";
@@ -84,7 +84,7 @@ const LONG_LIFETIME_MS = 60 * DAY_MS;
 export interface FacebookLogin {
   readonly host: GraphHost;
   readonly listScopes: () => readonly string[];
-  readonly accounts: Pick<Platform, "id" | "usernameFault" | "issueAccount">;
+  readonly accounts: AccountIssuer;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 

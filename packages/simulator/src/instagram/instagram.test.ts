@@ -398,39 +398,3 @@ test("the simulated Instagram requires the permissions for insights, comments an
   expect(faultOf(await call("POST", "me/messages", {}))).toEqual([200, undefined]);
   expect((await call("GET", `${mediaId}?fields=like_count`)).status).toBe(200);
 });
-
-describe("Instagram comments", () => {
-  async function comment(text: string): Promise<{ mediaId: string; id: string }> {
-    const mediaId = idOf(await publish(idOf(await createImage())));
-    const { username } = account;
-    const body = { platform: "instagram", account: username, mediaId, author: "reader", text };
-    return { mediaId, id: textOf((await simulator.control("/comments", body))["id"]) };
-  }
-
-  test("the simulated Instagram lists comments with their replies, and leaves out hidden comments", async () => {
-    const { mediaId, id } = await comment("first");
-    const reply = idOf(await call("POST", `${id}/replies`, { message: "thanks" }));
-    const path = `${mediaId}/comments?fields=id,text,username,hidden,replies{id,text}`;
-    expect((await call("GET", path)).body["data"]).toMatchObject([
-      { id, text: "first", username: "reader", hidden: false, replies: { data: [{ id: reply }] } },
-    ]);
-    expect((await call("POST", id, { hide: "true" })).body).toEqual({ success: true });
-    expect((await call("GET", path)).body["data"]).toEqual([]);
-    expect(faultOf(await call("POST", `${id}/replies`, { message: "again" }))[0]).toBe(100);
-  });
-
-  test("the simulated Instagram accepts one private reply per comment, within seven days of the comment", async () => {
-    const { id } = await comment("please");
-    const send = (commentId: string) =>
-      call("POST", "me/messages", {
-        recipient: JSON.stringify({ comment_id: commentId }),
-        message: JSON.stringify({ text: "here" }),
-      });
-    expect(faultOf(await send("17"))).toEqual([100, 2_534_025]);
-    expect((await send(id)).body["message_id"]).toBeTypeOf("string");
-    expect(faultOf(await send(id))).toEqual([10_900, 2_534_014]);
-    const late = await comment("late");
-    await advance(7 * 86_400_000 + 1);
-    expect(faultOf(await send(late.id))).toEqual([10, 2_534_022]);
-  });
-});

@@ -6,7 +6,7 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import { AuthorizationCodes } from "#src/oauth/codes.ts";
-import type { IssuedAccount, Platform, Route } from "#src/platform.ts";
+import type { AccountIssuer, IssuedAccount, Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { DAY_MS } from "#src/world/limits.ts";
 
@@ -138,7 +138,7 @@ function refreshRoute(network: InstagramNetwork): Route {
 
 export function instagramLoginRoutes(
   network: InstagramNetwork,
-  platform: Pick<Platform, "id" | "usernameFault" | "issueAccount">,
+  platform: AccountIssuer,
 ): readonly Route[] {
   const { store, secrets, settings } = network.world;
   const codes = new AuthorizationCodes(store, secrets, "instagram.login", CODE_LIFETIME_MS);

@@ -1,6 +1,6 @@
 import { type Call, formOf, type Moment, type Reply } from "#src/http/call.ts";
 import type { AuthorizationCodes } from "#src/oauth/codes.ts";
-import type { Platform, Route } from "#src/platform.ts";
+import type { AccountIssuer, Route } from "#src/platform.ts";
 import type { Settings } from "#src/world/settings.ts";
 
 interface AuthorizeRules {
@@ -107,9 +107,9 @@ function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest):
   return htmlPage(200, `Simulated ${platform}`, content.join(""));
 }
 
-interface AuthorizePage extends AuthorizeRules {
+export interface AuthorizePage extends AuthorizeRules {
   readonly path: string;
-  readonly platform: Pick<Platform, "id" | "usernameFault" | "issueAccount">;
+  readonly platform: AccountIssuer;
   readonly settings: Settings;
   readonly codes: AuthorizationCodes;
 }

@@ -5,6 +5,7 @@ import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/store.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
+import { type AuthorizePage, authorizeRoutes } from "./authorize.ts";
 
 interface Token {
   readonly kind: "access" | "refresh";
@@ -168,18 +169,40 @@ export function presentedToken(call: Call, isTokenCall: boolean): string {
   return bearerToken(call) ?? form?.get("refresh_token") ?? form?.get("token") ?? "";
 }
 
-type TokenHandler = (call: Call, form: URLSearchParams, now: number) => Reply;
+/** What the two calls of OAuth about tokens, and its page, need of a platform. */
+export interface OAuthCalls {
+  readonly tokens: OAuthTokens;
+  readonly paths: { readonly token: string; readonly revoke: string };
+  readonly page: Omit<AuthorizePage, "codes">;
+  /** The client of a token call, or the answer to a call that does not name one. */
+  readonly clientOf: (call: Call, form: URLSearchParams) => string | Reply;
+  readonly refuse: (why: "unsupported" | "refresh_token" | "code") => Reply;
+  /** Further fields of the answer with tokens. */
+  readonly further: (issued: IssuedTokens) => Readonly<Record<string, unknown>>;
+  readonly revoke: (call: Call, form: URLSearchParams) => Reply;
+}
 
-/** The two calls of OAuth about tokens. */
-export function tokenRoutes(
-  paths: { readonly token: string; readonly revoke: string },
-  token: TokenHandler,
-  revoke: TokenHandler,
-): readonly Route[] {
-  const handled =
-    (handler: TokenHandler) =>
-    (call: Call, { now }: Moment) =>
-      handler(call, formOf(call), now);
+function exchange(calls: OAuthCalls, call: Call, { now }: Moment): Reply {
+  const form = formOf(call);
+  const client = calls.clientOf(call, form);
+  if (typeof client !== "string") return client;
+  const issued = calls.tokens.exchange(form, client, now);
+  if (issued === "unsupported") return calls.refuse("unsupported");
+  if (issued === undefined)
+    return calls.refuse(form.has("refresh_token") ? "refresh_token" : "code");
+  const body = {
+    token_type: "Bearer",
+    expires_in: issued.expiresInSeconds,
+    access_token: issued.accessToken,
+    refresh_token: issued.refreshToken,
+    scope: issued.scopes.join(calls.page.scopeSeparator),
+    ...calls.further(issued),
+  };
+  return { status: 200, body };
+}
+
+export function oauthRoutes(calls: OAuthCalls): readonly Route[] {
+  const { paths, page, tokens } = calls;
   return [
     {
       method: "POST",
@@ -187,13 +210,14 @@ export function tokenRoutes(
       operations: (call) => [
         formOf(call).get("grant_type") === "authorization_code" ? "login" : "refresh",
       ],
-      handle: handled(token),
+      handle: (call, moment) => exchange(calls, call, moment),
     },
     {
       method: "POST",
       path: paths.revoke,
       operations: () => ["revoke"],
-      handle: handled(revoke),
+      handle: (call) => calls.revoke(call, formOf(call)),
     },
+    ...authorizeRoutes({ ...page, codes: tokens.codes }),
   ];
 }

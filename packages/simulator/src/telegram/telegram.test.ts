@@ -119,16 +119,6 @@ test("a simulated Telegram bot may post as a plain member of a group without can
   expect((await telegram(simulator, group, "sendMessage", { text: "Ahoy" })).status).toBe(200);
 });
 
-test("a deleted message of the simulated Telegram disappears, and a second deletion reports that the message is not found", async () => {
-  const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
-  const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });
-  expect((await remove()).body).toEqual({ ok: true, result: true });
-  expect((await remove()).body["description"]).toBe("Bad Request: message to delete not found");
-  const many = await telegram(simulator, channel, "deleteMessages", { message_ids: [id, 999] });
-  expect(many.body["result"]).toBe(true);
-  expect(await simulator.visibleTexts("telegram")).toEqual([]);
-});
-
 test("the simulated Telegram accepts the parameters of a call as a URL-encoded form", async () => {
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/sendMessage`;
   const form = { chat_id: channel.externalId, text: "by form" };

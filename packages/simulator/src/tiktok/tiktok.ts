@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { type Call, contentType, type Reply } from "#src/http/call.ts";
-import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import { type OAuthCalls, oauthRoutes, presentedToken } from "#src/oauth/tokens.ts";
 import {
+  type AccountIssuer,
   type IssuedAccount,
   on,
   type Platform,
-  type Route,
   toRoutes,
   usernameCheck,
 } from "#src/platform.ts";
@@ -96,26 +95,6 @@ function invalidGrant(what: string): Reply {
   return oauthError(200, "invalid_grant", `${what} is invalid or expired.`);
 }
 
-function exchange({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams, now: number) {
-  const refused = refuseClient(call, form);
-  if (refused !== undefined) return refused;
-  const issued = tokens.exchange(form, form.get("client_key") ?? "", now);
-  if (issued === "unsupported")
-    return oauthError(200, "unsupported_grant_type", "The grant type is not supported.");
-  if (issued === undefined)
-    return invalidGrant(form.has("refresh_token") ? "Refresh token" : "Authorization code");
-  const body = {
-    open_id: issued.account,
-    scope: issued.scopes.join(","),
-    access_token: issued.accessToken,
-    expires_in: issued.expiresInSeconds,
-    refresh_token: issued.refreshToken,
-    refresh_expires_in: REFRESH_LIFETIME_MS / 1000,
-    token_type: "Bearer",
-  };
-  return { status: 200, body };
-}
-
 function revoke({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams): Reply {
   const refused = refuseClient(call, form);
   if (refused !== undefined) return refused;
@@ -124,14 +103,11 @@ function revoke({ tokens }: TiktokNetwork, call: Call, form: URLSearchParams): R
     : oauthError(200, "invalid_request", "The token is invalid or expired.");
 }
 
-function oauthRoutes(network: TiktokNetwork, platform: AccountRules): readonly Route[] {
-  return [
-    ...tokenRoutes(
-      { token: "/v2/oauth/token/", revoke: "/v2/oauth/revoke/" },
-      (call, form, now) => exchange(network, call, form, now),
-      (call, form) => revoke(network, call, form),
-    ),
-    ...authorizeRoutes({
+function toOAuthCalls(network: TiktokNetwork, platform: AccountIssuer): OAuthCalls {
+  return {
+    tokens: network.tokens,
+    paths: { token: "/v2/oauth/token/", revoke: "/v2/oauth/revoke/" },
+    page: {
       platform,
       path: "/v2/auth/authorize/",
       clientParameter: "client_key",
@@ -140,9 +116,18 @@ function oauthRoutes(network: TiktokNetwork, platform: AccountRules): readonly R
       // TikTok does not support PKCE for websites.
       pkce: "none",
       settings: network.world.settings,
-      codes: network.tokens.codes,
+    },
+    clientOf: (call, form) => refuseClient(call, form) ?? form.get("client_key") ?? "",
+    refuse: (why) =>
+      why === "unsupported"
+        ? oauthError(200, "unsupported_grant_type", "The grant type is not supported.")
+        : invalidGrant(why === "code" ? "Authorization code" : "Refresh token"),
+    further: ({ account }) => ({
+      open_id: account,
+      refresh_expires_in: REFRESH_LIFETIME_MS / 1000,
     }),
-  ];
+    revoke: (call, form) => revoke(network, call, form),
+  };
 }
 
 function isTokenCall({ path }: Call): boolean {
@@ -176,12 +161,10 @@ function ownerOf({ publishes, tokens, world }: TiktokNetwork, call: Call) {
     : world.accounts.byId("tiktok", publishes.byUpload(upload)?.account ?? "");
 }
 
-type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
-
 /** The Content Posting API, the Display API, and the upload host below `/open-upload`. */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
-  const accounts: AccountRules = {
+  const accounts: AccountIssuer = {
     id: "tiktok",
     usernameFault: usernameCheck(
       /^[a-z0-9_.]{2,24}(?<!\.)$/i,
@@ -195,7 +178,7 @@ export function createTiktok(world: World): Platform {
     routes: [
       ...toRoutes(network, ENDPOINTS, serve),
       uploadRoute(network),
-      ...oauthRoutes(network, accounts),
+      ...oauthRoutes(toOAuthCalls(network, accounts)),
     ],
     accountOf: (call) => ownerOf(network, call),
     errorReply,

@@ -1,11 +1,10 @@
 import { type Call, formOf, type Reply } from "#src/http/call.ts";
-import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import { type OAuthCalls, oauthRoutes, presentedToken } from "#src/oauth/tokens.ts";
 import {
+  type AccountIssuer,
   type IssuedAccount,
   on,
   type Platform,
-  type Route,
   toRoutes,
   usernameCheck,
 } from "#src/platform.ts";
@@ -98,24 +97,6 @@ function clientOf(call: Call): string {
 
 const CLIENT_MISSING = oauthError(401, "unauthorized_client", "Missing valid authorization header");
 
-function exchange({ tokens }: XNetwork, call: Call, form: URLSearchParams, now: number): Reply {
-  const clientId = clientOf(call);
-  if (clientId === "") return CLIENT_MISSING;
-  const issued = tokens.exchange(form, clientId, now);
-  if (issued === "unsupported")
-    return oauthError(400, "unsupported_grant_type", "The grant type is not supported.");
-  if (issued === undefined)
-    return invalidValue(form.has("refresh_token") ? "token" : "authorization code");
-  const body = {
-    token_type: "bearer",
-    expires_in: issued.expiresInSeconds,
-    access_token: issued.accessToken,
-    scope: issued.scopes.join(" "),
-    refresh_token: issued.refreshToken,
-  };
-  return { status: 200, body };
-}
-
 function revoke({ tokens }: XNetwork, call: Call, form: URLSearchParams): Reply {
   if (clientOf(call) === "") return CLIENT_MISSING;
   const value = form.get("token") ?? "";
@@ -125,14 +106,11 @@ function revoke({ tokens }: XNetwork, call: Call, form: URLSearchParams): Reply 
   return { status: 200, body: { revoked: true } };
 }
 
-function oauthRoutes(network: XNetwork, platform: AccountRules): readonly Route[] {
-  return [
-    ...tokenRoutes(
-      { token: "/2/oauth2/token", revoke: "/2/oauth2/revoke" },
-      (call, form, now) => exchange(network, call, form, now),
-      (call, form) => revoke(network, call, form),
-    ),
-    ...authorizeRoutes({
+function toOAuthCalls(network: XNetwork, platform: AccountIssuer): OAuthCalls {
+  return {
+    tokens: network.tokens,
+    paths: { token: "/2/oauth2/token", revoke: "/2/oauth2/revoke" },
+    page: {
       platform,
       path: "/i/oauth2/authorize",
       clientParameter: "client_id",
@@ -140,16 +118,20 @@ function oauthRoutes(network: XNetwork, platform: AccountRules): readonly Route[
       scopes: SCOPES,
       pkce: "required",
       settings: network.world.settings,
-      codes: network.tokens.codes,
-    }),
-  ];
+    },
+    clientOf: (call) => clientOf(call) || CLIENT_MISSING,
+    refuse: (why) =>
+      why === "unsupported"
+        ? oauthError(400, "unsupported_grant_type", "The grant type is not supported.")
+        : invalidValue(why === "code" ? "authorization code" : "token"),
+    further: () => ({ token_type: "bearer" }),
+    revoke: (call, form) => revoke(network, call, form),
+  };
 }
-
-type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
 
 export function createX(world: World): Platform {
   const network = createNetwork(world);
-  const accounts: AccountRules = {
+  const accounts: AccountIssuer = {
     id: "x",
     usernameFault: usernameCheck(
       /^[A-Za-z0-9_]{1,15}$/,
@@ -159,7 +141,10 @@ export function createX(world: World): Platform {
   };
   return {
     ...accounts,
-    routes: [...toRoutes(network, ENDPOINTS, serve), ...oauthRoutes(network, accounts)],
+    routes: [
+      ...toRoutes(network, ENDPOINTS, serve),
+      ...oauthRoutes(toOAuthCalls(network, accounts)),
+    ],
     accountOf: (call) =>
       network.tokens.accountOf(presentedToken(call, call.path.startsWith("/2/oauth2/"))),
     errorReply: (status, _call, now) => errorReply(status, now),

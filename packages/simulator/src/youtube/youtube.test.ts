@@ -323,44 +323,6 @@ test("the simulated YouTube lets only the owner delete a video, and reports at a
   expect([again.status, reasonOf(again)]).toEqual([404, "videoNotFound"]);
 });
 
-test("the simulated YouTube returns a video's counters as strings, and lists, replies to, hides and deletes comments", async () => {
-  const id = await upload(mp4Bytes(1000));
-  const account = channel.externalId;
-  await simulator.control("/metrics", { platform: "youtube", account, id, views: 12, likes: 3 });
-  const commentFields = {
-    platform: "youtube",
-    account,
-    mediaId: id,
-    author: "reader",
-    text: "Nice",
-  };
-  const comment = textOf((await simulator.control("/comments", commentFields))["id"]);
-  const counted = (await get(`videos?part=statistics&id=${id}`)).body["items"]?.[0]?.["statistics"];
-  const counters = { viewCount: "12", likeCount: "3", favoriteCount: "0", commentCount: "1" };
-  expect(counted).toEqual(counters);
-  const snippet = { parentId: comment, textOriginal: "Thanks" };
-  const reply = { token, json: { snippet } };
-  expect((await simulator.call("POST", `${API}/comments?part=snippet`, reply)).status).toBe(200);
-  const threads = async (status: string) =>
-    itemsOf(
-      (await get(`commentThreads?part=snippet,replies&videoId=${id}&moderationStatus=${status}`))
-        .body["items"],
-    );
-  const [thread] = await threads("published");
-  expect(thread?.["snippet"]?.["topLevelComment"]?.["snippet"]).toMatchObject({
-    textOriginal: "Nice",
-    authorDisplayName: "@reader",
-  });
-  expect(thread?.["replies"]?.["comments"]?.[0]?.["snippet"]).toMatchObject(snippet);
-  const moderation = `${API}/comments/setModerationStatus?id=${comment}&moderationStatus=heldForReview`;
-  expect((await simulator.call("POST", moderation, { token })).status).toBe(204);
-  expect((await threads("published")).length).toBe(0);
-  expect((await threads("heldForReview")).length).toBe(1);
-  const removal = await simulator.call("DELETE", `${API}/comments?id=${comment}`, { token });
-  expect(removal.status).toBe(204);
-  expect((await threads("heldForReview")).length).toBe(0);
-});
-
 test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking either token invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { Reply } from "#src/http/call.ts";
-import { authorizeRoutes } from "#src/oauth/authorize.ts";
-import { presentedToken, tokenRoutes } from "#src/oauth/tokens.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import { type OAuthCalls, oauthRoutes, presentedToken } from "#src/oauth/tokens.ts";
 import {
+  type AccountIssuer,
   type IssuedAccount,
   on,
   type Platform,
-  type Route,
   toRoutes,
   usernameCheck,
 } from "#src/platform.ts";
@@ -107,53 +106,43 @@ function issueAccount(
   return { account, credentials: tokens.credentials(account, scopes) };
 }
 
-function exchange({ tokens }: YoutubeNetwork, form: URLSearchParams, now: number): Reply {
+function clientOf(_call: Call, form: URLSearchParams): string | Reply {
   // Any client id and client secret are accepted.
-  if (["client_id", "client_secret"].some((name) => (form.get(name) ?? "") === ""))
-    return oauthError(401, "invalid_client", "The OAuth client was not found.");
-  const issued = tokens.exchange(form, form.get("client_id") ?? "", now);
-  if (issued === "unsupported")
-    return oauthError(400, "unsupported_grant_type", "Invalid grant_type");
-  if (issued === undefined) return INVALID_GRANT;
-  const body = {
-    access_token: issued.accessToken,
-    expires_in: issued.expiresInSeconds,
-    refresh_token: issued.refreshToken,
-    scope: issued.scopes.join(" "),
-    token_type: "Bearer",
-  };
-  return { status: 200, body };
+  return ["client_id", "client_secret"].some((name) => (form.get(name) ?? "") === "")
+    ? oauthError(401, "invalid_client", "The OAuth client was not found.")
+    : (form.get("client_id") ?? "");
 }
 
-function oauthRoutes(network: YoutubeNetwork, platform: AccountRules): readonly Route[] {
-  return [
-    ...tokenRoutes(
-      { token: "/token", revoke: "/revoke" },
-      (_call, form, now) => exchange(network, form, now),
-      ({ query }, form) =>
-        network.tokens.revoke(form.get("token") ?? query.get("token") ?? "").wasValid
-          ? { status: 200, body: {} }
-          : oauthError(400, "invalid_token", "Token expired or revoked"),
-    ),
-    ...authorizeRoutes({
+function toOAuthCalls({ tokens, world }: YoutubeNetwork, platform: AccountIssuer): OAuthCalls {
+  return {
+    tokens,
+    paths: { token: "/token", revoke: "/revoke" },
+    page: {
       platform,
       path: "/o/oauth2/v2/auth",
       clientParameter: "client_id",
       scopeSeparator: " ",
       scopes: SCOPES,
       pkce: "optional",
-      settings: network.world.settings,
-      codes: network.tokens.codes,
-    }),
-  ];
+      settings: world.settings,
+    },
+    clientOf,
+    refuse: (why) =>
+      why === "unsupported"
+        ? oauthError(400, "unsupported_grant_type", "Invalid grant_type")
+        : INVALID_GRANT,
+    further: () => ({}),
+    revoke: ({ query }, form) =>
+      tokens.revoke(form.get("token") ?? query.get("token") ?? "").wasValid
+        ? { status: 200, body: {} }
+        : oauthError(400, "invalid_token", "Token expired or revoked"),
+  };
 }
-
-type AccountRules = Pick<Platform, "id" | "usernameFault" | "issueAccount">;
 
 /** Version 3 of the Data API, and Google's token endpoints, below one prefix. */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
-  const accounts: AccountRules = {
+  const accounts: AccountIssuer = {
     id: "youtube",
     usernameFault: usernameCheck(
       /^[A-Za-z0-9._-]{3,30}$/,
@@ -166,7 +155,7 @@ export function createYoutube(world: World): Platform {
     routes: [
       ...toRoutes(network, ENDPOINTS, serve),
       uploadRoute(network),
-      ...oauthRoutes(network, accounts),
+      ...oauthRoutes(toOAuthCalls(network, accounts)),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
     accountOf: (call) =>

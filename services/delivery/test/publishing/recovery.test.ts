@@ -1,5 +1,5 @@
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import { judgeMatchingPosts } from "@postrider/platforms/publishing/matching-posts";
+import { judgeMatchingPosts } from "@postrider/platforms/publishing/search";
 import { pngMedia } from "@postrider/platforms/test/test-media";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
@@ -224,9 +224,8 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   [
     "was prepared before the backup",
     (sql) => sql`
-      insert into task_handles (target_id, generation, workspace_id, handles)
-      select target_id, generation, workspace_id, '{}'
-      from publish_tasks`,
+      update publish_tasks
+      set handles = '{}'`,
   ],
   [
     "was made uncertain by an earlier restore and has not been searched for since",

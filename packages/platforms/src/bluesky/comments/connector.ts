@@ -1,7 +1,12 @@
 import { createFacets, resolveMentions } from "#src/bluesky/publishing/facets.ts";
 import { createTid, putPost } from "#src/bluesky/publishing/put-post.ts";
-import { COLLECTION, openBluesky, toPermalink, toSite } from "#src/bluesky/publishing/xrpc.ts";
-import { askBluesky } from "#src/bluesky/xrpc-result.ts";
+import {
+  askBluesky,
+  COLLECTION,
+  openBluesky,
+  toPermalink,
+  toSite,
+} from "#src/bluesky/publishing/xrpc.ts";
 import type {
   CommentPage,
   CommentQuery,

@@ -1,5 +1,4 @@
-import { toPost } from "#src/bluesky/publishing/xrpc.ts";
-import { askBluesky, type XrpcResult } from "#src/bluesky/xrpc-result.ts";
+import { askBluesky, toPost, type XrpcResult } from "#src/bluesky/publishing/xrpc.ts";
 import type { CommentRef, Missing } from "#src/comments/connector.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
 import type { Caller } from "#src/publishing/caller.ts";

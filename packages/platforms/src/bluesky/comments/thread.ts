@@ -1,5 +1,4 @@
-import { COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
-import { askBluesky } from "#src/bluesky/xrpc-result.ts";
+import { askBluesky, COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
 import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";

@@ -1,6 +1,5 @@
 import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
-import { COLLECTION, lookForRecord, openBluesky } from "#src/bluesky/publishing/xrpc.ts";
-import { toResult } from "#src/bluesky/xrpc-result.ts";
+import { COLLECTION, lookForRecord, openBluesky, toResult } from "#src/bluesky/publishing/xrpc.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import {
   type MetricsConnector,

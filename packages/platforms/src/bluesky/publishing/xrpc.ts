@@ -1,8 +1,16 @@
 import { isBlueskysHost } from "#src/bluesky/find-repository.ts";
-import { text } from "#src/http/platform-answer.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import {
+  describeStatus,
+  type JsonObject,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/platform-request.ts";
 import { type ApiCall, ask, type Caller, type Site } from "#src/publishing/caller.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toFailure } from "./failures.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
@@ -51,4 +59,25 @@ export async function lookForRecord(
   if (answer.kind === "no_answer") return "unreadable";
   if (answer.status === 200 && text(answer.json, "uri") !== undefined) return "present";
   return text(answer.json, "error") === "RecordNotFound" ? "gone" : "unreadable";
+}
+
+export type XrpcResult =
+  | { readonly kind: "result"; readonly json: JsonObject }
+  | { readonly kind: "failed"; readonly name: string; readonly failure: Failure };
+
+export function toResult(answer: PlatformAnswer | NoAnswer): XrpcResult {
+  if (answer.kind === "no_answer")
+    return { kind: "failed", name: "", failure: platformUnavailable(answer.message) };
+  if (answer.status === 200 && answer.json !== undefined)
+    return { kind: "result", json: answer.json };
+  const name = text(answer.json, "error") ?? "";
+  const isParsedRefusal = name !== "" && answer.status >= 400 && answer.status < 500;
+  const failure = isParsedRefusal
+    ? toFailure(answer, name)
+    : platformUnavailable(name === "" ? describeStatus(answer) : name);
+  return { kind: "failed", name, failure };
+}
+
+export async function askBluesky(bluesky: Caller, call: ApiCall): Promise<XrpcResult> {
+  return toResult(await ask(bluesky, call));
 }

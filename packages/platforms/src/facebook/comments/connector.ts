@@ -12,8 +12,7 @@ import {
   type ReadComment,
 } from "#src/graph-api/comments-connector.ts";
 import { toReadFailure } from "#src/graph-api/failures.ts";
-import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { type GraphApi, toGraphSite } from "#src/graph-api/graph-request.ts";
+import { type GraphApi, readGraphList, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";

@@ -1,14 +1,12 @@
 import { toGraphFailure } from "#src/graph-api/failures.ts";
-import { nextOf } from "#src/graph-api/graph-list.ts";
-import { edgeOf } from "#src/graph-api/graph-request.ts";
+import { edgeOf, nextOf } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller, type Site } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { type MatchingPost, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { readWholeList } from "#src/publishing/search.ts";
+import { type MatchingPost, readWholeList, searchStart } from "#src/publishing/search.ts";
 import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import type { FacebookContext } from "./calls.ts";

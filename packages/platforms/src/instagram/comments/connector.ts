@@ -11,8 +11,7 @@ import {
   type ReadComment,
 } from "#src/graph-api/comments-connector.ts";
 import { toReadFailure } from "#src/graph-api/failures.ts";
-import { readGraphList } from "#src/graph-api/graph-list.ts";
-import { toGraphSite } from "#src/graph-api/graph-request.ts";
+import { readGraphList, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { readExisting } from "#src/graph-api/read-nodes.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
 import {

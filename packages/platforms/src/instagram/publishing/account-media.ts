@@ -1,12 +1,10 @@
 import { isMissing } from "#src/graph-api/failures.ts";
-import { nextOf } from "#src/graph-api/graph-list.ts";
-import { edgeOf } from "#src/graph-api/graph-request.ts";
+import { edgeOf, nextOf } from "#src/graph-api/graph-request.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller, type Site } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { endAt, readWholeList } from "#src/publishing/search.ts";
+import { endAt, readWholeList, searchStart } from "#src/publishing/search.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 

@@ -12,9 +12,9 @@ import {
 import { ask, type Caller, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import { notPrepared, type Outcome, refused, toUnanswered } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { judgeMatchingPosts } from "#src/publishing/search.ts";
 import {
   isFailure,
   isWait,

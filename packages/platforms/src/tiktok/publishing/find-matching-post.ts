@@ -1,9 +1,8 @@
 import { list, number, text } from "#src/http/platform-answer.ts";
 import type { Caller } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { endAt, readWholeList } from "#src/publishing/search.ts";
+import { endAt, judgeMatchingPosts, readWholeList, searchStart } from "#src/publishing/search.ts";
 import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { askTiktok, dataOf } from "./calls.ts";

@@ -5,7 +5,6 @@ import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import { ask, type Caller, forAccounts, openAt, type Site } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import {
   type DeletionOutcome,
   notPrepared,
@@ -13,6 +12,7 @@ import {
   platformUnavailable,
 } from "#src/publishing/outcome.ts";
 import { fileAt, type Publication, type PublicationMedia } from "#src/publishing/publication.ts";
+import { judgeMatchingPosts } from "#src/publishing/search.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import type { SettingsOf } from "#src/settings/field.ts";

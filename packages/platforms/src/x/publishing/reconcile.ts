@@ -1,9 +1,8 @@
 import { list, object, text } from "#src/http/platform-answer.ts";
 import type { Caller } from "#src/publishing/caller.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { readWholeList } from "#src/publishing/search.ts";
+import { readWholeList, searchStart } from "#src/publishing/search.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { noteOf, readPosts, referencedPosts } from "#src/x/read-posts.ts";
 import { toPermalink } from "./create-post.ts";

@@ -4,7 +4,6 @@ import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts
 import type { FindPublication, PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/matching-posts.ts";
 import {
   type DeletionOutcome,
   notPrepared,
@@ -13,6 +12,7 @@ import {
   toUnanswered,
 } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/search.ts";
 import { cannotTell } from "#src/publishing/verdict.ts";
 import { addToPlaylist } from "./add-to-playlist.ts";
 import { reasonOf, toFailure, toVisibleFailure } from "./failures.ts";

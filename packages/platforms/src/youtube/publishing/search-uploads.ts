@@ -2,9 +2,8 @@ import { type JsonObject, list, object, text } from "#src/http/platform-answer.t
 import type { Query } from "#src/http/platform-request.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { endAt, readWholeList } from "#src/publishing/search.ts";
+import { endAt, judgeMatchingPosts, readWholeList } from "#src/publishing/search.ts";
 import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { reasonOf } from "./failures.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeMatchingPosts, type MatchingPost } from "./matching-posts.ts";
+import { judgeMatchingPosts, type MatchingPost } from "./search.ts";
 import type { UnknownCall } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
