@@ -1,8 +1,8 @@
 /**
  * Measures a system without any request: CPU time, wake-ups and memory of every process, the
  * statements that each sends to Postgres, and what the start of a service costs.
- * `node bench/idle.ts [seconds]` prints Markdown tables. CPU time, wake-ups and statements
- * depend little on the load of the machine, the time until a service is ready depends on it.
+ * `node bench/idle.ts [seconds]` prints Markdown tables. CPU time, wake-ups and statements depend
+ * little on the load of the machine, the time until a service is ready depends on it.
  */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
