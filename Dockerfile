@@ -3,7 +3,8 @@
 # SERVICE is gateway, accounts, posts, media, delivery, simulator (the simulated platforms) or cli (the operator's tool).
 # deploy/ relies on these properties of every image:
 #   It runs as 10001:10001 on a read-only root, and writes to /tmp, and to /data where a setting names it (MEDIA_DIR …).
-#   It starts src/main.ts of the service in /app/service, with the arguments of the container.
+#   It starts dist/main.js, which contains src/main.ts of the service and what that imports, in /app/service, with the
+#   arguments of the container.
 #   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
@@ -31,6 +32,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
 # Keeps the layout of the workspace, because Node does not run TypeScript below node_modules.
 FROM tools AS installed
 ARG SERVICE
+WORKDIR /app
 COPY --from=pruned /workspace/out/json/ ./
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
@@ -44,6 +46,24 @@ RUN rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml 
       node_modules/.pnpm/lock.yaml \
  && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
 
+# One file starts in half the processor time of its 600 modules. Modules find files beside them by their path at this
+# point, so they already lie where the image has them. Node keeps compiled code for one user and one set of flags: those
+# of the image. The service ends at its missing settings, or with the time.
+FROM installed AS bundled
+COPY --from=pruned /workspace/packages/local /local
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=cache,id=npm,target=/root/.npm \
+    npm install --prefix /bundler "rolldown@$(node -p 'require("/local/package.json").dependencies.rolldown')" \
+ && cp /local/src/processes/bundle.ts /bundler \
+ && node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.cwd() + "/service")' \
+ && rm service/dist/inputs.json \
+ && install -d -o 10001 -g 10001 compiled
+USER 10001:10001
+RUN cd service \
+ && NODE_COMPILE_CACHE=/app/compiled timeout 10 \
+      node --max-semi-space-size=4 --heap-growing-percent=100 --enable-source-maps dist/main.js >/dev/null 2>&1 \
+ || true
+
 # Assembles the root: Node, one user, and the libraries that Node and native packages are linked with.
 FROM tools AS root
 WORKDIR /image
@@ -54,8 +74,9 @@ RUN mkdir -p data etc tmp usr/local/bin \
  && echo 'postrider:x:10001:' > etc/group \
  && echo 'hosts: files dns' > etc/nsswitch.conf \
  && cp -L "$(command -v node)" usr/local/bin/node
-COPY --from=installed /workspace ./app
-RUN find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
+COPY --from=bundled /app ./app
+RUN chown -R root:root app/compiled \
+ && find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
   | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=. \
  && chmod 111 usr/local/bin/node
 
@@ -63,7 +84,8 @@ FROM scratch
 COPY --from=root /image/ /
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
+    NODE_COMPILE_CACHE=/app/compiled \
     PATH=/usr/local/bin
 USER 10001:10001
 WORKDIR /app/service
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "--enable-source-maps", "dist/main.js"]

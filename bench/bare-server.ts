@@ -48,6 +48,10 @@ const schema = {
   },
 };
 app.get("/bare", { schema }, () => post);
+/** A finished answer of the given number of bytes. */
+app.get<{ Querystring: { bytes: string } }>("/bytes", (request, reply) =>
+  reply.type("application/json").send("1".padEnd(Number(request.query.bytes))),
+);
 app.get("/select", { schema }, async () => {
   const [row] = await sql<{ body: string }[]>`select body from bench_posts where id = ${post.id}`;
   return JSON.parse(row?.body ?? "{}") as unknown;

@@ -7,7 +7,15 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measure, type Load, type Measured } from "./measure.ts";
-import { createAuthor, createLoad, publishOne, readLoad, type Author } from "./posts-load.ts";
+import {
+  createAuthor,
+  createLoad,
+  pageLoad,
+  publishOne,
+  readLoad,
+  validateLoad,
+  type Author,
+} from "./posts-load.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const [folder, rounds = "8"] = process.argv.slice(2);
@@ -22,6 +30,8 @@ type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
 /** The loads on one of the two checkouts. */
 interface Side {
   readonly read: LoadOf;
+  readonly validate: LoadOf;
+  readonly page: LoadOf;
   readonly create: LoadOf;
   readonly createByMany: LoadOf;
 }
@@ -41,6 +51,8 @@ async function prepare(system: BenchSystem): Promise<Side> {
   await system.operate("pause", "--platform", "bluesky");
   return {
     read: () => readLoad(local, postId),
+    validate: () => validateLoad(local),
+    page: () => pageLoad(local),
     create: (round) => {
       const author = { apiKey: local.apiKey, accountId: accountIds[round] ?? "" };
       return createLoad(local, "`POST /posts` in one workspace, publishing paused", [author]);
@@ -102,8 +114,11 @@ await using now = await startBenchSystem("postgres");
 const [ofBefore, ofNow] = [await prepare(before), await prepare(now)];
 const rows = [
   await compare(ofBefore.read, ofNow.read),
+  await compare(ofBefore.validate, ofNow.validate),
   await compare(ofBefore.create, ofNow.create),
   await compare(ofBefore.createByMany, ofNow.createByMany),
+  // Last, because the page consists of the posts that were created before.
+  await compare(ofBefore.page, ofNow.page),
 ];
 process.stdout.write(
   `\n| what | before, requests/s | now, requests/s | ratio | CPU µs per request, before → now | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,

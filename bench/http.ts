@@ -1,7 +1,7 @@
 /**
- * Measures how many requests per second the gateway answers and how fast, for reading and creating
- * posts. Compares the gateway in the same run with a bare fastify route, with fastify and one SQL
- * statement, and with pgbench. Prints a Markdown table.
+ * Measures how many requests per second the gateway answers and how fast, for reading, validating,
+ * creating and listing posts. Compares the gateway in the same run with a bare fastify route, with
+ * fastify and one SQL statement, and with pgbench. Prints a Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { measure, type Measured } from "./measure.ts";
-import { createLoad, publishOne, readLoad } from "./posts-load.ts";
+import { createLoad, pageLoad, publishOne, readLoad, validateLoad } from "./posts-load.ts";
 import { startBenchSystem } from "./system.ts";
 
 const SECONDS = 6;
@@ -80,6 +80,7 @@ const bareSelect = await measure({
   pids: { server: bare.child.pid ?? 0 },
 });
 const read = await measure({ ...base, ...readLoad(local, postId) });
+const validate = await measure({ ...base, ...validateLoad(local) });
 const bareInsert = await measure({
   ...base,
   name: "bare fastify + insert",
@@ -98,17 +99,31 @@ const accept = await measure({
     { apiKey: local.apiKey, accountId: account },
   ]),
 });
+// The posts that were just created fill the page.
+const page = pageLoad(local);
+const answer = await fetch(page.url, { headers: page.headers ?? {} });
+const bytes = (await answer.arrayBuffer()).byteLength;
+const barePage = await measure({
+  ...base,
+  name: `bare fastify route of ${bytes} bytes`,
+  url: `${bare.url}/bytes?bytes=${bytes}`,
+  pids: { server: bare.child.pid ?? 0 },
+});
+const list = await measure({ ...base, ...page, name: "`GET /posts`, page of 20" });
 bare.child.kill();
 
 const rows = [
   toRow(bareRoute, bareRoute.requestsPerSecond),
   toRow(bareSelect, bareRoute.requestsPerSecond),
   toRow(read, bareRoute.requestsPerSecond),
+  toRow(validate, bareRoute.requestsPerSecond),
   ...(pgbench === undefined
     ? []
     : [`| pgbench single insert, 10 clients | ${pgbench} | 1.00 | | | |`]),
   toRow(bareInsert, pgbench),
   toRow(accept, pgbench),
+  toRow(barePage, barePage.requestsPerSecond),
+  toRow(list, barePage.requestsPerSecond),
 ];
 process.stdout.write(
   `\n| what | requests/s | ratio | p50 / p99 ms | CPU µs per request | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,

@@ -43,6 +43,28 @@ export function readLoad(local: LocalStack, postId: string): PostsLoad {
   };
 }
 
+/** Checks of a short text on an account. */
+export function validateLoad(local: LocalStack): PostsLoad {
+  const { gateway, accounts, posts } = pidsOf(local);
+  const accountIds = local.accounts.filter(({ platform }) => platform === "bluesky");
+  return {
+    name: "`POST /posts/validate`",
+    method: "POST",
+    url: `${local.baseUrl}/api/v1/posts/validate`,
+    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      content: "A post of ordinary length, as users write it.",
+      accountIds: accountIds.map(({ id }) => id),
+    }),
+    pids: { gateway, accounts, posts },
+  };
+}
+
+/** Reads of a page of 20 posts of the workspace. */
+export function pageLoad(local: LocalStack): PostsLoad {
+  return { ...readLoad(local, ""), name: "`GET /posts`", url: `${local.baseUrl}/api/v1/posts` };
+}
+
 /** A client that creates posts on an account of its workspace. */
 export interface Author {
   readonly apiKey: string;

@@ -409,8 +409,8 @@ async function leaveUploadsOpen(): Promise<void> {
       const rows = await system.sql<{ platform: string }[]>`
         select distinct t.platform
         from delivery.publish_tasks t
-        join delivery.task_handles h on h.target_id = t.target_id
-        where t.status in ('unknown', 'reconciling')
+        where t.handles is not null
+        and t.status in ('unknown', 'reconciling')
         and t.account_id in ${system.sql(accountIds)}`;
       return rows.length === platforms.length;
     },
@@ -474,14 +474,14 @@ test("no log, trace, event, error response, metric or table contains a secret th
       "the table accounts.authorizations",
       "the table delivery.outbox",
       "the table delivery.parked_events",
-      "the table delivery.task_handles",
+      "the table delivery.publish_tasks",
       "the table media.media",
       "the table posts.idempotency_keys",
     ]),
   );
   expect(topics.get("the topic delivery.events.v1")).toContain("TargetUpdated");
   expect([...metrics.values()].every((text) => text.includes("process_cpu"))).toBe(true);
-  expect(tables.get("the table delivery.task_handles")).toContain('"upload": {"sealed": "v1.h0.');
+  expect(tables.get("the table delivery.publish_tasks")).toContain('"upload": {"sealed": "v1.h0.');
   expect(errorBodies.size).toBeGreaterThan(20);
   expect(secrets.size).toBeGreaterThan(150);
 

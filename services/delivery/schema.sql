@@ -480,6 +480,7 @@ create table delivery.publish_tasks (
   published_at timestamp with time zone,
   error_code text,
   error_message text,
+  handles jsonb,
   cause jsonb,
   version bigint not null default 1,
   created_at timestamp with time zone not null default now(),
@@ -491,14 +492,13 @@ create table delivery.publish_tasks (
 CREATE INDEX publish_tasks_by_account ON delivery.publish_tasks USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_by_external ON delivery.publish_tasks USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX publish_tasks_in_work ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
-CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_live_external ON delivery.publish_tasks USING btree (platform, external_account_id) WHERE ((external_account_id IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_external_content ON delivery.publish_tasks USING btree (platform, external_account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
 CREATE INDEX publish_tasks_restored ON delivery.publish_tasks USING btree (doubted_at) WHERE is_restored;
-CREATE INDEX publish_tasks_wake ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX publish_tasks_with_handles ON delivery.publish_tasks USING btree (target_id) WHERE (handles IS NOT NULL);
 CREATE TRIGGER queue_changed_tasks AFTER UPDATE ON delivery.publish_tasks REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_changed_tasks();
 CREATE TRIGGER queue_inserted_tasks AFTER INSERT ON delivery.publish_tasks REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION queue_inserted_tasks();
 
@@ -549,14 +549,6 @@ create table delivery.target_metrics (
 );
 CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
-
-create table delivery.task_handles (
-  target_id uuid not null,
-  generation integer not null,
-  workspace_id uuid not null,
-  handles jsonb not null,
-  constraint task_handles_pkey PRIMARY KEY (target_id, generation)
-);
 
 create table delivery.webhook_attempts (
   delivery_id uuid not null,

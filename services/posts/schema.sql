@@ -64,7 +64,7 @@ create table posts.duplicate_guards (
   constraint duplicate_guards_target_id_fkey FOREIGN KEY (target_id) REFERENCES targets(id) ON DELETE CASCADE
 );
 CREATE INDEX duplicate_guards_content ON posts.duplicate_guards USING btree (account_id, content_hash);
-CREATE INDEX duplicate_guards_expiry ON posts.duplicate_guards USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX duplicate_guards_due ON posts.duplicate_guards USING btree (due_at);
 CREATE TRIGGER duplicate_guards_check AFTER INSERT ON posts.duplicate_guards REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_guards();
 
 create table posts.idempotency_keys (

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { bundle } from "@postrider/local/processes/bundle";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -49,7 +50,7 @@ export async function startService(
   database: TestDatabase,
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService> {
-  const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
+  const service = spawn(process.execPath, [await bundle(join(SERVICES, name))], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...compileCacheEnv(),

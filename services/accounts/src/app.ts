@@ -7,7 +7,11 @@ import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
-import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
+import {
+  describeHold,
+  startDeploymentWatch,
+  type DeploymentGuard,
+} from "@postrider/shared/deployment/guard";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
 import {
@@ -27,12 +31,12 @@ import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
-import { createTokenGuard, startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createInstallationChecks } from "#src/operations/installation-checks.ts";
+import { createTokenGuard } from "#src/operations/token-guard.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /** Starts the service. Disposing of the returned app stops it without losing accepted work. */
@@ -73,7 +77,7 @@ export async function startApp(config: Config): Promise<App> {
   lateRelay.attach(relay);
   const jobs = [
     startCountAccounts(sql, logger),
-    startWatchDeployment(guard, deps),
+    startDeploymentWatch(guard, logger),
     startCleaningAudit({ ...config, sql, logger }),
     apiKeyUse,
   ];

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { countFailures, renameDatabase } from "@postrider/shared/testing/rename-database";
 import { expect, test } from "vitest";
-import { claimRefresh, endRefreshLease, giveUpCredential } from "#src/db/credential-refreshes.ts";
+import { claimRefresh, giveUpCredential, pauseRefresh } from "#src/db/credential-refreshes.ts";
 import { DEPLOYMENT, type AccountsApp } from "./accounts-app.ts";
 import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
@@ -184,11 +184,11 @@ test("a replica whose refresh lease was taken over by another replica can neithe
   expect(second?.isTakenOver).toBe(true);
   if (first === undefined || second === undefined) throw new Error("the lease was not claimed");
 
-  await endRefreshLease(fixture.sql, ref, first, 0);
+  await pauseRefresh(fixture.sql, ref, first, { seconds: 0, isEnded: true });
   expect(await claim()).toBeUndefined();
   expect(await fixture.sql.begin((tx) => giveUpCredential(tx, ref, first))).toBe(false);
 
-  await endRefreshLease(fixture.sql, ref, second, 0);
+  await pauseRefresh(fixture.sql, ref, second, { seconds: 0, isEnded: true });
   expect((await claim())?.isTakenOver).toBe(false);
 });
 

@@ -54,6 +54,9 @@ create table publish_tasks (
   published_at timestamptz,
   error_code text,
   error_message text,
+  -- What the steps before the publishing call returned, stored before the next step begins or, if the worker made it
+  -- itself, by the mark of the call. Null when the task has ended.
+  handles jsonb,
   -- Headers of the event that requested the task, with the id of the API request and its trace.
   cause jsonb,
   version bigint not null default 1,
@@ -73,19 +76,14 @@ create unique index publish_tasks_one_content on publish_tasks (account_id, cont
 create unique index publish_tasks_one_external_content on publish_tasks (platform, external_account_id, content_hash)
   where status in ('calling', 'unknown', 'reconciling');
 
--- The indexes for claims and searches leave out finished tasks.
+-- Each change of a status writes an entry into every index whose condition the task meets. The indexes for claims and
+-- searches leave out finished tasks, and there is none for searches that are rare and may read all unfinished tasks.
 -- Finds the first task of an account in each status, however many tasks the account has.
 create index publish_tasks_by_account on publish_tasks (account_id, status, wake_at)
   where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
 -- Finds the tasks in work without reading the tasks that wait.
 create index publish_tasks_in_work on publish_tasks (wake_at)
   where status in ('working', 'calling', 'reconciling');
--- Finds the due tasks of all accounts, which a restore may have made uncertain.
-create index publish_tasks_wake on publish_tasks (wake_at)
-  where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
--- Finds the tasks that have begun, to count them.
-create index publish_tasks_live on publish_tasks (account_id)
-  where status in ('working', 'calling', 'unknown', 'reconciling');
 -- Finds the unfinished targets on one account of the platform, of whichever workspace.
 create index publish_tasks_live_external on publish_tasks (platform, external_account_id)
   where external_account_id is not null and status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
@@ -94,16 +92,8 @@ create index publish_tasks_live_external on publish_tasks (platform, external_ac
 create index publish_tasks_by_external on publish_tasks (external_id) where external_id is not null;
 -- Tasks whose outcome a restore made uncertain, so that they are found when an operator declares the restore lossless.
 create index publish_tasks_restored on publish_tasks (doubted_at) where is_restored;
-
--- What the steps before the publishing call returned, stored before the next step begins and deleted when the task
--- ends.
-create table task_handles (
-  target_id uuid not null,
-  generation int not null,
-  workspace_id uuid not null,
-  handles jsonb not null,
-  primary key (target_id, generation)
-);
+-- Finds the sealed handles, whose keys a service that starts needs.
+create index publish_tasks_with_handles on publish_tasks (target_id) where handles is not null;
 
 -- The intent to make a publishing call is recorded before the call, its outcome afterwards.
 create table publish_attempts (
@@ -174,7 +164,8 @@ create index account_queues_look on account_queues (platform, look_at)
 -- These triggers only ever lower the times of an account. Only a claim raises them, after it has locked the row: a
 -- change that the claim does not see waits for its lock here and lowers the raised time again. Rows are locked in the
 -- order of accounts, and after the tasks, so that two transactions cannot deadlock. They are written even if no time
--- changes, because the write waits for the claim.
+-- changes, because the write waits for the claim. Nothing is written for an account without another unfinished task: a
+-- task that the trigger does not see lowers the time itself when it is inserted or changed.
 --
 -- The triggers write no time that has passed into a task queue, even if a task has waited for longer. Searches for due
 -- queues therefore do not read the index from its beginning: a transaction adds no time before its own start. A time of
@@ -209,18 +200,41 @@ set search_path from current
 as $$
 begin
   insert into account_queues as q (account_id, workspace_id, platform, publish_at, look_at)
-  select account_id, any_value(workspace_id), any_value(platform),
-    min(wake_at) filter (where is_end or status in ('queued', 'working')),
-    min(wake_at) filter (where is_end or status in ('unknown', 'reconciling'))
+  select account_id, any_value(workspace_id), any_value(platform), min(publish_at), min(look_at)
   from (
-    select n.account_id, n.workspace_id, n.platform, n.status,
-      n.status <> o.status or n.status in ('working', 'reconciling') as is_end,
-      case when n.status <> o.status then now() else greatest(now(), n.wake_at) end as wake_at
-    from changed n
-    join previous o on o.target_id = n.target_id and o.generation = n.generation
-    where (n.status <> o.status and n.status not in ('working', 'calling', 'reconciling'))
-    or (n.wake_at < o.wake_at and n.status in ('queued', 'working', 'unknown', 'reconciling'))
+    select w.account_id, w.workspace_id, w.platform,
+      case
+        when w.is_end and exists (
+          select 1
+          from publish_tasks t
+          where t.account_id = w.account_id
+          and t.status in ('queued', 'working')
+          and (t.target_id, t.generation) <> (w.target_id, w.generation)
+        ) then w.end_at
+        when w.status in ('queued', 'working') then w.wake_at
+      end as publish_at,
+      case
+        when w.is_end and exists (
+          select 1
+          from publish_tasks t
+          where t.account_id = w.account_id
+          and t.status in ('unknown', 'reconciling')
+          and (t.target_id, t.generation) <> (w.target_id, w.generation)
+        ) then w.end_at
+        when w.status in ('unknown', 'reconciling') then w.wake_at
+      end as look_at
+    from (
+      select n.target_id, n.generation, n.account_id, n.workspace_id, n.platform, n.status,
+        n.status <> o.status or n.status in ('working', 'reconciling') as is_end,
+        greatest(now(), n.wake_at) as wake_at,
+        case when n.status <> o.status then now() else greatest(now(), n.wake_at) end as end_at
+      from changed n
+      join previous o on o.target_id = n.target_id and o.generation = n.generation
+      where (n.status <> o.status and n.status not in ('working', 'calling', 'reconciling'))
+      or (n.wake_at < o.wake_at and n.status in ('queued', 'working', 'unknown', 'reconciling'))
+    ) as w
   ) as woken
+  where coalesce(publish_at, look_at) is not null
   group by account_id
   order by account_id
   on conflict (account_id) do update

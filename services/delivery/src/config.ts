@@ -130,9 +130,7 @@ function readWebhooks(read: EnvReader) {
       disableAfterMs: read
         .about(
           "How long all attempts of a webhook subscription may fail before Postrider disables the subscription.",
-          {
-            level: "advanced",
-          },
+          { level: "advanced" },
         )
         .seconds("WEBHOOK_DISABLE_AFTER_SECONDS", 432_000, 0.1),
     },
@@ -243,13 +241,9 @@ export function readSettings(read: EnvReader) {
   };
 }
 
-export function readConfig() {
-  return loadConfig(process.env, readSettings);
-}
+export const readConfig = () => loadConfig(process.env, readSettings);
 
-/** Reads the configuration of the migration command, which needs only the database settings. */
-export function readMigrationConfig() {
-  return loadConfig(process.env, readMigrationSettings);
-}
+/** Of the migration command, which needs only the database settings. */
+export const readMigrationConfig = () => loadConfig(process.env, readMigrationSettings);
 
 export type Config = ReturnType<typeof readConfig>;

@@ -5,7 +5,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { AccountEffect, Decision } from "#src/calls/call.ts";
 import { markCalls } from "#src/calls/marks.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { lockPlatformBreakers } from "#src/publishing/db/platform-breakers.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
@@ -140,7 +139,6 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
     externalAccountId: "external-1",
     callMs: 60_000,
   }));
-  await openAttempts(sql, held);
   return held;
 }
 

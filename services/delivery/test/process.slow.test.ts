@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "@postrider/local/processes/bundle";
 import { mp4Media, TestMedia } from "@postrider/platforms/test/test-media";
 import { controlSimulator } from "@postrider/platforms/test/test-platform";
 import type { BusRecord } from "@postrider/shared/bus";
@@ -13,6 +13,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, expect, test, vi } from "vitest";
@@ -29,7 +30,7 @@ import {
 } from "./publishing/fixture.ts";
 import { answerPrepareMedia, isPrepareMedia } from "./publishing/media-service.ts";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const MAIN = await bundle(fileURLToPath(new URL("..", import.meta.url)));
 /**
  * Timeout for the start of several processes at the same time, which takes long on a slow machine.
  */
@@ -99,11 +100,7 @@ class Stage implements AsyncDisposable {
           .writeHead(206)
           .end(media.content.subarray(Number(from), Number(to || media.bytes) + 1));
     });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.listen(0, "127.0.0.1", resolve);
-    await promise;
-    this.#resources.defer(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return this.#resources.use(await listen(server)).url;
   }
 
   get sql(): Sql {

@@ -1,17 +1,8 @@
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  ACCOUNT_ID,
-  admitted,
-  createSharedServer,
-  WORKSPACE_ID,
-  type SharedServer,
-} from "./fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { ACCOUNT_ID, admitted, createSharedServer, WORKSPACE_ID } from "./fixture.ts";
 
-let shared: SharedServer;
-beforeAll(async () => {
-  shared = await createSharedServer();
-});
+const shared = await createSharedServer();
 afterAll(() => shared.app.close());
 
 const URL = `/api/v1/accounts/${ACCOUNT_ID}/settings`;

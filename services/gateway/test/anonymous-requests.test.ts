@@ -2,37 +2,32 @@ import { once } from "node:events";
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID } from "./fixture.ts";
-import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+import { startMediaStandIn } from "./media-stand-in.ts";
 
-let media: MediaStandIn;
-let app: FastifyInstance;
 let port = 0;
 
-beforeAll(async () => {
-  media = await startMediaStandIn();
-  media.handle((request, response) => {
-    request.resume().once("end", () => response.writeHead(204).end());
-  });
-  app = await createTestServer(
-    {
-      mediaUrl: media.url,
-      authorizations: {
-        findConnectLink: () => ({ outcome: "unknown" }),
-        openConnectLink: () => ({ outcome: "unknown" }),
-        finishAuthorization: () => ({ outcome: "unknown_state" }),
-      },
-    },
-    () => ({
-      kind: "unauthenticated",
-      limit: { policy: "address", quota: 120, windowSeconds: 60, remaining: 1, resetSeconds: 1 },
-    }),
-  );
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  ({ port } = app.server.address() as AddressInfo);
+const media = await startMediaStandIn();
+media.handle((request, response) => {
+  request.resume().once("end", () => response.writeHead(204).end());
 });
+const app = await createTestServer(
+  {
+    mediaUrl: media.url,
+    authorizations: {
+      findConnectLink: () => ({ outcome: "unknown" }),
+      openConnectLink: () => ({ outcome: "unknown" }),
+      finishAuthorization: () => ({ outcome: "unknown_state" }),
+    },
+  },
+  () => ({
+    kind: "unauthenticated",
+    limit: { policy: "address", quota: 120, windowSeconds: 60, remaining: 1, resetSeconds: 1 },
+  }),
+);
+await app.listen({ host: "127.0.0.1", port: 0 });
+({ port } = app.server.address() as AddressInfo);
 afterAll(async () => {
   await app.close();
   await media[Symbol.asyncDispose]();

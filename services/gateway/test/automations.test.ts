@@ -1,5 +1,5 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
 import {
@@ -9,7 +9,6 @@ import {
   createRecordingServer,
   INSTANT,
   withoutScope,
-  type RecordingServer,
 } from "./recording-server.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";
@@ -76,28 +75,25 @@ const JOB_RECORD = {
 const NEW_RULE = { accountId: ACCOUNT_ID, name: "Prices", keywords: ["price"], message: "See" };
 const NEW_JOB = { ruleId: RULE_ID, mediaId: "180_1" };
 
-let server: RecordingServer;
-beforeAll(async () => {
-  const job = { backfill: JOB, results: RESULTS, nextCursor: "more" };
-  server = await createRecordingServer((answer) => ({
-    automations: {
-      listAutomationRules: (request) =>
-        answer(request, { rules: [{ ...RULE, media: { ids: ["180_1"] } }], nextCursor: "next" }),
-      createAutomationRule: (request) =>
-        answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
-      updateAutomationRule: (request) => answer(request, { rule: RULE }),
-      listAutomationRuns: (request) =>
-        answer(request, { runs: [RUN, { ...RUN, author: undefined, reason: undefined }] }),
-      previewBackfill: (request) =>
-        answer(request, { items: [{ comment: COMMENT, outcome: "prepare" }], nextCursor: "p" }),
-      listBackfills: (request) => answer(request, { backfills: [JOB] }),
-      createBackfill: (request) =>
-        answer(request, { ...job, replayed: request.idempotency !== undefined }),
-      getBackfill: (request) => answer(request, job),
-      updateBackfill: (request) => answer(request, job),
-    },
-  }));
-});
+const job = { backfill: JOB, results: RESULTS, nextCursor: "more" };
+const server = await createRecordingServer((answer) => ({
+  automations: {
+    listAutomationRules: (request) =>
+      answer(request, { rules: [{ ...RULE, media: { ids: ["180_1"] } }], nextCursor: "next" }),
+    createAutomationRule: (request) =>
+      answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
+    updateAutomationRule: (request) => answer(request, { rule: RULE }),
+    listAutomationRuns: (request) =>
+      answer(request, { runs: [RUN, { ...RUN, author: undefined, reason: undefined }] }),
+    previewBackfill: (request) =>
+      answer(request, { items: [{ comment: COMMENT, outcome: "prepare" }], nextCursor: "p" }),
+    listBackfills: (request) => answer(request, { backfills: [JOB] }),
+    createBackfill: (request) =>
+      answer(request, { ...job, replayed: request.idempotency !== undefined }),
+    getBackfill: (request) => answer(request, job),
+    updateBackfill: (request) => answer(request, job),
+  },
+}));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const post = (url: string, payload: object, headers: Record<string, string> = {}) =>

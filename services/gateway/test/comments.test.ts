@@ -7,7 +7,7 @@ import {
 } from "@postrider/shared/errors";
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
 import {
@@ -18,7 +18,6 @@ import {
   createRecordingServer,
   INSTANT,
   withoutScope,
-  type RecordingServer,
 } from "./recording-server.ts";
 
 const ACTION_ID = "01936a5e-7d2b-7000-8000-00000000000c";
@@ -37,24 +36,21 @@ const LIST = `${ACCOUNT_PATH}/media/180_1/comments`;
 const ACTIONS = `${LIST}/179_1/actions`;
 const RESULT = `/api/v1/comment-actions/${ACTION_ID}`;
 
-let server: RecordingServer;
-beforeAll(async () => {
-  server = await createRecordingServer((answer) => ({
-    comments: {
-      listComments: (request) =>
-        answer(request, {
-          comments: [
-            COMMENT,
-            { id: "179_2", text: "", createdAt: AT, hidden: true, author: { username: "bo" } },
-          ],
-          nextCursor: "next",
-        }),
-      requestCommentAction: (request) =>
-        answer(request, { action: ACTION, replayed: request.idempotency !== undefined }),
-      getCommentAction: (request) => answer(request, { action: ACTION }),
-    },
-  }));
-});
+const server = await createRecordingServer((answer) => ({
+  comments: {
+    listComments: (request) =>
+      answer(request, {
+        comments: [
+          COMMENT,
+          { id: "179_2", text: "", createdAt: AT, hidden: true, author: { username: "bo" } },
+        ],
+        nextCursor: "next",
+      }),
+    requestCommentAction: (request) =>
+      answer(request, { action: ACTION, replayed: request.idempotency !== undefined }),
+    getCommentAction: (request) => answer(request, { action: ACTION }),
+  },
+}));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const act = (payload: object, headers: Record<string, string> = {}) =>

@@ -1,7 +1,7 @@
 import { notFound, unavailable } from "@postrider/shared/errors";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { browserCookieOf } from "#src/routes/connect/routes.ts";
 import {
@@ -12,7 +12,6 @@ import {
   PUBLIC_URL,
   WORKSPACE_ID,
   type Peers,
-  type SharedServer,
 } from "./fixture.ts";
 
 const LINK_SECRET = "t".repeat(43);
@@ -28,11 +27,10 @@ const OPEN = {
 };
 
 const lines: string[] = [];
-let shared: SharedServer;
-beforeAll(async () => {
-  const destination = { write: (line: string) => void lines.push(line) };
-  shared = await createSharedServer(createLogger({ service: "test", level: "trace", destination }));
-});
+const destination = { write: (line: string) => void lines.push(line) };
+const shared = await createSharedServer(
+  createLogger({ service: "test", level: "trace", destination }),
+);
 afterAll(() => shared.app.close());
 
 type Authorizations = NonNullable<Peers["authorizations"]>;

@@ -1,6 +1,5 @@
-import type { FastifyInstance } from "fastify";
 import * as Schema from "typebox/schema";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { SCOPES } from "#src/routes/dependencies.ts";
 import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
 import { admitted, createTestServer, type Peers, POST } from "./fixture.ts";
@@ -77,12 +76,8 @@ const ACCEPTING: Peers = {
   },
 };
 
-let app: FastifyInstance;
-let document: Document;
-beforeAll(async () => {
-  app = await createTestServer(ACCEPTING, () => admitted({ scopes: new Set(SCOPES) }));
-  document = (await app.inject({ url: "/api/v1/openapi.json" })).json<Document>();
-});
+const app = await createTestServer(ACCEPTING, () => admitted({ scopes: new Set(SCOPES) }));
+const document = (await app.inject({ url: "/api/v1/openapi.json" })).json<Document>();
 afterAll(() => app.close());
 
 /** Returns every operation of the API that has a JSON body in requests or answers. */

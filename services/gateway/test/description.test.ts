@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
 interface Document {
@@ -33,12 +32,8 @@ interface Document {
   };
 }
 
-let app: FastifyInstance;
-let document: Document;
-beforeAll(async () => {
-  app = await createTestServer({}, () => ({ kind: "unavailable", retryAfterSeconds: 1 }));
-  document = (await app.inject({ url: "/api/v1/openapi.json" })).json<Document>();
-});
+const app = await createTestServer({}, () => ({ kind: "unavailable", retryAfterSeconds: 1 }));
+const document = (await app.inject({ url: "/api/v1/openapi.json" })).json<Document>();
 afterAll(() => app.close());
 
 test("the API description needs no API key, is valid OpenAPI 3.1 and matches the committed snapshot", async () => {

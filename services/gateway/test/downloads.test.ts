@@ -3,8 +3,7 @@ import { createProbeUrl } from "@postrider/rest/media/links";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   admitted,
   createTestServer,
@@ -13,7 +12,7 @@ import {
   MEDIA_KEY,
   WORKSPACE_ID,
 } from "./fixture.ts";
-import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+import { refuse, startMediaStandIn } from "./media-stand-in.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const BYTES = Buffer.from("0123456789");
@@ -32,22 +31,17 @@ const MEDIA = {
   deliveryContentType: "image/jpeg",
 };
 
-let media: MediaStandIn;
-let app: FastifyInstance;
-let url: string;
 let known: object[] = [];
 let admissions = 0;
 
-beforeAll(async () => {
-  media = await startMediaStandIn();
-  const batchGetMedia = () => ({ media: known });
-  const admit = () => {
-    admissions++;
-    return admitted();
-  };
-  app = await createTestServer({ mediaUrl: media.url, media: { batchGetMedia } }, admit);
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
-});
+const media = await startMediaStandIn();
+const batchGetMedia = () => ({ media: known });
+const admit = () => {
+  admissions++;
+  return admitted();
+};
+const app = await createTestServer({ mediaUrl: media.url, media: { batchGetMedia } }, admit);
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(async () => {
   await app.close();
   await media[Symbol.asyncDispose]();

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { ACCOUNT_ID, admitted, createTestServer, PUBLIC_URL } from "./fixture.ts";
 import { listOperations, type ListedOperation } from "./operations.ts";
@@ -10,10 +9,9 @@ const SCOPES = ["accounts", "posts", "webhooks", "comments", "automations"].flat
 ]);
 const OPERATIONS = listOperations();
 
-let app: FastifyInstance;
-beforeAll(async () => {
-  app = await createTestServer({}, () => admitted({ scopes: new Set([...SCOPES, DRAFTS_ONLY]) }));
-});
+const app = await createTestServer({}, () =>
+  admitted({ scopes: new Set([...SCOPES, DRAFTS_ONLY]) }),
+);
 afterAll(() => app.close());
 
 async function send({ method, path }: ListedOperation): Promise<string> {

@@ -2,10 +2,9 @@ import { connect } from "node:net";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
-import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+import { refuse, startMediaStandIn } from "./media-stand-in.ts";
 
 /**
  * Number of failed requests per minute that a remote address may make. While a test runs, two more
@@ -20,23 +19,17 @@ const MEDIA = {
 };
 const CLAIMS = { workspace: WORKSPACE_ID, media: MEDIA_ID, rendition: "original" };
 
-let media: MediaStandIn;
-let app: FastifyInstance;
-let url: string;
-
-beforeAll(async () => {
-  media = await startMediaStandIn();
-  const batchGetMedia = () => ({ media: [MEDIA] });
-  app = await createTestServer({
-    mediaUrl: media.url,
-    media: { batchGetMedia },
-    // One remote address may use half of the permits for uploads, which is more than the number of
-    // concurrent uploads of this test.
-    maxInFlight: 1_024,
-    trustedProxies: ["127.0.0.1"],
-  });
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
+const media = await startMediaStandIn();
+const batchGetMedia = () => ({ media: [MEDIA] });
+const app = await createTestServer({
+  mediaUrl: media.url,
+  media: { batchGetMedia },
+  // One remote address may use half of the permits for uploads, which is more than the number of
+  // concurrent uploads of this test.
+  maxInFlight: 1_024,
+  trustedProxies: ["127.0.0.1"],
 });
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(async () => {
   await app.close();
   await media[Symbol.asyncDispose]();

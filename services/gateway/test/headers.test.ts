@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer, type Peers } from "./fixture.ts";
 
 const LINK_SECRET = "t".repeat(43);
@@ -13,12 +13,8 @@ const PEERS: Peers = {
 const PLACES = ["/docs/", `/connect/${LINK_SECRET}`, "/api/v1/accounts", "/api/v1/openapi.json"];
 const OTHERS = ["/nothing", "/api/v1/nothing", "/livez", "/media/nothing", "/connect/callback"];
 
-let app: Awaited<ReturnType<typeof createTestServer>>;
-let secure: typeof app;
-beforeAll(async () => {
-  app = await createTestServer(PEERS);
-  secure = await createTestServer({ ...PEERS, publicUrl: "https://post.example.com" });
-});
+const app = await createTestServer(PEERS);
+const secure = await createTestServer({ ...PEERS, publicUrl: "https://post.example.com" });
 afterAll(async () => {
   await app.close();
   await secure.close();

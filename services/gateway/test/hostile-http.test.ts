@@ -5,10 +5,10 @@ import { text } from "node:stream/consumers";
 import { setInterval as everyMs } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Admission } from "#src/admission/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
-import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+import { startMediaStandIn } from "./media-stand-in.ts";
 
 /**
  * Time limits for slow clients that are short enough for a test, and much longer than the pause
@@ -22,22 +22,18 @@ const PATIENCE = {
 };
 const DRIP_MS = 20;
 
-let media: MediaStandIn;
-let app: FastifyInstance;
 /** The requests that reached the posts service. */
 const created: unknown[] = [];
 
-beforeAll(async () => {
-  media = await startMediaStandIn();
-  const posts = {
-    createPost: (request: unknown) => {
-      created.push(request);
-      return {};
-    },
-  };
-  app = await createTestServer({ mediaUrl: media.url, patience: PATIENCE, posts });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-});
+const media = await startMediaStandIn();
+const posts = {
+  createPost: (request: unknown) => {
+    created.push(request);
+    return {};
+  },
+};
+const app = await createTestServer({ mediaUrl: media.url, patience: PATIENCE, posts });
+await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(async () => {
   await app.close();
   await media[Symbol.asyncDispose]();

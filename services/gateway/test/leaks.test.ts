@@ -1,27 +1,16 @@
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  ACCOUNT_ID,
-  createSharedServer,
-  POST,
-  POST_ID,
-  type Peers,
-  type SharedServer,
-  postOf,
-} from "./fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { ACCOUNT_ID, createSharedServer, POST, POST_ID, type Peers, postOf } from "./fixture.ts";
 
 const KEY = "pr_live_canary-key-that-must-not-be-logged";
 const TEXT = "canary-text-that-must-not-be-logged";
 
 const logged: string[] = [];
-let shared: SharedServer;
-beforeAll(async () => {
-  const destination = { write: (line: string) => void logged.push(line) };
-  shared = await createSharedServer(
-    createLogger({ service: "gateway", level: "trace", destination }),
-  );
-});
+const destination = { write: (line: string) => void logged.push(line) };
+const shared = await createSharedServer(
+  createLogger({ service: "gateway", level: "trace", destination }),
+);
 afterAll(() => shared.app.close());
 
 /** Sends requests to a gateway that logs at the lowest level, and returns the log lines. */

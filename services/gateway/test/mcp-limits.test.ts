@@ -1,6 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, pageOf } from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -12,8 +11,6 @@ const MODERN = {
   "mcp-method": "subscriptions/listen",
 };
 
-let app: FastifyInstance;
-let url: string;
 let calls = 0;
 /**
  * `reads` counts the calls that read whole posts. `polls` counts the calls that read only the
@@ -23,36 +20,34 @@ let reads = 0;
 let polls = 0;
 /** The simulated posts service answers when this promise is resolved. */
 let mayList: Promise<void> = Promise.resolve();
-beforeAll(async () => {
-  app = await createTestServer(
-    {
-      posts: {
-        listPosts: async () => {
-          calls += 1;
-          await mayList;
-          return pageOf();
-        },
-        batchGetPosts: () => {
-          reads += 1;
-          return { posts: [POST] };
-        },
-        batchGetPostStatuses: ({ refs }) => {
-          polls += 1;
-          return { statuses: refs.map((ref) => ({ ref, status: "publishing" })) };
-        },
+const app = await createTestServer(
+  {
+    posts: {
+      listPosts: async () => {
+        calls += 1;
+        await mayList;
+        return pageOf();
       },
-      publicUrl: "http://127.0.0.1:1",
-      unsentLimits: {
-        totalBytes: 80 * MEBIBYTE,
-        bytesWithoutWorkspace: 8 * MEBIBYTE,
-        bytesPerCaller: 9 * MEBIBYTE,
-        maxWaitMs: 100,
+      batchGetPosts: () => {
+        reads += 1;
+        return { posts: [POST] };
+      },
+      batchGetPostStatuses: ({ refs }) => {
+        polls += 1;
+        return { statuses: refs.map((ref) => ({ ref, status: "publishing" })) };
       },
     },
-    ({ workspaceId = WORKSPACE_ID }) => admitted({ workspaceId }),
-  );
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
-});
+    publicUrl: "http://127.0.0.1:1",
+    unsentLimits: {
+      totalBytes: 80 * MEBIBYTE,
+      bytesWithoutWorkspace: 8 * MEBIBYTE,
+      bytesPerCaller: 9 * MEBIBYTE,
+      maxWaitMs: 100,
+    },
+  },
+  ({ workspaceId = WORKSPACE_ID }) => admitted({ workspaceId }),
+);
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(() => app.close());
 
 function toMessage(method: string, params: object) {

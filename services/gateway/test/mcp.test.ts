@@ -1,7 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { ServiceError } from "@postrider/shared/errors";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import {
   ACCOUNT_ID,
@@ -30,32 +29,28 @@ const NAMES = [
   "get_metrics",
 ];
 
-let app: FastifyInstance;
-let url: string;
 let posts: NonNullable<Peers["posts"]> = {};
 let admission: AdmissionResult = admitted();
 let admissions = 0;
 
-beforeAll(async () => {
-  app = await createTestServer(
-    {
-      posts: {
-        createPost: (...call) => posts.createPost?.(...call) ?? {},
-        batchGetPosts: (...call) => posts.batchGetPosts?.(...call) ?? {},
-        publishPost: (...call) => posts.publishPost?.(...call) ?? {},
-        updatePost: (...call) => posts.updatePost?.(...call) ?? {},
-        deletePost: (...call) => posts.deletePost?.(...call) ?? {},
-      },
-      accounts: { listAccounts: () => ({ accounts: [] }) },
-      publicUrl: "http://127.0.0.1:1",
+const app = await createTestServer(
+  {
+    posts: {
+      createPost: (...call) => posts.createPost?.(...call) ?? {},
+      batchGetPosts: (...call) => posts.batchGetPosts?.(...call) ?? {},
+      publishPost: (...call) => posts.publishPost?.(...call) ?? {},
+      updatePost: (...call) => posts.updatePost?.(...call) ?? {},
+      deletePost: (...call) => posts.deletePost?.(...call) ?? {},
     },
-    () => {
-      admissions += 1;
-      return admission;
-    },
-  );
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
-});
+    accounts: { listAccounts: () => ({ accounts: [] }) },
+    publicUrl: "http://127.0.0.1:1",
+  },
+  () => {
+    admissions += 1;
+    return admission;
+  },
+);
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(() => app.close());
 beforeEach(() => {
   posts = {};

@@ -1,7 +1,7 @@
 import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/errors";
 import { findContext } from "@postrider/shared/telemetry/request-context";
-import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { InjectOptions } from "fastify";
+import { afterAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { summary, type ErrorBody } from "./error-body.ts";
 import {
@@ -17,7 +17,6 @@ import {
 
 type MediaPeer = NonNullable<Peers["media"]>;
 
-let app: FastifyInstance;
 /** The RPC handlers of the in-memory media service. Each test sets the handlers that it needs. */
 let peer: MediaPeer = {};
 let admission: AdmissionResult = admitted();
@@ -62,19 +61,17 @@ const RECORD = {
 };
 
 // All tests of this file share one server, which keeps no state between requests.
-beforeAll(async () => {
-  const note = (request: unknown): true => calls.push(request) > 0 || true;
-  const media: MediaPeer = {
-    createUpload: (...call) => (note(call[0]) && peer.createUpload?.(...call)) || {},
-    completeUpload: (...call) => (note(call[0]) && peer.completeUpload?.(...call)) || {},
-    importMedia: (...call) => (note(call[0]) && peer.importMedia?.(...call)) || {},
-    updateMedia: (...call) => (note(call[0]) && peer.updateMedia?.(...call)) || {},
-    batchGetMedia: (...call) => peer.batchGetMedia?.(...call) ?? {},
-    deleteMedia: (...call) => (note(call[0]) && peer.deleteMedia?.(...call)) || {},
-  };
-  const posts = { batchGetPosts: () => ({ posts: [{ ...POST, media: [MEDIA] }] }) };
-  app = await createTestServer({ media, posts }, () => admission);
-});
+const note = (request: unknown): true => calls.push(request) > 0 || true;
+const media: MediaPeer = {
+  createUpload: (...call) => (note(call[0]) && peer.createUpload?.(...call)) || {},
+  completeUpload: (...call) => (note(call[0]) && peer.completeUpload?.(...call)) || {},
+  importMedia: (...call) => (note(call[0]) && peer.importMedia?.(...call)) || {},
+  updateMedia: (...call) => (note(call[0]) && peer.updateMedia?.(...call)) || {},
+  batchGetMedia: (...call) => peer.batchGetMedia?.(...call) ?? {},
+  deleteMedia: (...call) => (note(call[0]) && peer.deleteMedia?.(...call)) || {},
+};
+const posts = { batchGetPosts: () => ({ posts: [{ ...POST, media: [MEDIA] }] }) };
+const app = await createTestServer({ media, posts }, () => admission);
 afterAll(() => app.close());
 
 async function ask(request: InjectOptions, media: MediaPeer = {}, result = admitted()) {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Admission } from "#src/admission/admission.ts";
 import { SCOPES } from "#src/routes/dependencies.ts";
 import type { ErrorBody } from "./error-body.ts";
@@ -36,12 +35,8 @@ const PEERS: Peers = Object.fromEntries(
   ].map((name) => [name, refusing]),
 );
 
-let app: FastifyInstance;
-beforeAll(async () => {
-  const admit: Admission["admit"] = () =>
-    current.admission ?? admitted({ scopes: new Set(SCOPES) });
-  app = await createTestServer(PEERS, admit);
-});
+const admit: Admission["admit"] = () => current.admission ?? admitted({ scopes: new Set(SCOPES) });
+const app = await createTestServer(PEERS, admit);
 afterAll(() => app.close());
 
 async function answerTo(request: NewcomerCase): Promise<{ status: number } & ErrorBody> {

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
 /**
@@ -7,14 +6,11 @@ import { createTestServer } from "./fixture.ts";
  */
 const REQUESTS = 300;
 
-let app: FastifyInstance;
-beforeAll(async () => {
-  app = await createTestServer({
-    authorizations: {
-      findConnectLink: () => ({ outcome: "unknown" }),
-      finishAuthorization: () => ({ outcome: "unknown_state" }),
-    },
-  });
+const app = await createTestServer({
+  authorizations: {
+    findConnectLink: () => ({ outcome: "unknown" }),
+    finishAuthorization: () => ({ outcome: "unknown_state" }),
+  },
 });
 afterAll(() => app.close());
 
@@ -33,8 +29,10 @@ test.each(Object.entries(PATHS))(
   "an address that has used up its requests for %s can still make the other requests without an API key",
   async (name, used) => {
     const address = `192.0.2.${Object.keys(PATHS).indexOf(name) + 1}`;
-    for (let request = 0; request < REQUESTS + 20; request += 1) await statusOf(address, used);
-    expect(await statusOf(address, used)).toBe(429);
+    // On a slow machine the address gets new requests while it uses up the old ones.
+    let accepted = 0;
+    while ((await statusOf(address, used)) !== 429) accepted += 1;
+    expect(accepted).toBeGreaterThanOrEqual(REQUESTS);
     for (const other of Object.values(PATHS).filter((path) => path !== used))
       expect(await statusOf(address, other), other).not.toBe(429);
   },

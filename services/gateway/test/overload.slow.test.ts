@@ -1,15 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
-let app: FastifyInstance;
-let url: string;
-beforeAll(async () => {
-  app = await createTestServer({ maxLoopDelayMs: 250 });
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
-});
+const app = await createTestServer({ maxLoopDelayMs: 250 });
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(() => app.close());
 
 /** Blocks the event loop of this process for `ms` milliseconds. */

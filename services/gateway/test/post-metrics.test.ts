@@ -1,5 +1,5 @@
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faults, summary } from "./error-body.ts";
 import { POST_ID, POST_RECORD, WORKSPACE_ID, postOf } from "./fixture.ts";
 import {
@@ -26,41 +26,38 @@ const METRICS = {
 };
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
 
-let server: RecordingServer;
 let targets: readonly { readonly id: string }[];
 /** What the posts service was last asked to store. */
 let recorded: object | undefined;
 /** The time limit of the last call to the delivery service, in milliseconds. */
 let deadlineMs: number | undefined;
 
-beforeAll(async () => {
-  server = await createRecordingServer((answer) => ({
-    requestTimeoutMs: 15_000,
-    posts: {
-      batchGetPosts: () => ({ posts: [postOf({ targets })] }),
-      recordTargetMetrics: (request) => {
-        recorded = request;
-        const read = new Set(request.targets.map(({ targetId }) => targetId));
-        const shown = targets.map((target) =>
-          read.has(target.id) ? { ...target, metrics: METRICS } : target,
-        );
-        return { post: postOf({ targets: shown }) };
-      },
+const server = await createRecordingServer((answer) => ({
+  requestTimeoutMs: 15_000,
+  posts: {
+    batchGetPosts: () => ({ posts: [postOf({ targets })] }),
+    recordTargetMetrics: (request) => {
+      recorded = request;
+      const read = new Set(request.targets.map(({ targetId }) => targetId));
+      const shown = targets.map((target) =>
+        read.has(target.id) ? { ...target, metrics: METRICS } : target,
+      );
+      return { post: postOf({ targets: shown }) };
     },
-    metrics: {
-      refreshMetrics: (request, context) => {
-        deadlineMs = context.timeoutMs();
-        return answer(request, {
-          ...NONE,
-          eligible: 3,
-          ready: 1,
-          deferred: 2,
-          targets: [{ targetId: TARGET.id, metrics: { views: 12n, likes: 0n, refreshedAt: AT } }],
-        });
-      },
+  },
+  metrics: {
+    refreshMetrics: (request, context) => {
+      deadlineMs = context.timeoutMs();
+      return answer(request, {
+        ...NONE,
+        eligible: 3,
+        ready: 1,
+        deferred: 2,
+        targets: [{ targetId: TARGET.id, metrics: { views: 12n, likes: 0n, refreshedAt: AT } }],
+      });
     },
-  }));
-});
+  },
+}));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const refresh = (more: Parameters<RecordingServer["send"]>[1] = {}, options: object = {}) =>

@@ -1,9 +1,9 @@
 import { notFound, unprocessable } from "@postrider/shared/errors";
 import type { InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, WORKSPACE_ID } from "./fixture.ts";
-import { createRecordingServer, type RecordingServer } from "./recording-server.ts";
+import { createRecordingServer } from "./recording-server.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const PATH = `/api/v1/queue-slots/${RULE_ID}`;
@@ -33,43 +33,40 @@ const body = {
   timezone: "Europe/Berlin",
 };
 
-let server: RecordingServer;
-beforeAll(async () => {
-  server = await createRecordingServer((answer) => ({
-    queueSlots: {
-      listQueueSlotRules: (request) => answer(request, { rules: [RULE] }),
-      createQueueSlotRule: (request) =>
-        answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
-      updateQueueSlotRule: (request) => answer(request, { rule: RULE }),
-      deleteQueueSlotRule: (request) => answer(request, {}),
-    },
-    quota: {
-      getQuota: (request) =>
-        answer(request, {
-          monthly: {
-            period: "2026-11",
-            limit: 1000n,
-            used: 12n,
-            reserved: 3n,
-            remaining: 985n,
-            resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
+const server = await createRecordingServer((answer) => ({
+  queueSlots: {
+    listQueueSlotRules: (request) => answer(request, { rules: [RULE] }),
+    createQueueSlotRule: (request) =>
+      answer(request, { rule: RULE, replayed: request.idempotency !== undefined }),
+    updateQueueSlotRule: (request) => answer(request, { rule: RULE }),
+    deleteQueueSlotRule: (request) => answer(request, {}),
+  },
+  quota: {
+    getQuota: (request) =>
+      answer(request, {
+        monthly: {
+          period: "2026-11",
+          limit: 1000n,
+          used: 12n,
+          reserved: 3n,
+          remaining: 985n,
+          resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
+        },
+        dailyLimits: [
+          {
+            platform: "instagram",
+            accountId: ACCOUNT_ID,
+            scope: "account",
+            limit: 50n,
+            used: 50n,
+            reserved: 0n,
+            remaining: 0n,
+            resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
           },
-          dailyLimits: [
-            {
-              platform: "instagram",
-              accountId: ACCOUNT_ID,
-              scope: "account",
-              limit: 50n,
-              used: 50n,
-              reserved: 0n,
-              remaining: 0n,
-              resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
-            },
-          ],
-        }),
-    },
-  }));
-});
+        ],
+      }),
+  },
+}));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const create = (payload: object = body, headers = {}): InjectOptions => ({

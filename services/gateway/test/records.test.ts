@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   ACCOUNT_ID,
   createSharedServer,
@@ -8,14 +8,10 @@ import {
   POST_ID,
   POST_RECORD,
   WORKSPACE_ID,
-  type SharedServer,
   pageOf,
 } from "./fixture.ts";
 
-let shared: SharedServer;
-beforeAll(async () => {
-  shared = await createSharedServer();
-});
+const shared = await createSharedServer();
 afterAll(() => shared.app.close());
 
 test("GET /posts/{id} returns the whole post with nulls for absent values, its ETag and the rate limit", async () => {

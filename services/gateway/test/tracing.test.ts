@@ -3,23 +3,19 @@ import { findContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startTracing } from "@postrider/shared/tracing/start";
 import { isTracing } from "@postrider/shared/tracing/tracing";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CLIENT_SPAN = "00f067aa0ba902b7";
 
-let app: FastifyInstance;
 let passedOn: string | undefined;
 
-beforeAll(async () => {
-  const listAccounts = () => {
-    passedOn = findContext()?.traceparent;
-    return { accounts: [] };
-  };
-  app = await createTestServer({ accounts: { listAccounts } });
-});
+const listAccounts = () => {
+  passedOn = findContext()?.traceparent;
+  return { accounts: [] };
+};
+const app = await createTestServer({ accounts: { listAccounts } });
 afterAll(() => app.close());
 
 async function ask(flags: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import {
   admitted,
   createTestServer,
@@ -88,12 +88,8 @@ async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
   return gateway;
 }
 
-let patient: Gateway;
-let strict: Gateway;
-beforeAll(async () => {
-  patient = await startGateway({});
-  strict = await startGateway({ readingRate: { stallMs: 300, bytesPerSecond: 1_000 } });
-});
+const patient = await startGateway({});
+const strict = await startGateway({ readingRate: { stallMs: 300, bytesPerSecond: 1_000 } });
 afterAll(async () => {
   await patient[Symbol.asyncDispose]();
   await strict[Symbol.asyncDispose]();

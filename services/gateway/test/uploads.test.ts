@@ -11,10 +11,9 @@ import {
 } from "@postrider/shared/errors";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { admitted, createTestServer, identities, MEDIA_ID } from "./fixture.ts";
-import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+import { refuse, startMediaStandIn } from "./media-stand-in.ts";
 
 const ORIGIN = "https://app.example.com";
 const MEBIBYTE = 1024 * 1024;
@@ -24,24 +23,19 @@ const MEBIBYTE = 1024 * 1024;
  */
 const BIG = Buffer.alloc(8 * MEBIBYTE);
 
-let media: MediaStandIn;
-let app: FastifyInstance;
-let url: string;
 let lines: string[] = [];
 let admissions = 0;
 
-beforeAll(async () => {
-  media = await startMediaStandIn();
-  const peers = { mediaUrl: media.url, uploadOrigins: [ORIGIN] };
-  const destination = { write: (line: string) => void lines.push(line) };
-  const logger = createLogger({ service: "gateway", level: "trace", destination });
-  const admit = () => {
-    admissions++;
-    return admitted();
-  };
-  app = await createTestServer(peers, admit, logger);
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
-});
+const media = await startMediaStandIn();
+const peers = { mediaUrl: media.url, uploadOrigins: [ORIGIN] };
+const destination = { write: (line: string) => void lines.push(line) };
+const logger = createLogger({ service: "gateway", level: "trace", destination });
+const admit = () => {
+  admissions++;
+  return admitted();
+};
+const app = await createTestServer(peers, admit, logger);
+const url = await app.listen({ host: "127.0.0.1", port: 0 });
 afterAll(async () => {
   await app.close();
   await media[Symbol.asyncDispose]();

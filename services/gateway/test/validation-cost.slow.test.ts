@@ -1,6 +1,5 @@
 import { createHostileTexts, measureCpuMs } from "@postrider/shared/testing/hostile-texts";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, POST_ID } from "./fixture.ts";
 
 /**
@@ -9,10 +8,7 @@ import { ACCOUNT_ID, admitted, createTestServer, POST_ID } from "./fixture.ts";
  */
 const SCOPES = new Set(["posts:read", "posts:write", "comments:write", "automations:write"]);
 
-let app: FastifyInstance;
-beforeAll(async () => {
-  app = await createTestServer({}, () => admitted({ scopes: SCOPES }));
-});
+const app = await createTestServer({}, () => admitted({ scopes: SCOPES }));
 afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;

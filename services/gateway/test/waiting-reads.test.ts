@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   createSharedServer,
   createTestServer,
@@ -8,16 +8,12 @@ import {
   POST_ID,
   POST_RECORD,
   WORKSPACE_ID,
-  type SharedServer,
   postOf,
   pageOf,
 } from "./fixture.ts";
 
 const PATH = `/api/v1/posts/${POST_ID}`;
-let shared: SharedServer;
-beforeAll(async () => {
-  shared = await createSharedServer();
-});
+const shared = await createSharedServer();
 afterAll(() => shared.app.close());
 
 function statusesOf(status: string | undefined) {

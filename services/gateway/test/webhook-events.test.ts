@@ -1,15 +1,10 @@
 import { WEBHOOK_EVENTS } from "@postrider/rest/webhooks/events";
-import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
-let app: FastifyInstance;
-let webhooks: Readonly<Record<string, object>>;
-beforeAll(async () => {
-  app = await createTestServer({}, () => ({ kind: "unavailable", retryAfterSeconds: 1 }));
-  const answer = await app.inject({ url: "/api/v1/openapi.json" });
-  ({ webhooks } = answer.json<{ webhooks: typeof webhooks }>());
-});
+const app = await createTestServer({}, () => ({ kind: "unavailable", retryAfterSeconds: 1 }));
+const answer = await app.inject({ url: "/api/v1/openapi.json" });
+const { webhooks } = answer.json<{ webhooks: Readonly<Record<string, object>> }>();
 afterAll(() => app.close());
 
 const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);

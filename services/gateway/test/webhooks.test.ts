@@ -1,14 +1,8 @@
 import { conflict, notFound, unprocessable } from "@postrider/shared/errors";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { WORKSPACE_ID } from "./fixture.ts";
-import {
-  AT,
-  createRecordingServer,
-  INSTANT,
-  withoutScope,
-  type RecordingServer,
-} from "./recording-server.ts";
+import { AT, createRecordingServer, INSTANT, withoutScope } from "./recording-server.ts";
 
 const WEBHOOK_ID = "01936a5e-7d2b-7000-8000-00000000000c";
 const DELIVERY_ID = "01936a5e-7d2b-7000-8000-00000000000d";
@@ -71,19 +65,16 @@ const DELIVERY_RECORD = {
 };
 const BODY = { url: "https://example.com/hook", events: ["post.*"] };
 
-let server: RecordingServer;
-beforeAll(async () => {
-  server = await createRecordingServer((answer) => ({
-    webhooks: {
-      listWebhooks: (request) => answer(request, { webhooks: [WEBHOOK], nextCursor: "next" }),
-      createWebhook: (request) => answer(request, { webhook: WEBHOOK, secret: "whsec_a" }),
-      updateWebhook: (request) => answer(request, { webhook: WEBHOOK }),
-      revokeWebhook: (request) => answer(request, {}),
-      listWebhookDeliveries: (request) => answer(request, { deliveries: [DELIVERY] }),
-      retryWebhookDelivery: (request) => answer(request, { delivery: DELIVERY }),
-    },
-  }));
-});
+const server = await createRecordingServer((answer) => ({
+  webhooks: {
+    listWebhooks: (request) => answer(request, { webhooks: [WEBHOOK], nextCursor: "next" }),
+    createWebhook: (request) => answer(request, { webhook: WEBHOOK, secret: "whsec_a" }),
+    updateWebhook: (request) => answer(request, { webhook: WEBHOOK }),
+    revokeWebhook: (request) => answer(request, {}),
+    listWebhookDeliveries: (request) => answer(request, { deliveries: [DELIVERY] }),
+    retryWebhookDelivery: (request) => answer(request, { delivery: DELIVERY }),
+  },
+}));
 afterAll(() => server[Symbol.asyncDispose]());
 
 test("a list of webhook subscriptions is returned as one page with the cursor of the next page, without secrets", async () => {

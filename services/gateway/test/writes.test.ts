@@ -1,6 +1,6 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
-import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { InjectOptions } from "fastify";
+import { afterAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { faults, summary } from "./error-body.ts";
 import {
@@ -22,28 +22,25 @@ const MEDIA_ID = "01936a5e-7d2b-7000-8000-00000000000b";
 const PATH = `/api/v1/posts/${POST_ID}`;
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 
-let app: FastifyInstance;
 /** The RPC handlers of the in-memory posts service. Each test sets the handlers that it needs. */
 let peers: Posts = {};
 let admission: AdmissionResult = admitted();
 let calls: string[] = [];
 
 // All tests of this file share one server, which keeps no state between requests.
-beforeAll(async () => {
-  const note = (name: keyof Posts): true => calls.push(name) > 0 || true;
-  const posts: Posts = {
-    createPost: (...call) => (note("createPost") && peers.createPost?.(...call)) || {},
-    validatePost: (...call) => (note("validatePost") && peers.validatePost?.(...call)) || {},
-    getPost: (...call) => (note("getPost") && peers.getPost?.(...call)) || {},
-    batchGetPosts: (...call) => (note("batchGetPosts") && peers.batchGetPosts?.(...call)) || {},
-    listPosts: (...call) => (note("listPosts") && peers.listPosts?.(...call)) || {},
-    updatePost: (...call) => (note("updatePost") && peers.updatePost?.(...call)) || {},
-    deletePost: (...call) => (note("deletePost") && peers.deletePost?.(...call)) || {},
-    publishPost: (...call) => (note("publishPost") && peers.publishPost?.(...call)) || {},
-    retryPost: (...call) => (note("retryPost") && peers.retryPost?.(...call)) || {},
-  };
-  app = await createTestServer({ posts }, () => admission);
-});
+const note = (name: keyof Posts): true => calls.push(name) > 0 || true;
+const noting: Posts = {
+  createPost: (...call) => (note("createPost") && peers.createPost?.(...call)) || {},
+  validatePost: (...call) => (note("validatePost") && peers.validatePost?.(...call)) || {},
+  getPost: (...call) => (note("getPost") && peers.getPost?.(...call)) || {},
+  batchGetPosts: (...call) => (note("batchGetPosts") && peers.batchGetPosts?.(...call)) || {},
+  listPosts: (...call) => (note("listPosts") && peers.listPosts?.(...call)) || {},
+  updatePost: (...call) => (note("updatePost") && peers.updatePost?.(...call)) || {},
+  deletePost: (...call) => (note("deletePost") && peers.deletePost?.(...call)) || {},
+  publishPost: (...call) => (note("publishPost") && peers.publishPost?.(...call)) || {},
+  retryPost: (...call) => (note("retryPost") && peers.retryPost?.(...call)) || {},
+};
+const app = await createTestServer({ posts: noting }, () => admission);
 afterAll(() => app.close());
 
 async function ask(request: InjectOptions, posts: Posts = {}, result = admitted()) {

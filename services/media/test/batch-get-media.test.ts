@@ -1,15 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { newId } from "@postrider/shared/ids";
 import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { startMedia, type TestMedia } from "./media-fixture.ts";
+import { startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 
 test("schema.sql of the media service equals the schema that its migrations create", async () => {

@@ -2,14 +2,11 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { newId } from "@postrider/shared/ids";
 import sharp from "sharp";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { noise, png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 beforeEach(async () => {
   await service.sql`delete from outbox`;

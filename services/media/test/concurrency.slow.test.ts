@@ -1,8 +1,8 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
-import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
 /**
@@ -18,12 +18,8 @@ const counted =
     return await real(path, declared);
   };
 
-let service: TestMedia;
-let replica: Awaited<ReturnType<TestMedia["startReplica"]>>;
-beforeAll(async () => {
-  service = await startMedia({ inspect: counted });
-  replica = await service.startReplica();
-});
+const service = await startMedia({ inspect: counted });
+const replica = await service.startReplica();
 afterAll(async () => {
   await replica[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();

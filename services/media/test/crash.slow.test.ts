@@ -1,14 +1,11 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { noise, png } from "./media-fixture.ts";
-import { startStage, type Stage } from "./media-process.ts";
+import { startStage } from "./media-process.ts";
 import { createGrant, openUpload, upload, type Grant } from "./upload-client.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await startStage();
-  await stage.start();
-});
+const stage = await startStage();
+await stage.start();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const ref = ({ workspaceId, id }: Grant) => ({ workspaceId, id });

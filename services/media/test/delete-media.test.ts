@@ -5,9 +5,9 @@ import {
 } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
-import { startMedia, type TestMedia } from "./media-fixture.ts";
+import { startMedia } from "./media-fixture.ts";
 
 /** An in-memory posts service with the posts that exist, by id. */
 const posts = {
@@ -18,23 +18,20 @@ const posts = {
   onAsk: async (): Promise<unknown> => undefined,
 };
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia({
-    posts: (router) =>
-      router.service(MediaUseService, {
-        batchGetMediaUses: async (request) => {
-          if (!posts.isUp) throw unavailable();
-          posts.asked.push(request);
-          await posts.onAsk();
-          const uses = request.postIds.flatMap((postId) => {
-            const post = posts.known.get(postId);
-            return post === undefined ? [] : [{ postId, ...post }];
-          });
-          return { uses };
-        },
-      }),
-  });
+const service = await startMedia({
+  posts: (router) =>
+    router.service(MediaUseService, {
+      batchGetMediaUses: async (request) => {
+        if (!posts.isUp) throw unavailable();
+        posts.asked.push(request);
+        await posts.onAsk();
+        const uses = request.postIds.flatMap((postId) => {
+          const post = posts.known.get(postId);
+          return post === undefined ? [] : [{ postId, ...post }];
+        });
+        return { uses };
+      },
+    }),
 });
 afterAll(() => service[Symbol.asyncDispose]());
 beforeEach(() => {

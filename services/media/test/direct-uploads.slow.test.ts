@@ -1,19 +1,13 @@
 import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { loadConfig } from "@postrider/shared/config";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import { afterAll, expect, test } from "vitest";
 import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
-import { png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
-let s3: Awaited<ReturnType<typeof startTestS3>>;
-let store: ObjectStore;
-let service: TestMedia;
-beforeAll(async () => {
-  s3 = await startTestS3();
-  store = await openObjectStore(loadConfig(s3.settings, readStorageConfig));
-  service = await startMedia({ store });
-});
+const s3 = await startTestS3();
+const store = await openObjectStore(loadConfig(s3.settings, readStorageConfig));
+const service = await startMedia({ store });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();

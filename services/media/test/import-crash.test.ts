@@ -5,15 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startHost, startImporter, type Importer } from "./import-fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { startHost, startImporter } from "./import-fixture.ts";
 
 const PROCESS = fileURLToPath(new URL("import-process.ts", import.meta.url));
 
-let importer: Importer;
-beforeAll(async () => {
-  importer = await startImporter();
-});
+const importer = await startImporter();
 afterAll(() => importer[Symbol.asyncDispose]());
 
 /**

@@ -1,14 +1,11 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
 import { inspectFake } from "./fake-inspection.ts";
-import { startHost, startImporter, type Importer } from "./import-fixture.ts";
+import { startHost, startImporter } from "./import-fixture.ts";
 
-let importer: Importer;
-beforeAll(async () => {
-  importer = await startImporter();
-});
+const importer = await startImporter();
 afterAll(() => importer[Symbol.asyncDispose]());
 
 const PNG = Buffer.from("PNG and more bytes");

@@ -9,21 +9,18 @@ import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { TempSpace, type SpaceRequest } from "#src/storage/temp-space.ts";
 import { inspectFake } from "./fake-inspection.ts";
-import { startHost, startImporter, startRawHost, type Importer } from "./import-fixture.ts";
+import { startHost, startImporter, startRawHost } from "./import-fixture.ts";
 
 const PNG = Buffer.from("PNG and more bytes");
 const NOTHING = { rows: 0, objects: 0, files: 0 };
 
-let importer: Importer;
-beforeAll(async () => {
-  importer = await startImporter();
-});
+const importer = await startImporter();
 afterAll(() => importer[Symbol.asyncDispose]());
 
 /** Runs an import that must fail and leave nothing behind, and returns its error. */

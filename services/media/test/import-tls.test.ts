@@ -2,13 +2,10 @@ import { createServer, type ServerOptions } from "node:https";
 import { newId } from "@postrider/shared/ids";
 import { selfSignedCertificate } from "@postrider/shared/testing/certificate";
 import { listen } from "@postrider/shared/testing/listen";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startHost, startImporter, type Importer } from "./import-fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { startHost, startImporter } from "./import-fixture.ts";
 
-let importer: Importer;
-beforeAll(async () => {
-  importer = await startImporter();
-});
+const importer = await startImporter();
 afterAll(() => importer[Symbol.asyncDispose]());
 
 /** Starts a TLS server at the address of files.example.com. */

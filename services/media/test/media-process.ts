@@ -80,7 +80,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   };
   const start = async (): Promise<void> => {
     launch();
-    await eventually(async () => (await fetch(`${url}/readyz`)).ok, { timeoutMs: 20_000 });
+    await eventually(async () => (await fetch(`${url}/readyz`)).ok, { timeoutMs: 60_000 });
   };
   const ended = async (): Promise<void> => {
     if (child?.exitCode === null && child.signalCode === null) await once(child, "exit");

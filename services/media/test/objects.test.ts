@@ -4,15 +4,12 @@ import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:ht
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, DELIVERY, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, DELIVERY, GATEWAY, startMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 
 type Ref = Pick<Grant, "workspaceId" | "id">;

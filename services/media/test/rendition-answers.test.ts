@@ -1,11 +1,11 @@
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { findMedia } from "#src/db/media.ts";
 import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { Renditions } from "#src/operations/renditions.ts";
-import { startMedia, type TestMedia } from "./media-fixture.ts";
+import { startMedia } from "./media-fixture.ts";
 import { picture } from "./sample-pictures.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
@@ -18,10 +18,7 @@ const PLAN = {
 } as const;
 const MADE = { contentType: PLAN.contentType, width: 6, height: 4, bytes: 3 };
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 
 async function readyMedia() {

@@ -10,7 +10,7 @@ import { ascii, box, sampleMp4 } from "@postrider/local/demo/sample-mp4";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { DELIVERY, startMedia, type TestMedia } from "./media-fixture.ts";
 import { picture } from "./sample-pictures.ts";
@@ -21,17 +21,13 @@ let renders = 0;
  * What replaces the making of renditions during one test; undefined for the real implementation.
  */
 let intercept: ((real: RenderImages) => RenderImages) | undefined;
-let service: TestMedia;
-let other: Awaited<ReturnType<TestMedia["startReplica"]>>;
-beforeAll(async () => {
-  service = await startMedia({
-    render: (real) => (job) => {
-      renders += 1;
-      return (intercept?.(real) ?? real)(job);
-    },
-  });
-  other = await service.startReplica();
+const service = await startMedia({
+  render: (real) => (job) => {
+    renders += 1;
+    return (intercept?.(real) ?? real)(job);
+  },
 });
+const other = await service.startReplica();
 afterAll(async () => {
   await other[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();

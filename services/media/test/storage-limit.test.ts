@@ -1,14 +1,11 @@
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { lockStorage } from "#src/db/storage.ts";
 import { startHost, startImporter } from "./import-fixture.ts";
-import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia({ storageBytes: 1_000 });
-});
+const service = await startMedia({ storageBytes: 1_000 });
 afterAll(() => service[Symbol.asyncDispose]());
 
 const storageOf = async (workspaceId: string) => {

@@ -1,12 +1,9 @@
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
-import { startMedia, type TestMedia } from "./media-fixture.ts";
+import { startMedia } from "./media-fixture.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** Inserts ready media into a new workspace, with a function that updates them. */

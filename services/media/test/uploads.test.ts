@@ -5,14 +5,11 @@ import { join } from "node:path";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { identities, noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, openUpload, upload, uploadChunked, type Grant } from "./upload-client.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 
 const digest = (algorithm: string, body: Buffer): string =>

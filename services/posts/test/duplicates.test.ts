@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
 
 const posts = await startPostsForFile();
 
@@ -158,4 +160,19 @@ test("the check for duplicate content ignores drafts and the posts of other work
   await posts.createPost(same);
   await posts.createPost({ ...same, isDraft: true });
   await posts.createPost(request());
+});
+
+test("the end of publishing changes the duplicate guard of a target without writing to its indexes", async () => {
+  const post = await publishPost(posts, 20);
+  const report = deliveryOf(post);
+  const updates = post.targets.map((_target, ordinal) => report(ordinal, "published"));
+  const [written] = await posts.sql.begin(async (tx) => {
+    await applyTargetUpdates(tx, updates);
+    return await tx`
+      select
+        pg_stat_get_xact_tuples_updated('duplicate_guards'::regclass)::int as updated,
+        pg_stat_get_xact_tuples_hot_updated('duplicate_guards'::regclass)::int as unindexed`;
+  });
+  expect(written?.updated).toBe(20);
+  expect(written?.unindexed).toBeGreaterThan(0);
 });

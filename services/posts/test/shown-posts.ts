@@ -38,7 +38,7 @@ export const msOf = (instant: string | null): number =>
 /** An instant in JSON as messages contain it. */
 export const toTimestamp = (instant: string | null): Timestamp => timestampFromMs(msOf(instant));
 
-export function showPost({ json, workspaceId, version, media }: Post): ShownPost {
+function showPost({ json, workspaceId, version, media }: Post): ShownPost {
   return { ...(JSON.parse(json) as PostDetailJson), workspaceId, version, media };
 }
 

@@ -17,9 +17,16 @@ const ENTRY = "src/main.ts";
  */
 export async function bundle(folder: string): Promise<string> {
   const output = join(folder, "dist");
-  if (!isCurrent(output)) await write(folder, output);
+  if (!isCurrent(output)) {
+    // The replicas of a service, which start at the same time, share one bundle.
+    const writing = unfinished.get(folder) ?? write(folder, output);
+    unfinished.set(folder, writing);
+    await writing.finally(() => unfinished.delete(folder));
+  }
   return join(output, "main.js");
 }
+
+const unfinished = new Map<string, Promise<void>>();
 
 function isCurrent(output: string): boolean {
   try {
@@ -44,6 +51,7 @@ async function write(folder: string, output: string): Promise<void> {
     sourcemapExcludeSources: true,
     entryFileNames: "main.js",
     chunkFileNames: "[name].js",
+    comments: false,
     codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
   });
   await build.close();
@@ -52,9 +60,19 @@ async function write(folder: string, output: string): Promise<void> {
   mkdirSync(output, { recursive: true });
   for (const file of files) {
     if (file.type === "asset" && file.fileName !== "main.js.map") continue;
-    put(join(output, file.fileName), file.type === "asset" ? file.source : file.code);
+    const isOurs = file.fileName.startsWith("main.js");
+    if (file.type === "asset") put(join(output, file.fileName), file.source);
+    else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
   }
   put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
+}
+
+/** V8 keeps the text of a module, with two bytes for each character unless all are from Latin-1. */
+function toAscii(code: string): string {
+  return code.replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /**

@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { listComments as listFacebookComments } from "#src/facebook/comments/connector.ts";
-import { listMedia as listFacebookMedia } from "#src/facebook/private-replies/connector.ts";
+import { createFacebookPrivateRepliesConnector } from "#src/facebook/private-replies/connector.ts";
 import { listComments as listInstagramComments } from "#src/instagram/comments/connector.ts";
-import { listMedia as listInstagramMedia } from "#src/instagram/private-replies/connector.ts";
+import { createInstagramPrivateRepliesConnector } from "#src/instagram/private-replies/connector.ts";
 import { type GraphApi, openGraph } from "./graph-request.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
@@ -33,18 +33,27 @@ async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
 }
 
 describe.each([
-  ["Facebook", listFacebookComments, listFacebookMedia],
-  ["Instagram", listInstagramComments, listInstagramMedia],
-])("lists of %s in which one entry has no time", (_platform, listComments, listMedia) => {
-  test("a comment without a time is left out of the list, and the other comments are listed", async () => {
-    const page = await withEntries((api) => listComments(openGraph(api, account, signal), query));
-    expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
-    expect("comments" in page ? page.comments : []).toHaveLength(1);
-  });
+  ["Facebook", listFacebookComments, createFacebookPrivateRepliesConnector],
+  ["Instagram", listInstagramComments, createInstagramPrivateRepliesConnector],
+])(
+  "lists of %s in which one entry has no time",
+  (_platform, listComments, createPrivateReplies) => {
+    test("a comment without a time is left out of the list, and the other comments are listed", async () => {
+      const page = await withEntries((api) => listComments(openGraph(api, account, signal), query));
+      expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
+      expect("comments" in page ? page.comments : []).toHaveLength(1);
+    });
 
-  test("media without a time are left out of the list, and the other media are listed", async () => {
-    const page = await withEntries((api) => listMedia(api, account, query, signal));
-    expect(page).toMatchObject({ kind: "media", media: [{ id: "4" }] });
-    expect("media" in page ? page.media : []).toHaveLength(1);
-  });
-});
+    test("media without a time are left out of the list, and the other media are listed", async () => {
+      const page = await withEntries((api) =>
+        createPrivateReplies({ ...api, loginBaseUrl: api.baseUrl }).listMedia(
+          account,
+          query,
+          signal,
+        ),
+      );
+      expect(page).toMatchObject({ kind: "media", media: [{ id: "4" }] });
+      expect("media" in page ? page.media : []).toHaveLength(1);
+    });
+  },
+);

@@ -17,10 +17,15 @@ export type StepResult = Handles | Failure | StepWait;
 
 /**
  * A preparation step of a post, which makes nothing visible. It can be repeated safely. Its result
- * is stored before the next platform call.
+ * is stored before the next platform call; that of an own step, before the publishing call.
  */
 export interface PrepareStep {
   readonly name: string;
+  /**
+   * Makes its handles without the platform, so that it costs nothing to make other ones: they are
+   * stored with the mark of the call.
+   */
+  readonly isOwn?: true;
   isDone(handles: Handles): boolean;
   run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }

@@ -3,7 +3,13 @@ import fc from "fast-check";
 import twitter from "twitter-text";
 import { describe, expect, test } from "vitest";
 import { PLATFORM_FACTS } from "#src/registry.ts";
-import { countText, createTextCounter, effectiveLimits } from "#src/text/text.ts";
+import {
+  countText,
+  createTextCounter,
+  effectiveLimits,
+  isFarAbove,
+  isWithin,
+} from "#src/text/text.ts";
 import { findUrls } from "#src/text/urls.ts";
 
 const weighted = (text: string) => countText(text, "weighted");
@@ -177,6 +183,22 @@ describe("other units of text length", () => {
           expect(countText(text, unit), unit).toBeLessThanOrEqual(bytes);
       }),
     );
+  });
+
+  test("a text that is known without counting to be within a limit, or far above it, is so when it is counted", () => {
+    const units = ["utf16", "utf8_bytes", "graphemes", "weighted"] as const;
+    const text = fc.string({ unit: "grapheme", maxLength: 60 });
+    fc.assert(
+      fc.property(text, fc.constantFrom(...units), fc.nat({ max: 100 }), (part, unit, max) => {
+        const long = part.repeat(1_000);
+        const isWrong =
+          (isWithin(part, { unit, max }) && countText(part, unit) > max) ||
+          (isFarAbove(long, { unit, max }) && countText(long, unit, max) <= max);
+        expect(isWrong).toBe(false);
+      }),
+      { numRuns: 200 },
+    );
+    expect(isWithin("x".repeat(300), { unit: "graphemes", max: 300 })).toBe(true);
   });
 
   test("a text counter that caches lengths returns the same lengths as countText", () => {

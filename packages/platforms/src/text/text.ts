@@ -187,6 +187,19 @@ export function isFarAbove(text: string, { unit, max }: TextLimit): boolean {
   return longest !== undefined && text.length > EXACT_LENGTH && text.length > max * longest;
 }
 
+/** Maximum length of a UTF-16 unit, for the units of length in which it is bounded. */
+const MOST_PER_UTF16: Readonly<Partial<Record<TextUnit, number>>> = {
+  utf16: 1,
+  graphemes: 1,
+  utf8_bytes: 3,
+};
+
+/** Known without reading the text; false means that the text has to be counted. */
+export function isWithin(text: string, { unit, max }: TextLimit): boolean {
+  const most = MOST_PER_UTF16[unit];
+  return most !== undefined && text.length * most <= max;
+}
+
 /** They apply together; the limit in the platform's main unit is the first. */
 export function effectiveLimits(
   rules: TextRules,

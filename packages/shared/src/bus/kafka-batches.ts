@@ -7,8 +7,13 @@ import type { Sql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
+/** The name of the deployment whose relay published a record; absent for other producers. */
+export const DEPLOYMENT_HEADER = "ce_deployment";
+
 export interface KafkaBatchesOptions extends Subscription {
   readonly sql: Sql;
+  /** Records of another deployment are skipped. */
+  readonly deploymentId: string;
   readonly logger: Logger;
   /** Called after every try, as a sign that the consumer is not stuck. */
   readonly onProgress: () => void;
@@ -56,15 +61,18 @@ export class KafkaBatches implements Disposable {
     messages: readonly KafkaMessage[],
     size: BatchSize,
   ): Promise<boolean> {
-    const { sql, handle, topic, group } = this.#options;
+    const { sql, handle, topic, group, deploymentId } = this.#options;
     const { partition, highWatermark } = payload.batch;
     const [first] = messages;
     const last = messages.at(-1);
     if (first === undefined || last === undefined) return true;
     reportLag({ topic, group, partition }, new Date(Number(first.timestamp)));
+    const records = messages
+      .map(toBusRecord)
+      .filter(({ headers }) => (headers[DEPLOYMENT_HEADER] ?? deploymentId) === deploymentId);
     const startedAt = performance.now();
     try {
-      await sql.begin((tx) => handle(tx, messages.map(toBusRecord)));
+      if (records.length > 0) await sql.begin((tx) => handle(tx, records));
     } catch (error) {
       size.failed(error, messages.length, performance.now() - startedAt);
       this.#pause(payload, error);

@@ -13,8 +13,6 @@ export interface KafkaSubscriptionOptions extends Omit<
 > {
   /** Without progress for this long while events wait, a consumer joins its group again. */
   readonly stallMs: number;
-  /** The name of the Kafka group ends with it. */
-  readonly deploymentId: string;
   /** A consumer of data that belongs to another deployment leaves its group. */
   readonly guard: Pick<DeploymentGuard, "isHeld">;
   /** The consumer cannot continue in this process, which should exit and be restarted. */

@@ -1,5 +1,6 @@
 import { type Kafka, Partitioners, type Producer } from "kafkajs";
 import { type Bus, type BusRecord, RefusedRecordsError } from "#src/bus.ts";
+import { DEPLOYMENT_HEADER } from "#src/bus/kafka-batches.ts";
 import { checkTopics, type KafkaClientOptions, openKafka } from "#src/bus/kafka-client.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
@@ -27,7 +28,10 @@ class KafkaPublisher implements AsyncDisposable {
   readonly #producer: Producer;
   #connected: Promise<void> | undefined;
 
-  constructor(kafka: Kafka) {
+  readonly #deploymentId: string;
+
+  constructor(kafka: Kafka, deploymentId: string) {
+    this.#deploymentId = deploymentId;
     // The idempotent producer of kafkajs can stay out of sequence after a reconnect (#598, #1005),
     // and does not deduplicate across restarts. One request in flight keeps the order; consumers
     // tolerate repeats.
@@ -44,7 +48,7 @@ class KafkaPublisher implements AsyncDisposable {
     for (const part of splitByBytes(records)) {
       const messages = part.map(({ key, headers, value }) => ({
         key,
-        headers: { ...headers },
+        headers: { ...headers, [DEPLOYMENT_HEADER]: this.#deploymentId },
         value,
       }));
       try {
@@ -111,14 +115,15 @@ const STALL_MS = 60_000;
 
 /**
  * Topics must exist (`ensureTopics`). A consumer's effect is committed before its offset, so that a
- * crash in between repeats events. Groups are named `<group>.<topic>.<deployment>`, so that
- * deployments on the same brokers do not take each other's records.
+ * crash in between repeats events. Deployments on the same brokers do not disturb each other:
+ * groups are named `<group>.<topic>.<deployment>`, and a consumer skips the records of other
+ * deployments, which may be copies with the same ids.
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const { sql, logger, onFatal, deploymentId, guard, stallMs = STALL_MS } = options;
   const { instance, clientId } = options;
   const kafka = openKafka({ ...options, clientId: instance ?? clientId });
-  const publisher = new KafkaPublisher(kafka);
+  const publisher = new KafkaPublisher(kafka, deploymentId);
   const subscriptions = new Set<AsyncDisposable>();
   return {
     system: "kafka",

@@ -14,7 +14,7 @@ export interface OpenBusOptions {
   readonly databaseUrl: string;
   readonly service: string;
   readonly port: number;
-  /** The names of Kafka groups end with it. */
+  /** See `createKafkaBus`. */
   readonly deploymentId: string;
   readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly logger: Logger;

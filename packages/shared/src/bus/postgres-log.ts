@@ -46,13 +46,21 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** A new group has no position yet. */
-export function hasNewRecords(sql: ISql, group: string, topic: string) {
-  const position = sql`from bus.positions where group_name = ${group} and topic = ${topic}`;
+/** SQL: whether one of the groups has not handled the last record of its topic. */
+export function hasNewRecords(
+  sql: ISql,
+  subscriptions: readonly { readonly group: string; readonly topic: string }[],
+) {
+  const groups = subscriptions.map(({ group }) => group);
+  const topics = subscriptions.map(({ topic }) => topic);
   return sql`
-    coalesce(
-      (select position ${position}) <> (select max(id) from bus.records where topic = ${topic}),
-      not exists (select ${position})
+    exists (
+      select
+      from unnest(${groups}::text[], ${topics}::text[]) as own (group_name, topic)
+      left join bus.positions p
+      on p.group_name = own.group_name and p.topic = own.topic
+      where p.position is distinct from
+        coalesce((select max(id) from bus.records where topic = own.topic), p.position)
     )`;
 }
 

@@ -10,8 +10,7 @@ import {
 import { retryDelayMs } from "#src/bus/retries.ts";
 import { reportLag } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
-import { startDueLoop } from "#src/postgres/due-loop.ts";
-import type { Loop } from "#src/process/loop.ts";
+import { type Loop, startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresSubscriptionOptions extends Subscription {
@@ -20,19 +19,16 @@ export interface PostgresSubscriptionOptions extends Subscription {
   readonly pollMs?: number | undefined;
 }
 
-/** When neither a notification nor the question of `startDueLoop` finds records. */
+/** Without a nudge. */
 const IDLE_MS = 60_000;
 
 /** The replicas of a service process batches in turn. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
-  const { sql, logger, topic, group, pollMs = IDLE_MS } = options;
+  const { logger, topic, group, pollMs = IDLE_MS } = options;
   const subscription = new PostgresSubscription(options);
-  return startDueLoop({
-    sql,
-    isDue: (of) => hasNewRecords(of, group, topic),
+  return startLoop({
     idleMs: pollMs,
     work: (isNudged) => subscription.turn(isNudged),
-    onIdle: () => reportLag({ topic, group, partition: 0 }, undefined),
     onError: (error) =>
       logger.error(
         { err: error, topic, group },
@@ -75,7 +71,8 @@ class PostgresSubscription {
   async #isBehind(): Promise<boolean> {
     const { sql, group, topic } = this.#options;
     const [row] = await sql<[{ isBehind: boolean }]>`
-      select ${hasNewRecords(sql, group, topic)} as is_behind`;
+      select ${hasNewRecords(sql, [{ group, topic }])} as is_behind`;
+    if (!row.isBehind) reportLag({ topic, group, partition: 0 }, undefined);
     return row.isBehind;
   }
 

@@ -1,7 +1,14 @@
 import type { Bus, Subscription } from "#src/bus.ts";
-import { appendRecords, deleteOldRecords, NOTIFY_CHANNEL } from "#src/bus/postgres-log.ts";
+import {
+  appendRecords,
+  deleteOldRecords,
+  hasNewRecords,
+  NOTIFY_CHANNEL,
+} from "#src/bus/postgres-log.ts";
 import { startPostgresSubscription } from "#src/bus/postgres-subscription.ts";
+import { reportLag } from "#src/bus/telemetry.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import { askWhetherDue } from "#src/postgres/due-loop.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
@@ -25,10 +32,18 @@ const LISTEN_RETRY_MS = 1_000;
  */
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
-  const loops = new Map<Loop, string>();
+  const loops = new Map<Loop, Subscription>();
   const wake = (topic?: string): void => {
-    for (const [loop, of] of loops) if (topic === undefined || of === topic) loop.nudge();
+    for (const [loop, of] of loops) if (topic === undefined || of.topic === topic) loop.nudge();
   };
+  const question = askWhetherDue(sql, {
+    isDue: (of) => hasNewRecords(of, [...loops.values()]),
+    onAnswer: (isDue) => {
+      if (isDue) return wake();
+      for (const { topic, group } of loops.values())
+        reportLag({ topic, group, partition: 0 }, undefined);
+    },
+  });
   const listener =
     options.listenUrl === undefined ? undefined : startListener(options.listenUrl, wake, logger);
   const cleaner = startCleaner(sql, logger);
@@ -42,7 +57,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
     subscribe: (subscription: Subscription) => {
       const { pollMs } = options;
       const loop = startPostgresSubscription({ ...subscription, sql, logger, pollMs });
-      loops.set(loop, subscription.topic);
+      loops.set(loop, subscription);
       return Promise.resolve({
         [Symbol.asyncDispose]: async () => {
           loops.delete(loop);
@@ -50,7 +65,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
         },
       });
     },
-    [Symbol.asyncDispose]: () => disposeInOrder([...loops.keys(), listener, cleaner]),
+    [Symbol.asyncDispose]: () => disposeInOrder([question, ...loops.keys(), listener, cleaner]),
   };
 }
 

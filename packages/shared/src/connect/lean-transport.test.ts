@@ -40,7 +40,7 @@ beforeAll(async () => {
             ]);
           if (id === "crash") throw new Error("secret text of a library");
           if (id === "slow") await new Promise((resolve) => setTimeout(resolve, 2000));
-          return { post: { id, content: "héllo 🎉", version: 7n } };
+          return { post: { id, json: "héllo 🎉", version: 7n } };
         },
       });
       router.service(WorkspaceService, {});

@@ -3,7 +3,7 @@ import type { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { createCounter, createDurationHistogram } from "#src/telemetry/metrics.ts";
 import type { RequestContext } from "#src/telemetry/request-context.ts";
-import { openSpan, type Span } from "#src/tracing/tracing.ts";
+import { isTracing, openSpan, UNRECORDED, type Span } from "#src/tracing/tracing.ts";
 
 const served = createDurationHistogram(
   "rpc_server_duration_seconds",
@@ -25,6 +25,8 @@ function openCallSpan(
   kind: "server" | "client",
   options: { readonly parent?: string | undefined; readonly peer?: URL },
 ): Span {
+  // Checked first, so that no attributes are built for a span that nobody records.
+  if (!isTracing()) return UNRECORDED;
   const { peer, parent } = options;
   return openSpan(`${service.typeName}/${name}`, {
     kind,

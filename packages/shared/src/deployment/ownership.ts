@@ -36,7 +36,7 @@ export function compareDeployments(
 export function readDeploymentId(read: EnvReader): string {
   return read
     .about(
-      "Name of this installation of Postrider. It is also stored in the database, in the object store and in the names of Kafka consumer groups. If the database contains another name, Postrider treats the data as a copy: it publishes, sends and deletes nothing until an operator runs `postrider recovery adopt`.",
+      "Name of this installation of Postrider. It is also stored in the database, in the object store, in the names of Kafka consumer groups and in events on Kafka, so that two installations may share brokers. If the database contains another name, Postrider treats the data as a copy: it publishes, sends and deletes nothing until an operator runs `postrider recovery adopt`.",
     )
     .string("DEPLOYMENT_ID", { default: "default" });
 }

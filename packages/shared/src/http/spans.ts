@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { openSpan, type Span } from "#src/tracing/tracing.ts";
+import { isTracing, openSpan, UNRECORDED, type Span } from "#src/tracing/tracing.ts";
 
 /** The status of the answer, or the kind of the failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
@@ -41,6 +41,7 @@ export function openRequestSpan(
   { method, protocol, routeOptions }: FastifyRequest,
   parent: string | undefined,
 ): Span {
+  if (!isTracing()) return UNRECORDED;
   const route = routeOptions.url;
   return openSpan(route === undefined ? method : `${method} ${route}`, {
     kind: "server",

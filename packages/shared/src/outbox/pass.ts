@@ -60,10 +60,15 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     const rows = withinBytes(unsent);
     const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
     const publish = { ...options, publishTimeoutMs, requestRows, isCareful };
-    const { done, ...result } = await publishRows(tx, rows, publish);
+    // There, a failure rolls back everything, so that the rows can be deleted at the same time.
+    const isAtomic = options.bus.system === "postgresql" && !isCareful;
+    const [{ done, ...result }] = await Promise.all([
+      publishRows(tx, rows, publish),
+      isAtomic ? deleteRows(tx, rows) : undefined,
+    ]);
     if (done.length > 0) failpoint("relay.published");
     const gone = [...stored, ...done];
-    await deleteRows(tx, gone);
+    if (!isAtomic) await deleteRows(tx, gone);
     const isFull = found.length === MAX_ROWS || rows.length < unsent.length;
     return { rows: gone, isFull, ...result };
   });

@@ -9,7 +9,7 @@ const RECENT_MS = ASK_MS + 500;
 /** Pause after an error. */
 const RETRY_MS = 250;
 
-interface Question {
+export interface DueQuestion {
   /** A boolean expression: whether there may be work now. */
   readonly isDue: (sql: Sql) => SqlFragment;
   readonly onAnswer: (isDue: boolean) => void;
@@ -25,7 +25,7 @@ interface Question {
  */
 class DueWork {
   readonly #sql: Sql;
-  readonly #questions = new Set<Question>();
+  readonly #questions = new Set<DueQuestion>();
   #answer: { readonly at: number; readonly skewMs: number } | undefined;
   #asking: Loop | undefined;
 
@@ -33,7 +33,7 @@ class DueWork {
     this.#sql = sql;
   }
 
-  add(question: Question): AsyncDisposable {
+  add(question: DueQuestion): AsyncDisposable {
     this.#questions.add(question);
     // Every loop looks when it starts, so the first question is after the first pause.
     let isFirst = true;
@@ -89,6 +89,13 @@ export function recentSkewMs(sql: Sql): number | undefined {
   return workOfPool.get(sql)?.recentSkewMs;
 }
 
+/** With the questions of all loops of the pool, once a second, until it is disposed of. */
+export function askWhetherDue(sql: Sql, question: DueQuestion): AsyncDisposable {
+  const due = workOfPool.get(sql) ?? new DueWork(sql);
+  workOfPool.set(sql, due);
+  return due.add(question);
+}
+
 export interface DueLoop extends Loop {
   /** Milliseconds since the work last succeeded, or since nothing was due after such a success. */
   readonly lookAgeMs: () => number;
@@ -97,14 +104,12 @@ export interface DueLoop extends Loop {
 export interface DueLoopOptions extends LoopOptions {
   readonly sql: Sql;
   /** A boolean expression on few index entries: whether there may be work now. */
-  readonly isDue: Question["isDue"];
-  /** Called while nothing is due. */
-  readonly onIdle?: () => void;
+  readonly isDue: DueQuestion["isDue"];
 }
 
 /** A loop that also runs within a second after its work became due, and soon after an error. */
 export function startDueLoop(options: DueLoopOptions): DueLoop {
-  const { sql, isDue, onIdle, idleMs, work, onError } = options;
+  const { sql, isDue, idleMs, work, onError } = options;
   let lookedAt = performance.now();
   let hasFailed = false;
   const run = async (isNudged: boolean): Promise<boolean | number> => {
@@ -120,14 +125,11 @@ export function startDueLoop(options: DueLoopOptions): DueLoop {
     }
   };
   const loop = startLoop({ idleMs, work: run, onError });
-  const due = workOfPool.get(sql) ?? new DueWork(sql);
-  workOfPool.set(sql, due);
   const onAnswer = (isDueNow: boolean): void => {
     if (isDueNow) return loop.nudge();
     if (!hasFailed) lookedAt = performance.now();
-    onIdle?.();
   };
-  const question = due.add({ isDue, onAnswer });
+  const question = askWhetherDue(sql, { isDue, onAnswer });
   return {
     nudge: loop.nudge,
     lookAgeMs: () => performance.now() - lookedAt,

@@ -4,6 +4,8 @@ import { findContext } from "./request-context.ts";
 
 /** How long a line waits in memory. */
 const MAX_WAIT_MS = 100;
+/** About 30 lines. A busy process writes them with one system call, and not each ten. */
+const BATCH_BYTES = 12 * 1024;
 
 type Output = Pick<ReturnType<typeof pino.destination>, "write" | "flush" | "flushSync"> & {
   on(event: "write", listener: (bytes: number) => void): unknown;
@@ -103,14 +105,13 @@ function serializeError(error: unknown): unknown {
 
 function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (LOGGABLE.has(name)) kept[name] = value;
-
+  for (const name of Object.keys(fields)) if (LOGGABLE.has(name)) kept[name] = fields[name];
   return kept;
 }
 
 /** In batches, because a system call per line is a considerable part of the cost of a request. */
 function openStdout(): DestinationStream {
-  return writeBatched(pino.destination({ dest: 1, sync: false, minLength: 4096 }));
+  return writeBatched(pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES }));
 }
 
 /** JSON with the ids of the current request, to stdout by default. */

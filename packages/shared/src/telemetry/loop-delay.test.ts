@@ -10,14 +10,14 @@ afterEach(() => {
 });
 
 test("the delay of the event loop is sampled while the process works, and not while it is idle", async () => {
-  let utilization = 0;
-  const delay = watchLoopDelay(() => utilization);
+  let share = 0;
+  const delay = watchLoopDelay(() => share);
 
-  utilization = 0.5;
+  share = 0.5;
   vi.advanceTimersByTime(1_000);
   await eventually(() => delay.count > 2);
 
-  utilization = 0.001;
+  share = 0.001;
   vi.advanceTimersByTime(1_000);
   delay.reset();
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -2,17 +2,17 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const SAMPLE_MS = 10;
 const LOOK_MS = 1_000;
-/** In an idle process, timers keep the event loop busy for a smaller part of the time. */
-const MIN_UTILIZATION = 0.02;
+/** Part of a processor. An idle process uses less than a third of it. */
+const MIN_CPU_SHARE = 0.02;
 
-/** Each call returns the part of the time since the call before in which the loop was busy. */
-export function createUtilization(): () => number {
-  let before = performance.eventLoopUtilization();
+/** Each call returns the part of a processor that the process has used since the call before. */
+function createCpuShare(): () => number {
+  let [before, readAt] = [process.cpuUsage(), performance.now()];
   return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
-    return utilization;
+    const [used, now] = [process.cpuUsage(before), performance.now()];
+    const share = (used.user + used.system) / 1_000 / (now - readAt);
+    [before, readAt] = [process.cpuUsage(), now];
+    return share;
   };
 }
 
@@ -22,11 +22,11 @@ export function createUtilization(): () => number {
  * the process works.
  */
 export function watchLoopDelay(
-  readUtilization = createUtilization(),
+  readCpuShare = createCpuShare(),
 ): ReturnType<typeof monitorEventLoopDelay> {
   const delay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   setInterval(() => {
-    if (readUtilization() < MIN_UTILIZATION) delay.disable();
+    if (readCpuShare() < MIN_CPU_SHARE) delay.disable();
     else delay.enable();
   }, LOOK_MS).unref();
   return delay;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, register } from "prom-client";
-import { createUtilization, watchLoopDelay } from "#src/telemetry/loop-delay.ts";
+import { watchLoopDelay } from "#src/telemetry/loop-delay.ts";
 
 const NEVER_MS = 2 ** 30;
 const LAG = "nodejs_eventloop_lag";
@@ -22,13 +22,17 @@ createGauge(
   },
 );
 
-const readUtilization = createUtilization();
+let utilization = performance.eventLoopUtilization();
 
 createGauge(
   "nodejs_eventloop_utilization",
   "Part of the time since the last measurement in which the event loop was busy, from 0 to 1.",
   [],
-  (gauge) => gauge.set(readUtilization()),
+  (gauge) => {
+    const now = performance.eventLoopUtilization();
+    gauge.set(performance.eventLoopUtilization(now, utilization).utilization);
+    utilization = now;
+  },
 );
 
 const buildInfo = createGauge("postrider_build_info", "1, for each build that runs.", [

@@ -39,7 +39,7 @@ export interface Span {
   end(): void;
 }
 
-const UNRECORDED: Span = {
+export const UNRECORDED: Span = {
   traceparent: undefined,
   set: () => undefined,
   fail: () => undefined,

@@ -2,7 +2,7 @@ import { isOwnData } from "@postrider/shared/deployment/table";
 import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
-import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
+import { type CredentialRow, endRefresh, type SealedCredential } from "#src/db/credentials.ts";
 
 export interface RefreshClaim extends AccountKey {
   readonly platform: string;
@@ -86,10 +86,8 @@ export async function writeRefreshedTokens(
       issued_at = ${refreshed.issuedAt},
       expires_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.lifetimeMs}::float8 * interval '1 millisecond',
       renew_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.refreshAfterMs}::float8 * interval '1 millisecond',
-      version = version + 1,
-      refresh_lease_until = null,
-      refresh_lease_token = null,
-      given_up_version = null
+      given_up_version = null,
+      ${endRefresh(sql)}
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     ${
@@ -104,48 +102,24 @@ export async function writeRefreshedTokens(
 type Lease = Pick<RefreshClaim, "leaseToken">;
 
 /**
- * Postpones the next refresh of a credential by some seconds, and replaces the token that
- * identifies the refresh lease, unless another process has taken the lease over.
+ * Lets no process claim the refresh lease of a credential for some seconds. Changes nothing when
+ * another process has taken the lease over.
+ *
+ * @param pause.isEnded Whether the lease ends; otherwise the next claim takes it over.
  */
-async function postponeRefresh(
+export async function pauseRefresh(
   sql: Sql,
   key: AccountKey,
   { leaseToken }: Lease,
-  pause: { readonly seconds: number; readonly nextToken: string | null },
+  pause: { readonly seconds: number; readonly isEnded: boolean },
 ): Promise<void> {
   await sql`
     update credentials
     set refresh_lease_until = now() + ${pause.seconds}::int * interval '1 second',
-      refresh_lease_token = ${pause.nextToken}
+      refresh_lease_token = ${pause.isEnded ? null : leaseToken}
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and refresh_lease_token = ${leaseToken}`;
-}
-
-/**
- * Ends the refresh lease of a credential after a failed refresh, and lets no process claim it for
- * some seconds. Changes nothing when another process has taken the lease over.
- */
-export async function endRefreshLease(
-  sql: Sql,
-  key: AccountKey,
-  lease: Lease,
-  seconds: number,
-): Promise<void> {
-  await postponeRefresh(sql, key, lease, { seconds, nextToken: null });
-}
-
-/**
- * Lets processes claim a refresh lease again after some seconds, without ending the lease: the next
- * claim takes it over. Changes nothing when another process has taken the lease over.
- */
-export async function shortenRefreshLease(
-  sql: Sql,
-  key: AccountKey,
-  lease: Lease,
-  seconds: number,
-): Promise<void> {
-  await postponeRefresh(sql, key, lease, { seconds, nextToken: lease.leaseToken });
 }
 
 /**
@@ -159,11 +133,9 @@ export async function giveUpCredential(
 ): Promise<boolean> {
   const rows = await tx`
     update credentials
-    set version = version + 1,
-      given_up_version = version,
+    set given_up_version = version,
       renew_at = null,
-      refresh_lease_until = null,
-      refresh_lease_token = null
+      ${endRefresh(tx)}
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and refresh_lease_token = ${leaseToken}

@@ -38,6 +38,17 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
+/**
+ * SQL assignments that keep a token refresh in progress from storing its tokens, because the
+ * credential changes. Their place is at the end of `set`.
+ */
+export function endRefresh(sql: ISql) {
+  return sql`
+      version = credentials.version + 1,
+      refresh_lease_until = null,
+      refresh_lease_token = null`;
+}
+
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
@@ -84,10 +95,8 @@ export async function upsertCredentials(
       issued_at = excluded.issued_at,
       expires_at = excluded.expires_at,
       renew_at = excluded.renew_at,
-      version = credentials.version + 1,
-      refresh_lease_until = null,
-      refresh_lease_token = null,
-      given_up_version = null
+      given_up_version = null,
+      ${endRefresh(tx)}
     returning account_id, expires_at`;
   return new Map(written.map((row) => [row.accountId, row.expiresAt]));
 }
@@ -103,11 +112,9 @@ export async function invalidateCredential(
 ): Promise<boolean> {
   const rows = await tx`
     update credentials
-    set version = version + 1,
-      renew_at = null,
-      refresh_lease_until = null,
-      refresh_lease_token = null,
-      given_up_version = null
+    set renew_at = null,
+      given_up_version = null,
+      ${endRefresh(tx)}
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and version <= ${version}
@@ -115,8 +122,8 @@ export async function invalidateCredential(
   return rows.length > 0;
 }
 
-/** Encrypted tokens that were deleted and are to be revoked at the platform. */
-export interface DeletedTokens {
+/** The encrypted tokens of an account, and the data of the platform that they are bound to. */
+export interface HeldTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
@@ -127,8 +134,8 @@ export interface DeletedTokens {
  * the tokens. The row of the credential stays and its version rises, so that a refresh in progress
  * cannot overwrite the tokens of a later connection.
  */
-export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<DeletedTokens> {
-  const [row] = await tx<DeletedTokens[]>`
+export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<HeldTokens> {
+  const [row] = await tx<HeldTokens[]>`
     with held as (
       select account_id, access_token, refresh_token, attributes
       from credentials
@@ -136,18 +143,16 @@ export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise
       and account_id = ${key.accountId}
       for update
     )
-    update credentials c
+    update credentials
     set access_token = null,
       refresh_token = null,
       attributes = '{}',
       expires_at = null,
       renew_at = null,
-      refresh_lease_until = null,
-      refresh_lease_token = null,
       given_up_version = null,
-      version = c.version + 1
+      ${endRefresh(tx)}
     from held
-    where c.account_id = held.account_id
+    where credentials.account_id = held.account_id
     returning held.access_token, held.refresh_token, held.attributes`;
   if (row === undefined) throw new Error(`account ${key.accountId} has no row in credentials`);
   return row;

@@ -1,5 +1,6 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
+import { endRefresh, type HeldTokens } from "#src/db/credentials.ts";
 
 /**
  * Changes the platform's id of an account that `lockAccount` found in the same transaction.
@@ -31,12 +32,6 @@ export async function setExternalId(
   return rows.length > 0;
 }
 
-interface HeldTokens {
-  readonly accessToken: string | null;
-  readonly refreshToken: string | null;
-  readonly attributes: Readonly<Record<string, string>>;
-}
-
 export async function lockCredential(tx: TransactionSql, key: AccountKey): Promise<HeldTokens> {
   const [row] = await tx<HeldTokens[]>`
     select access_token, refresh_token, attributes
@@ -62,10 +57,8 @@ export async function replaceTokens(
     update credentials
     set access_token = ${accessToken},
       refresh_token = ${refreshToken},
-      version = version + 1,
-      refresh_lease_until = null,
-      refresh_lease_token = null,
-      given_up_version = null
+      given_up_version = null,
+      ${endRefresh(tx)}
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}`;
 }

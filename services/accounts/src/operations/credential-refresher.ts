@@ -2,24 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthorizationConnector } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { isInfrastructureError } from "@postrider/shared/postgres";
-import { SealError } from "@postrider/shared/secrets/sealing";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
-import {
-  claimRefresh,
-  endRefreshLease,
-  type RefreshClaim,
-  shortenRefreshLease,
-} from "#src/db/credential-refreshes.ts";
+import { claimRefresh, pauseRefresh, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { listCredentials } from "#src/db/credentials.ts";
 import type {
   CurrentCredential,
   Dependencies,
   RefreshOutcome,
 } from "#src/operations/dependencies.ts";
-import {
-  giveUpAfterRefresh,
-  requireAccountReconnect,
-} from "#src/operations/require-account-reconnect.ts";
+import { endUnusableToken, giveUpAfterRefresh } from "#src/operations/require-account-reconnect.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import {
   storeRefreshedTokens,
@@ -97,26 +88,13 @@ export class CredentialRefresher implements AsyncDisposable {
     current: CurrentCredential,
     claim: RefreshClaim,
   ): Promise<string | { readonly outcome: RefreshOutcome }> {
-    const { logger } = this.#deps;
     try {
       return unsealToken(this.#deps, claim, "refresh_token", claim.refreshToken);
     } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      const log = { err: error, accountId: current.accountId };
-      if (!error.isBroken) {
-        logger.error(
-          log,
-          "a stored refresh token cannot be decrypted because its key is missing; add the key to CREDENTIAL_KEYS of this process",
-        );
-        await this.#pause(current, claim);
-        return { outcome: "failed" };
-      }
-      logger.error(
-        log,
-        "a stored refresh token cannot be decrypted because it or its account was altered in the database; connect the account again",
-      );
-      await requireAccountReconnect(this.#deps, current, current.version);
-      return { outcome: "settled" };
+      if ((await endUnusableToken(this.#deps, current, error)) === "reconnect_required")
+        return { outcome: "settled" };
+      await this.#pause(current, claim);
+      return { outcome: "failed" };
     }
   }
 
@@ -154,8 +132,8 @@ export class CredentialRefresher implements AsyncDisposable {
   async #pause(current: CurrentCredential, claim: RefreshClaim): Promise<void> {
     // Without an answer it is still unknown whether the process whose lease was taken over has new
     // tokens. So the next refusal of the old refresh token must not require a reconnect at once.
-    const pause = claim.isTakenOver ? shortenRefreshLease : endRefreshLease;
-    await pause(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
+    const pause = { seconds: RETRY_AFTER_SECONDS, isEnded: !claim.isTakenOver };
+    await pauseRefresh(this.#deps.sql, current, claim, pause);
   }
 
   /**
@@ -174,7 +152,8 @@ export class CredentialRefresher implements AsyncDisposable {
         log,
         "the platform refused a token refresh; another process may have refreshed the tokens without storing them yet, so the refresh is tried again in a minute",
       );
-      await endRefreshLease(sql, current, claim, PROVISIONAL_REFUSAL_SECONDS);
+      const pause = { seconds: PROVISIONAL_REFUSAL_SECONDS, isEnded: true };
+      await pauseRefresh(sql, current, claim, pause);
       return "failed";
     }
     logger.warn(log, "the platform refused a token refresh; the account must be connected again");

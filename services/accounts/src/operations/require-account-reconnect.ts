@@ -2,6 +2,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { SealError } from "@postrider/shared/secrets/sealing";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { giveUpCredential, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { invalidateCredential } from "#src/db/credentials.ts";
@@ -67,4 +68,34 @@ export async function giveUpAfterRefresh(
   claim: RefreshClaim,
 ): Promise<boolean> {
   return await markAccount(deps, key, (tx) => giveUpCredential(tx, key, claim));
+}
+
+/**
+ * Ends the use of a stored token that could not be decrypted: nothing is sent to the platform. A
+ * token that was altered, or whose account was, makes the account need a reconnect; if only the key
+ * is missing, other replicas may have it, and nothing changes.
+ *
+ * @throws `error` if it is not a `SealError`.
+ */
+export async function endUnusableToken(
+  deps: Deps & Pick<Dependencies, "logger">,
+  credential: AccountKey & { readonly version: number },
+  error: unknown,
+): Promise<"reconnect_required" | "missing_key"> {
+  if (!(error instanceof SealError)) throw error;
+  const { accountId, version } = credential;
+  const log = { err: error, accountId };
+  if (!error.isBroken) {
+    deps.logger.error(
+      log,
+      "a stored token cannot be decrypted because its key is missing; add the key to CREDENTIAL_KEYS of this process",
+    );
+    return "missing_key";
+  }
+  deps.logger.error(
+    log,
+    "a stored token cannot be decrypted because it or its account was altered in the database; connect the account again",
+  );
+  await requireAccountReconnect(deps, credential, version);
+  return "reconnect_required";
 }

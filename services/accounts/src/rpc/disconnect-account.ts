@@ -9,7 +9,7 @@ import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
-import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
+import { deleteTokens, type HeldTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
 import { toAccountAudit } from "#src/operations/audit-records.ts";
@@ -20,7 +20,7 @@ import { toAccountKey } from "#src/rpc/to-account-key.ts";
 
 type Disconnection =
   | { readonly kind: "already_disconnected" }
-  | { readonly kind: "disconnected"; readonly deleted: TokenOwner & DeletedTokens };
+  | { readonly kind: "disconnected"; readonly deleted: TokenOwner & HeldTokens };
 
 /** Afterwards the accounts service can no longer act for the account. */
 async function disconnect(
@@ -53,7 +53,7 @@ async function disconnect(
  */
 function unsealDeleted(
   deps: Pick<Dependencies, "logger" | "credentialKeys">,
-  deleted: TokenOwner & DeletedTokens,
+  deleted: TokenOwner & HeldTokens,
 ): RevokedTokens | undefined {
   const { accountId, accessToken, refreshToken, attributes } = deleted;
   if (accessToken === null) return undefined;

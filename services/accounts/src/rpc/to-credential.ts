@@ -3,10 +3,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { unavailable } from "@postrider/shared/errors";
-import { SealError } from "@postrider/shared/secrets/sealing";
 import type { CredentialRow } from "#src/db/credentials.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { endUnusableToken } from "#src/operations/require-account-reconnect.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
 /**
@@ -49,23 +48,10 @@ export async function toCredential(
   try {
     return toMessage(deps, ref, row);
   } catch (error) {
-    if (!(error instanceof SealError) || row === undefined) throw error;
-    const { accountId, version } = row;
-    const log = { err: error, accountId };
-    if (!error.isBroken) {
-      deps.logger.error(
-        log,
-        "a stored token cannot be decrypted because its key is missing; add the key to CREDENTIAL_KEYS of this process",
-      );
-      // While an operator rolls out a new encryption key, other replicas may already have the key,
-      // so the caller may try again.
-      throw unavailable(error);
-    }
-    deps.logger.error(
-      log,
-      "a stored token cannot be decrypted because it or its account was altered in the database; connect the account again",
-    );
-    await requireAccountReconnect(deps, row, version);
+    if (row === undefined) throw error;
+    // While an operator rolls out a new encryption key, other replicas may already have the key, so
+    // the caller may try again.
+    if ((await endUnusableToken(deps, row, error)) === "missing_key") throw unavailable(error);
     return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });
   }
 }

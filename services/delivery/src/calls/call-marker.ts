@@ -9,8 +9,10 @@ import {
 } from "./marks.ts";
 import type { Held } from "./table.ts";
 
-const WINDOW_MS = 2;
+const WINDOW_MS = 1;
 const MAX_MARKS = 100;
+/** A statement that waits for locks of another process delays other marks for at most this time. */
+const PATIENCE_MS = 200;
 
 export type MarkResult<Reason extends string> =
   | { readonly kind: "marked"; readonly callNumber: number }
@@ -34,6 +36,7 @@ export class CallMarker<Key extends object, Reason extends string> {
     this.#batcher = new Batcher({
       windowMs: WINDOW_MS,
       maxItems: MAX_MARKS,
+      patienceMs: PATIENCE_MS,
       flush: (requests) => this.#mark(requests),
     });
   }

@@ -111,6 +111,8 @@ export interface Attempt {
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly isNotSent: boolean;
+  /** Not stored: none of its calls was marked. */
+  readonly isNew?: true;
 }
 
 /** All times are milliseconds. `leaseMs` covers the renewal of a refused access token. */

@@ -34,6 +34,7 @@ const CALLING: Task = {
   fence: 3,
   crashCount: 0,
   attemptNumber: 1,
+  updatedAt: NOW,
   isAttemptOpen: true,
   retryCount: 0,
   unknownCount: 0,

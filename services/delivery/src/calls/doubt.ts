@@ -37,13 +37,17 @@ export async function doubtCalls<Key extends object>(
   )`;
   const result = await sql`
     with doubtful as (${table.doubtful(sql, isDue, BATCH)}),
+    -- One look by key for each: a join would read all unfinished calls even if none is doubtful.
     locked as (
-      select ${table.key(sql)}
+      select l.*
       from doubtful k
-      join ${table.rows(sql)} t on ${table.isSame(sql)}
-      where t.status in ('queued', 'working', 'unknown', 'reconciling')
-      order by ${table.key(sql)}
-      for update of t skip locked
+      cross join lateral (
+        select ${table.key(sql)}
+        from ${table.rows(sql)} t
+        where ${table.isSame(sql)}
+        and t.status in ('queued', 'working', 'unknown', 'reconciling')
+        for update skip locked
+      ) as l
     )
     update ${table.rows(sql)} t
     set status = 'unknown',

@@ -19,6 +19,8 @@ export interface MarkedTable<Key extends object, Row, Reason extends string> ext
   /** Leave out of `ours` the calls of held platforms. The last one is `allowed`. */
   readonly allowed: (sql: ISql) => SqlFragment;
   readonly mark: (sql: ISql) => SqlFragment;
+  /** What a mark changes beside that, and a search does not. */
+  readonly begin?: (sql: ISql) => SqlFragment;
   /** Writes what a mark means to another table, for the calls in `marked`; returns their keys. */
   readonly noted?: (sql: ISql) => SqlFragment;
 }
@@ -55,6 +57,8 @@ export interface MarkRequest extends Held {
   readonly callMs: number;
   /** If it is not known before the call. */
   readonly callKey?: string;
+  /** What the worker made itself for the call, to be stored with the mark. */
+  readonly handles?: Readonly<Record<string, string | { readonly sealed: string }>>;
   /**
    * Sent even while the platform is held, and never a probe: it says nothing about the platform.
    */
@@ -86,10 +90,12 @@ function requestRows<Key extends object>(
     external_account_id: request.externalAccountId,
     call_ms: request.callMs,
     is_foreign: request.isForeignHost ?? false,
+    handles: request.handles ?? null,
   }));
   return sql`
     jsonb_to_recordset(${sql.json(rows)}) as k(
-      ${table.keyTypes(sql)}, fence bigint, call_key text, external_account_id text, call_ms int, is_foreign boolean
+      ${table.keyTypes(sql)}, fence bigint, call_key text, external_account_id text, call_ms int, is_foreign boolean,
+      handles jsonb
     )`;
 }
 
@@ -105,7 +111,7 @@ function lockInOrder<Key extends object>(
   return sql`
     asked as (
       select ${table.key(sql)}, t.account_id, t.platform, k.fence, k.call_key, k.external_account_id, k.call_ms,
-        k.is_foreign
+        k.is_foreign, k.handles
       from ${requestRows(sql, table, requests)}
       join ${table.rows(sql)} t on ${table.isSame(sql)} and t.fence = k.fence
       where t.status = 'working'
@@ -124,7 +130,7 @@ function lockInOrder<Key extends object>(
     ),
     -- Calls are locked in the order of their keys, like by every other statement that locks several.
     ours as materialized (
-      select ${table.key(sql)}, t.account_id, t.platform, k.call_key, k.external_account_id, k.call_ms, k.is_foreign
+      select ${table.key(sql)}, t.account_id, t.platform, k.call_key, k.external_account_id, k.call_ms, k.is_foreign, k.handles
       from asked k
       -- The count makes the statement wait for all locks before it locks the first call.
       cross join (select count(*) from accounts) as locked
@@ -160,6 +166,7 @@ export async function markCalls<Key extends object>(
         call_number = t.call_number + 1,
         external_account_id = k.external_account_id,
         ${table.mark(sql)}
+        ${table.begin?.(sql) ?? sql``}
         version = t.version + 1
         ${table.touch(sql)}
       from allowed k

@@ -32,6 +32,8 @@ const FIRST_PAUSE_MS = 50;
  * may be known.
  */
 const MAX_PAUSE_MS = 2_000;
+/** How long results wait for the transaction of earlier ones, so that they share the next one. */
+const PATIENCE_MS = 200;
 /** How often a refused result is tried with the texts of the other side, and then without them. */
 const TRIES_PER_FORM = 3;
 
@@ -47,7 +49,12 @@ export class Recorder<E, R = void> {
   constructor(options: RecorderOptions<E, R>) {
     const { windowMs, maxEntries: maxItems } = options;
     this.#options = options;
-    this.#batcher = new Batcher({ windowMs, maxItems, flush: (entries) => this.#record(entries) });
+    this.#batcher = new Batcher({
+      windowMs,
+      maxItems,
+      patienceMs: PATIENCE_MS,
+      flush: (entries) => this.#record(entries),
+    });
   }
 
   /** Resolves when recorded, however long the database is unavailable. Never rejects. */

@@ -80,6 +80,27 @@ function lockHeld<Key extends object>(
     )`;
 }
 
+/**
+ * Claims the calls of `taken`, which the same statement has locked. The fence is raised, so that an
+ * earlier worker can decide nothing any more. A lease that ended in work counts as a crash.
+ */
+export function takeLocked(
+  sql: ISql,
+  { rows, isSame, touch }: Pick<CallTable<never, never>, "rows" | "isSame" | "touch">,
+  { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
+) {
+  return sql`
+    update ${rows(sql)} t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      wake_at = now() + ${leaseMs} * interval '1 millisecond',
+      crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
+      fence = t.fence + 1,
+      lease_owner = ${owner}
+      ${touch(sql)}
+    from taken k
+    where ${isSame(sql)}`;
+}
+
 /** No renewal once begun: no process works on it before `call_until`. Returns the held keys. */
 export async function renewLeases<Key extends object>(
   sql: ISql,

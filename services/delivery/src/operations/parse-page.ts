@@ -36,6 +36,18 @@ export function parsePage(
   return { limit: size, before: requireCursor(keys, scope, cursor).id };
 }
 
+/** `rows`: one beyond the page shows that another page follows. */
+export function toPage<T extends { readonly id: string }>(
+  keys: CursorKeys,
+  scope: readonly string[],
+  { limit }: RequestedPage,
+  rows: readonly T[],
+): { readonly shown: readonly T[]; readonly next: { readonly nextCursor?: string } } {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > shown.length ? shown.at(-1) : undefined;
+  return { shown, next: last === undefined ? {} : { nextCursor: toCursor(keys, scope, last.id) } };
+}
+
 /** Returns the cursor of the page that follows the item with this id. */
 export function toCursor(keys: CursorKeys, scope: readonly string[], id: string): string {
   return encodeCursor(keys, scope, { at: NO_TIME, id });

@@ -84,11 +84,11 @@ async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
         and (call_number > 1 and status <> 'calling' or status = 'succeeded')`;
       return rows.length === 1;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   );
 }
 
-test.each(["before", "after"] as const)(
+test.concurrent.each(["before", "after"] as const)(
   "a comment action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
   async (moment) => {
     await using database = await openDatabase(3);
@@ -146,7 +146,7 @@ const POINTS = [
   "delivery.after-action-call",
 ] as const;
 
-test.each(
+test.concurrent.each(
   POINTS.flatMap((point) => (["kill", "stop"] as const).map((order) => ({ point, order }))),
 )(
   "actions on comments take effect exactly once when their process gets the signal $order at the point $point",
@@ -166,12 +166,14 @@ test.each(
     for (const round of rounds) await stage.request(sql, round);
     process.arm(point, order);
     process.start();
-    await eventually(() => process.isDead || process.isStopped, { timeoutMs: 60_000 });
+    await eventually(() => process.isDead || process.isStopped, {
+      timeoutMs: 120_000,
+    });
     const settings = { visibleCallMs: 1_500, leaseMs: 1_000, reconcileTimeScale: SCALE / 4 };
     await using worker = stage.startWorker(process.database, { settings });
     // A stopped process continues when another worker has finished its actions, and then works on
     // one more.
-    await untilAllEnded(sql, { timeoutMs: 60_000 });
+    await untilAllEnded(sql, { timeoutMs: 120_000 });
     await worker[Symbol.asyncDispose]();
     await continueWith(process, last);
 

@@ -120,3 +120,23 @@ test("whatever the order of concurrent claims and changes of publish tasks, late
     { numRuns: 40, endOnFailure: true, examples: [[LOST_WORKER]] },
   );
 });
+
+test("the end of a task makes its account due only if the account has another unfinished task", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [alone, first, second] = [
+    world.addTarget({ accountId: randomUUID() }),
+    world.addTarget({ accountId: randomUUID() }),
+    world.addTarget(),
+  ];
+  await request(sql, alone, first, { ...second, accountId: first.accountId });
+  const { tasks } = await sql.begin((tx) => claimTasks(tx, CLAIM));
+  expect(tasks).toHaveLength(2);
+
+  await sql`update publish_tasks set status = 'published' where status = 'working'`;
+
+  expect(await sql`select account_id from account_queues where publish_at <= now()`).toEqual([
+    { accountId: first.accountId },
+  ]);
+});

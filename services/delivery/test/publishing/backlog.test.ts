@@ -6,8 +6,8 @@ import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
 import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
-import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
-import { claimTasks } from "#src/publishing/db/claims.ts";
+import { scheduleAccounts } from "#src/publishing/db/account-queues.ts";
+import { claimHeads, claimTasks } from "#src/publishing/db/claims.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
@@ -174,13 +174,13 @@ test("a task that is requested while a claim finds nothing for its account is cl
   const later = world.addTarget({ accountId });
 
   const requested = await sql.begin(async (tx) => {
-    const locked = await lockDueAccounts(tx, CLAIM);
-    expect(locked).toEqual([accountId]);
+    const { idle } = await claimHeads(tx, CLAIM);
+    expect(idle).toEqual([accountId]);
     // The publish request inserts its task before the claim reads the tasks, and then waits for the
     // claim's lock on the account.
     const requesting = request(sql, later);
     await untilBlocked(database.ownerSql);
-    await scheduleAccounts(tx, locked);
+    await scheduleAccounts(tx, idle);
     return { requesting };
   });
   await requested.requesting;

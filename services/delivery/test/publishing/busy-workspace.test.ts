@@ -1,7 +1,10 @@
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { newId } from "@postrider/shared/ids";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
 import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
 
 /** Number of targets of one workspace that may be in work on one platform. */
@@ -39,11 +42,30 @@ test("a process with many targets of one workspace still publishes the targets o
       select count(*)::int as count
       from publish_tasks
       where status = 'working'`;
-    return (row?.count ?? 0) >= 200;
+    return (row?.count ?? 0) >= 150;
   });
 
   const target = world.addTarget({ platform: "telegram" });
   await request(database.sql, target);
   await eventually(async () => (await readTask(database.sql, target))?.status === "published");
   expect(waits.has(target.targetId)).toBe(false);
+});
+
+test("workspaces whose tasks never end leave places of a process for one more workspace", async () => {
+  await using database = await openDatabase();
+  await using held = new HeldTasks({
+    sql: database.sql,
+    leaseMs: 60_000,
+    logger: createLogger({ service: "test", level: "silent" }),
+    onEnd: () => {},
+  });
+  const workspaces = Array.from({ length: 5 }, () => newId());
+  // As the worker claims: while it may, and as many as it may.
+  for (const workspaceId of workspaces)
+    while (!held.busyWorkspaces.includes(workspaceId)) {
+      const claimed = Math.min(50, held.claimable);
+      expect(claimed).toBeGreaterThan(0);
+      for (let count = 0; count < claimed; count += 1) held.hold({ workspaceId } as ClaimedTask);
+    }
+  expect(held.claimable).toBeGreaterThan(0);
 });

@@ -4,10 +4,10 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { markCalls } from "#src/calls/marks.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
+import { createHandleStore } from "#src/publishing/jobs/claim-tasks/handle-store.ts";
 import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
 import {
   logger,
@@ -156,7 +156,6 @@ async function claimTwoOfOneAccount(sql: Sql) {
   await sql`update publish_tasks set wake_at = now() - interval '1 hour' where target_id = ${targets[1].targetId}`;
   const [second] = await claim(sql);
   if (first === undefined || second === undefined) throw new Error("not claimed");
-  await openAttempts(sql, [first, second]);
   return { first, second };
 }
 
@@ -228,10 +227,50 @@ async function claimTwice(sql: Sql) {
 test("a worker whose publish task was claimed by another worker cannot begin the publishing call of the task", async () => {
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
-  await openAttempts(database.sql, [current]);
 
   expect(await markCalls(database.sql, TASK_TABLE, [toMark(stale, "text")])).toEqual([]);
   expect(await markCalls(database.sql, TASK_TABLE, [toMark(current, "text")])).toHaveLength(1);
+});
+
+test("a call is not marked if another publish request of the target has begun its attempt, and the next claim takes the next number", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = new World().addTarget();
+  await request(sql, target);
+  const [stale] = await claim(sql);
+  if (stale === undefined) throw new Error("not claimed");
+  await sql`
+    insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence, outcome)
+    values (${target.targetId}, 1, 2, ${target.workspaceId}, ${target.accountId}, 1, 'failed')`;
+  const marker = new CallMarker(sql, TASK_TABLE, nameClaim);
+  expect(await marker.mark(toMark(stale, "text"))).toEqual({ kind: "unmarked", reason: "busy" });
+
+  await expire(sql, target);
+  const [current] = await claim(sql);
+  if (current === undefined) throw new Error("not claimed");
+
+  expect(await marker.mark(toMark(current, "text"))).toMatchObject({ kind: "marked" });
+  expect(await sql`select number, generation from publish_attempts order by number`).toEqual([
+    { number: 1, generation: 2 },
+    { number: 2, generation: 1 },
+  ]);
+});
+
+test("of handles that are stored together, only those of workers that still hold their tasks are stored", async () => {
+  await using database = await openDatabase();
+  const { stale, current } = await claimTwice(database.sql);
+  const store = createHandleStore(database.sql);
+  const handles = (rkey: string) => ({ rkey: { sealed: rkey } });
+
+  const stored = await Promise.all([
+    store.submit({ ...stale, handles: handles("of the stale worker") }),
+    store.submit({ ...current, handles: handles("of the current worker") }),
+  ]);
+
+  expect(stored).toEqual([false, true]);
+  expect(await database.sql`select handles from publish_tasks`).toEqual([
+    { handles: handles("of the current worker") },
+  ]);
 });
 
 test("a process that claims a publish task again whose lease it had lost interrupts only its earlier work on the task", async () => {
@@ -249,7 +288,6 @@ test("a process that claims a publish task again whose lease it had lost interru
 test("when two workers of one process hold the same publish task because its lease was lost, only the later one may begin the publishing call", async () => {
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
-  await openAttempts(database.sql, [current]);
 
   const marker = new CallMarker(database.sql, TASK_TABLE, nameClaim);
   const marks = [stale, current].map((task) => marker.mark(toMark(task, "text")));
@@ -269,7 +307,6 @@ test("a publishing call whose account has another open call does not block other
   await request(database.sql, blocker);
   const [task] = await claim(database.sql);
   if (task === undefined) throw new Error("not claimed");
-  await openAttempts(database.sql, [task]);
   const hash = hashContent({ text: "same", title: undefined, mediaIds: [] });
   await markCalls(database.sql, TASK_TABLE, [toMark(task, hash)]);
   await database.sql`
@@ -305,7 +342,6 @@ test("a publish task is neither claimed nor sent while another publish request o
     update publish_tasks
     set status = 'working', fence = 1
     where generation = 2`;
-  await openAttempts(database.sql, [held]);
   const mark = { ...held, callKey: "other", externalAccountId: "other", callMs: 60_000 };
   expect(await markCalls(database.sql, TASK_TABLE, [mark])).toEqual([]);
 });

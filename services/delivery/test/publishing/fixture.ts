@@ -640,7 +640,7 @@ export async function readHandles(
 ): Promise<Handles> {
   const [row] = await sql<{ handles: StoredHandles }[]>`
     select handles
-    from task_handles
+    from publish_tasks
     where target_id = ${targetId}
     and generation = ${generation}`;
   return SEALING.open({ targetId, generation }, row?.handles ?? null);

@@ -5,7 +5,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { renewLeases } from "#src/calls/table.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim } from "#src/publishing/domain/task.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
@@ -40,7 +39,6 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<voi
       update publish_tasks
       set status = 'working', fence = ${FENCE}, wake_at = now() + interval '1 minute'
       where target_id = ${target.targetId}`;
-  await openAttempts(sql, targets.map(toHeld));
 }
 
 /**

@@ -90,7 +90,7 @@ test("an upload whose id is stored is not repeated after its worker dies", async
   const dying = startWorker(database, world, { settings: SHORT });
   await request(database.sql, target);
   await eventually(async () => {
-    const rows = await database.sql`select 1 from task_handles`;
+    const rows = await database.sql`select 1 from publish_tasks where handles is not null`;
     return rows.length === 1;
   });
   await dying.crash();

@@ -14,7 +14,7 @@ interface Given {
   readonly changedDays?: number;
 }
 
-/** Stores a target with an attempt, handles, a deletion, metrics and their history. */
+/** Stores a target with an attempt, a deletion, metrics and their history. */
 async function addTarget(
   sql: Sql,
   { status = "published", createdDays = 41, changedDays = createdDays }: Given = {},
@@ -31,9 +31,6 @@ async function addTarget(
   await sql`
     insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence)
     values (${targetId}, 1, 1, ${workspaceId}, ${accountId}, 1)`;
-  await sql`
-    insert into task_handles (target_id, generation, workspace_id, handles)
-    values (${targetId}, 1, ${workspaceId}, '{}')`;
   await sql`
     insert into deletion_tasks (
       target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at
@@ -55,7 +52,6 @@ async function countRows(sql: Sql, ...targets: readonly { readonly targetId: str
     from (
       select target_id as id from publish_tasks
       union all select target_id from publish_attempts
-      union all select target_id from task_handles
       union all select target_id from deletion_tasks
       union all select target_id from target_metrics
       union all select target_id from target_metric_history
@@ -86,7 +82,7 @@ test("everything that delivery stores about a target is removed 40 days after it
 
   await removeTargetPage({ sql, posts: postsWith(kept.postId), logger }, NIL_ID);
 
-  expect(await countRows(sql, kept, gone)).toEqual([6, 0]);
+  expect(await countRows(sql, kept, gone)).toEqual([5, 0]);
 });
 
 test.each<Given>([
@@ -102,7 +98,7 @@ test.each<Given>([
 
   await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
 
-  expect(await countRows(sql, target)).toEqual([6]);
+  expect(await countRows(sql, target)).toEqual([5]);
 });
 
 test("a target of a removed post stays while its deletion on the platform has not ended", async () => {
@@ -113,5 +109,5 @@ test("a target of a removed post stays while its deletion on the platform has no
 
   await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
 
-  expect(await countRows(sql, target)).toEqual([6]);
+  expect(await countRows(sql, target)).toEqual([5]);
 });

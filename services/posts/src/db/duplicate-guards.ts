@@ -186,6 +186,7 @@ export async function listClashes(
     order by held.account_id, held.is_checked desc, held.target_id`;
 }
 
+/** Those of posts that were published before they were due are deleted later than they expire. */
 export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from duplicate_guards
@@ -193,7 +194,8 @@ export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<num
       select target_id
       from duplicate_guards
       where expires_at < now()
-      order by expires_at
+      and due_at < now() - interval '24 hours'
+      order by due_at
       limit ${limit}
       for update skip locked
     )`;

@@ -1,5 +1,6 @@
 import {
   isFarAbove,
+  isWithin,
   type TextCounter,
   type TextLimit,
   type TextMeasure,
@@ -36,6 +37,7 @@ export function tooLong(
   { unit, max }: TextLimit,
   { count, measure = unit }: { readonly count: TextCounter; readonly measure?: TextMeasure },
 ): TargetViolation[] {
+  if (measure === unit && isWithin(counted.text, { unit, max })) return [];
   const actual = count(counted.text, measure, max);
   if (actual <= max) return [];
   const violation = toViolation(counted, unit, max);

@@ -7,7 +7,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { lockPosts, type PostRef } from "#src/db/posts.ts";
-import { lockTargetsOf, upsertAttempts, type AttemptRow, type TargetRow } from "#src/db/targets.ts";
+import { lockTargetsOf, type AttemptRow, type TargetRow } from "#src/db/targets.ts";
 import { applyDeletionUpdate, requestDeletion, type DeletionUpdate } from "#src/domain/deletion.ts";
 import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
@@ -44,14 +44,10 @@ export async function applyTargetUpdates(
   updates: readonly TargetUpdated[],
   causes?: ReadonlyMap<string, Cause>,
 ): Promise<void> {
-  const posts = await lockPosts(tx, updates);
+  const { posts, targets } = await lockReported(tx, updates);
   if (posts.length === 0) return;
-  const targets = await lockTargetsOf(tx, posts);
   const known = new Set(targets.map((target) => keyOf({ ...target, targetId: target.id })));
-  const attempted = await upsertAttempts(
-    tx,
-    newestAttempts(updates.filter((update) => known.has(keyOf(update)))),
-  );
+  const attempts = newestAttempts(updates.filter((update) => known.has(keyOf(update))));
   const cancelled = new Set(
     posts.flatMap(({ status, postId }) => (status === "cancelled" ? [postId] : [])),
   );
@@ -60,7 +56,7 @@ export async function applyTargetUpdates(
       ? applyToCancelled(target, parseTargetUpdate(update))
       : applyTargetUpdate(target, parseTargetUpdate(update)),
   );
-  await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
+  await changeTargets(tx, { posts, pairs, attempts, ...(causes === undefined ? {} : { causes }) });
 }
 
 /** Applies reports about deletions, as `applyTargetUpdates` does. */
@@ -69,13 +65,18 @@ export async function applyDeletionUpdates(
   updates: readonly DeletionUpdated[],
   causes?: ReadonlyMap<string, Cause>,
 ): Promise<void> {
-  const posts = await lockPosts(tx, updates);
+  const { posts, targets } = await lockReported(tx, updates);
   if (posts.length === 0) return;
-  const targets = await lockTargetsOf(tx, posts);
   const pairs = applyAll(targets, updates, (target, update) =>
     applyDeletionUpdate(target, parseDeletionUpdate(update)),
   );
   await changeTargets(tx, { posts, pairs, ...(causes === undefined ? {} : { causes }) });
+}
+
+/** Both statements are sent at once, and executed in this order. */
+async function lockReported(tx: TransactionSql, refs: readonly PostRef[]) {
+  const [posts, targets] = await Promise.all([lockPosts(tx, refs), lockTargetsOf(tx, refs)]);
+  return { posts, targets };
 }
 
 /** A report is ignored unless its workspace, post and target belong together. */

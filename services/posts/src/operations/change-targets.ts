@@ -4,7 +4,7 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import { freeGuards, keepGuards } from "#src/db/duplicate-guards.ts";
 import { type ChangedPost, type LockedPost, type PostChange, updatePosts } from "#src/db/posts.ts";
 import { moveQuota, type QuotaMove } from "#src/db/quota-usage.ts";
-import { type TargetRow, updateTargets } from "#src/db/targets.ts";
+import { type AttemptRow, type TargetRow, updateTargets, upsertAttempts } from "#src/db/targets.ts";
 import { nextPostStatus, type PostStatus } from "#src/domain/post-status.ts";
 import {
   firstPublishedAt,
@@ -25,8 +25,8 @@ export interface TargetChange {
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /** The API shows attempts, so the version of their post has to rise. */
-  readonly attempted?: ReadonlySet<string>;
+  /** Reported attempts. The API shows them, so the version of their post has to rise. */
+  readonly attempts?: readonly AttemptRow[];
   /** Set by a request; by default the status follows from the targets. */
   readonly command?: PostStatus;
   /** The API request that caused the change, by post; default: the current request. */
@@ -43,12 +43,15 @@ export async function changeTargets(
   changes: PostChanges,
 ): Promise<readonly ChangedPost[]> {
   const changed = changes.pairs.filter(({ before, after }) => before !== after);
-  await updateTargets(
-    tx,
-    changed.map(({ after }) => after),
-  );
-  await moveHoldings(tx, changed);
-  const posts = await changePosts(tx, changes);
+  const targets = changed.map(({ after }) => after);
+  // The statements of a transaction are executed in the order in which they are sent, so sending
+  // them together keeps the order of locks and saves the waits between them.
+  const [attempted] = await Promise.all([
+    upsertAttempts(tx, changes.attempts ?? []),
+    updateTargets(tx, targets),
+    moveHoldings(tx, changed),
+  ]);
+  const posts = await changePosts(tx, changes, attempted);
   await appendEvents(tx, toEvents(changes, posts));
   return posts;
 }
@@ -69,7 +72,8 @@ function toChange(
 
 async function changePosts(
   tx: TransactionSql,
-  { posts, pairs, attempted = new Set(), command }: PostChanges,
+  { posts, pairs, command }: PostChanges,
+  attempted: ReadonlySet<string>,
 ): Promise<readonly ChangedPost[]> {
   const changedPosts = new Set(
     pairs
@@ -128,30 +132,29 @@ export async function moveHoldings(
   tx: TransactionSql,
   changes: readonly HoldingChange[],
 ): Promise<void> {
-  await moveGuards(tx, changes);
-  await moveQuota(tx, quotaMoves(changes));
+  const keys = movedGuards(changes);
+  const kept = keys.flatMap(({ until, contentHash, ...key }) =>
+    until === undefined || contentHash === null ? [] : [{ ...key, contentHash, expiresAt: until }],
+  );
+  // In this order, as in `changeTargets`.
+  await Promise.all([
+    freeGuards(
+      tx,
+      keys.filter(({ until }) => until === undefined),
+    ),
+    keepGuards(tx, kept),
+    moveQuota(tx, quotaMoves(changes)),
+  ]);
 }
 
-async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[]): Promise<void> {
+function movedGuards(changes: readonly HoldingChange[]) {
   const moved = changes.flatMap(({ before, after }) => {
     const was = guardedUntil(before);
     const until = after === undefined ? undefined : guardedUntil(after);
     if (was?.getTime() === until?.getTime() && (was === null) === (until === null)) return [];
     return [{ target: after ?? before, until }];
   });
-  const keys = moved.map(({ target, until }) => ({ ...target, targetId: target.id, until }));
-  await freeGuards(
-    tx,
-    keys.filter(({ until }) => until === undefined),
-  );
-  await keepGuards(
-    tx,
-    keys.flatMap(({ until, contentHash, ...key }) =>
-      until === undefined || contentHash === null
-        ? []
-        : [{ ...key, contentHash, expiresAt: until }],
-    ),
-  );
+  return moved.map(({ target, until }) => ({ ...target, targetId: target.id, until }));
 }
 
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 
 /** After this time long work lets the service do other work. */
-const SLICE_MS = 3;
+const SLICE_MS = 1;
 
 /** One slice of all long work per turn of the event loop, however many requests need it. */
 const turns = new Semaphore({ total: 1, maxWaiting: Infinity });

@@ -91,10 +91,8 @@ function toAttempts({ accountId, attempts }: TargetJson): PostDetailJson["attemp
   }));
 }
 
-type Properties = Pick<PostRow, Exclude<keyof PostDetailJson, "media" | "targets" | "attempts">>;
-
-/** What the short and the long form of a post share, in the order of the REST interface. */
-export function toProperties(row: Omit<Properties, "options" | "queueSlotRuleId">) {
+/** In the order of the REST interface. */
+function toDetail(row: PostRow, locale: Locale): PostDetailJson {
   return {
     id: row.id,
     status: row.status,
@@ -106,12 +104,6 @@ export function toProperties(row: Omit<Properties, "options" | "queueSlotRuleId"
     createdAt: toInstant(row.createdAt),
     updatedAt: toInstant(row.updatedAt),
     mediaIds: [...row.mediaIds],
-  };
-}
-
-function toDetail(row: PostRow, locale: Locale): PostDetailJson {
-  return {
-    ...toProperties(row),
     options: toOptions(row.options),
     queueSlotRuleId: row.queueSlotRuleId,
     // The gateway fills them in, with signed addresses.

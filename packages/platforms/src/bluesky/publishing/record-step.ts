@@ -146,6 +146,7 @@ export function createRecordStep(
 ): PrepareStep {
   return {
     name: "record",
+    isOwn: true,
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;

@@ -1,11 +1,11 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { releaseCalls } from "#src/calls/table.ts";
+import { releaseCalls, takeLocked } from "#src/calls/table.ts";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
-import { isDoubtful } from "./restore-doubts.ts";
+import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
 export interface ClaimedAction extends CommentAction {
@@ -13,10 +13,7 @@ export interface ClaimedAction extends CommentAction {
 }
 
 export interface ActionLimits {
-  /**
-   * Id of the process that takes the leases, for operators only; workers are told apart by the
-   * fence.
-   */
+  /** For operators only; workers are told apart by the fence. */
   readonly owner: string;
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
@@ -63,10 +60,6 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/**
- * Locks the queues of accounts that may have a ready action. Queues that another process has locked
- * are skipped.
- */
 async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
@@ -104,31 +97,9 @@ async function lockDueQueues(
   return rows.map(({ accountId }) => accountId);
 }
 
-/**
- * SQL condition: action `t`, whose platform call has not begun, has to wait for another action on
- * its comment: one with an open call that a search of the platform could not tell apart from the
- * call of `t`, or an earlier one that hides or shows the comment.
- */
-function isBehind(sql: ISql) {
-  return sql`
-    (exists (
-      select 1
-      from comment_actions e
-      where e.account_id = t.account_id
-      and e.comment_id = t.comment_id
-      and e.call_key = t.call_key
-      and e.id <> t.id
-      and e.status in ('calling', 'unknown', 'reconciling')
-    )
-    or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
-}
-
-/**
- * Selects for each account in `slots` the ready actions that have waited longest, at most as many
- * as the account has free slots. For a paused account, selects only actions whose call has an
- * unknown outcome: they need a search and not a call.
- */
+/** Those that have waited longest. A paused account needs only searches, not calls. */
 function firstReady(sql: ISql) {
+  const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
     select h.id
     from slots s
@@ -145,7 +116,7 @@ function firstReady(sql: ISql) {
         and t.status in ('queued', 'working', 'unknown', 'reconciling')
         and t.wake_at <= now()
         and not ${isDoubtful(sql)}
-        and not (of.calls and ${isBehind(sql)})
+        and not (of.calls and ${isBehind})
         order by t.wake_at
         limit s.free
       ) as f
@@ -187,22 +158,13 @@ async function claimOf(
       and t.wake_at <= now()
       for update of t skip locked
     )
-    update comment_actions t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
-      fence = t.fence + 1,
-      lease_owner = ${owner}
-    from taken k
-    where t.id = k.id
+    ${takeLocked(tx, ACTION_TABLE, { owner, leaseMs })}
     returning ${actionColumns(tx)}, now() as claimed_at`;
 }
 
 /**
- * Claims ready actions. The claim only makes it rare that two workers work for one comment; the
- * unique indexes of `comment_actions` make it impossible to send an action twice.
- *
- * @returns The claimed actions, and whether another claim may find more of them right now.
+ * Claims only make it rare that two workers work for one comment; the unique indexes of
+ * `comment_actions` make it impossible to send an action twice.
  */
 export async function claimActions(
   tx: TransactionSql,
@@ -215,10 +177,6 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/**
- * Releases an action, unless another worker has claimed it. It can be claimed again after
- * `delayMs`.
- */
 export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
   await sql.begin(async (tx) => {
     await releaseCalls(tx, ACTION_TABLE, [action], delayMs);

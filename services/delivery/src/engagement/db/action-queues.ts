@@ -1,10 +1,8 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * Makes the queues of the accounts of these actions due now, so that the next claim looks for
- * actions there. Call it as the last write of a transaction that has stored or changed the actions.
- * A claim may have locked the row of a queue; then this function waits until the claim has ended
- * and makes the queue due again.
+ * The last write of a transaction that stored or changed the actions. A claim may have locked the
+ * row of a queue; then this waits for its end and makes the queue due again.
  */
 export async function wakeQueues(tx: TransactionSql, actionIds: readonly string[]): Promise<void> {
   if (actionIds.length === 0) return;

@@ -22,10 +22,8 @@ export async function lockActions(
 }
 
 /**
- * Returns those of the given ids of replies or messages that belong to another action on the same
- * account of the platform, of whichever workspace, so that the platform cannot have created them
- * for the given action. An action of an earlier release, which did not record the account of the
- * platform, owns its ids on all accounts: the platforms give no id twice.
+ * Those of another action on the same account of the platform, of whichever workspace, which the
+ * platform cannot have created for the given action.
  */
 export async function findOwnedReplies(
   sql: ISql,

@@ -6,11 +6,7 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
 import { isBehindVisibility } from "./visibility-order.ts";
 
-/**
- * SQL condition: the automation rule of private reply `t` (table `comment_actions`) is still
- * active, and was not paused since the private reply was stored. It is checked right before the
- * call.
- */
+/** And was not paused since the private reply was stored. */
 function isRuleActive(sql: ISql) {
   return sql`exists (
     select 1
@@ -21,10 +17,7 @@ function isRuleActive(sql: ISql) {
   )`;
 }
 
-/**
- * SQL condition: private replies may be sent, and have been allowed without an interruption since
- * private reply `t` (table `comment_actions`) was stored.
- */
+/** Without an interruption since the private reply was stored. */
 function isSendingAllowed(sql: ISql) {
   return sql`exists (
     select 1
@@ -33,18 +26,10 @@ function isSendingAllowed(sql: ISql) {
   )`;
 }
 
-/**
- * SQL condition: action `t` was requested by a user, or the automation rule of the private reply is
- * still active.
- */
 function isWanted(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isRuleActive(sql)})`;
 }
 
-/**
- * SQL condition: action `t` was requested by a user, or the operator still allows the private
- * reply.
- */
 function isAllowed(sql: ISql) {
   return sql`(t.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
 }
@@ -53,10 +38,7 @@ function isAllowed(sql: ISql) {
 export type ActionReason =
   /** The rule of the private reply is no longer active. */
   | "rule_inactive"
-  /**
-   * The operator does not allow private replies, or blocked them at some time since the private
-   * reply was stored.
-   */
+  /** Also if the operator blocked private replies only for a time. */
   | "sending_blocked";
 
 type ActionKey = { readonly id: string };

@@ -45,27 +45,19 @@ export async function findBackfill(
   sql: ISql,
   workspaceId: string,
   id: string,
+  lock = sql``,
 ): Promise<BackfillRow | undefined> {
   const [row] = await sql<BackfillRow[]>`
     select ${columns(sql)}
     from backfills
     where id = ${id}
-    and workspace_id = ${workspaceId}`;
+    and workspace_id = ${workspaceId}
+    ${lock}`;
   return row;
 }
 
-export async function lockBackfill(
-  tx: TransactionSql,
-  workspaceId: string,
-  id: string,
-): Promise<BackfillRow | undefined> {
-  const [row] = await tx<BackfillRow[]>`
-    select ${columns(tx)}
-    from backfills
-    where id = ${id}
-    and workspace_id = ${workspaceId}
-    for no key update`;
-  return row;
+export async function lockBackfill(tx: TransactionSql, workspaceId: string, id: string) {
+  return await findBackfill(tx, workspaceId, id, tx`for no key update`);
 }
 
 /** Newest first, and one beyond the page, which shows that another page follows. */
@@ -187,9 +179,8 @@ interface StoredResult extends BackfillResult {
 }
 
 /**
- * Stores the results for a page of past comments, numbered after those of the earlier pages.
- * Returns how many were stored, by outcome. A comment that an earlier page contained too, because
- * newer comments have moved the page limits, is left out. Call it while the backfill job is locked.
+ * While the job is locked. A comment that an earlier page contained too, because newer comments
+ * have moved the page limits, is left out. Returns how many were stored, by outcome.
  */
 export async function insertResults(
   tx: TransactionSql,

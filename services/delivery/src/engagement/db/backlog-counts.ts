@@ -49,11 +49,7 @@ export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
   return row;
 }
 
-/**
- * The states in which operators see unfinished actions: ready (`due`), stopped by an operator's
- * pause (`paused`), waiting for a rate limit of their account (`limited`), in work (`working`), or
- * sent with an unknown outcome (`unknown`).
- */
+/** As operators see unfinished actions. `limited`: waiting for a rate limit of their account. */
 export const ACTION_STATES = ["due", "paused", "limited", "working", "unknown"] as const;
 
 /** Number of the unfinished actions on comments of one type in one state. */

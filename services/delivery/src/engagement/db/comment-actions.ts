@@ -10,10 +10,7 @@ import { wakeQueues } from "./action-queues.ts";
 
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
-  /**
-   * Key that two actions on one comment share if a search of the platform cannot tell their calls
-   * apart; see `callKeyOf`.
-   */
+  /** See `callKeyOf`. */
   readonly callKey: string;
   readonly ruleId: NewPrivateReply["ruleId"] | null;
   readonly runId: NewPrivateReply["runId"] | null;
@@ -21,10 +18,7 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly sendBefore: Date | null;
 }
 
-/**
- * The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias
- * `t`.
- */
+/** Of `comment_actions` as `t`. */
 export function actionColumns(sql: ISql) {
   return sql`
     t.id, t.workspace_id, t.account_id, t.platform, t.media_id, t.comment_id, t.type, t.text, t.run_id,
@@ -52,12 +46,7 @@ function toRow(action: ActionRow) {
   };
 }
 
-/**
- * Stores actions, which can then be claimed. A private reply is left out if its comment has one
- * already.
- *
- * @returns The ids of the stored actions.
- */
+/** Returns the ids of the stored ones: a comment has at most one private reply. */
 export async function insertActions(
   tx: TransactionSql,
   actions: readonly ActionRow[],
@@ -97,10 +86,7 @@ export async function findManualAction(
   return action;
 }
 
-/**
- * Returns the manual actions with the given ids. A reference with the id of another workspace finds
- * no action.
- */
+/** A reference with the id of another workspace finds no action. */
 export async function listManualActions(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

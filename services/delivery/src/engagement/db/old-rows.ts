@@ -1,13 +1,13 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
-import { FORGET_AFTER_DAYS } from "#src/engagement/domain/forget-after.ts";
 
 export type OldRows = "comment_actions" | "automation_runs";
 
 export interface Limits {
   /** The ids of rows that are older than the setting allows are below. */
   readonly tooOld: string;
-  /** The ids of rows that may be removed at all are below. */
+  /** The ids of rows that may be removed at all are below, those made before this time. */
   readonly forgettable: string;
+  readonly forgettableUntil: Date;
   /** Of one workspace in one table. */
   readonly maxRows: number;
 }
@@ -18,12 +18,12 @@ export interface OldRowsOfWorkspace {
   readonly before: string;
 }
 
-/** After a restore, searches look further back, so nothing is removed for some time. */
+/** None after a recent restore, whose searches look further back. */
 export async function findNextWorkspace(
   sql: Sql,
   table: OldRows,
   after: string,
-  { tooOld, forgettable, maxRows }: Limits,
+  { tooOld, forgettable, forgettableUntil, maxRows }: Limits,
 ): Promise<OldRowsOfWorkspace | undefined> {
   const [row] = await sql<OldRowsOfWorkspace[]>`
     select w.workspace_id, least(${forgettable}::uuid, greatest(${tooOld}::uuid, (
@@ -38,9 +38,7 @@ export async function findNextWorkspace(
       select workspace_id
       from ${sql(table)}
       where workspace_id > ${after}
-      and not exists (
-        select 1 from deployment where restored_at > now() - ${FORGET_AFTER_DAYS} * interval '1 day'
-      )
+      and not exists (select 1 from deployment where restored_at > ${forgettableUntil})
       order by workspace_id
       limit 1
     ) as w`;

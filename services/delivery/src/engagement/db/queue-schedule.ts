@@ -52,9 +52,8 @@ function firstWake(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * SQL expression: when a claim looks for actions in this queue again, if its next action is ready
- * at `wakeAt` (null = it has none). For actions that are ready but were not claimed, it is
- * `recheckSeconds` from now.
+ * When a claim looks at the queue again; actions that are ready but were not claimed wait
+ * `recheckSeconds`.
  */
 function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
   return sql`

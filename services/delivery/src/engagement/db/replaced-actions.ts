@@ -2,17 +2,10 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
-/**
- * The error of an action that a later request replaces. Clients must not repeat the action, because
- * that would undo the later request. Clients choose the message in the reader's language by the
- * error code.
- */
+/** Clients must not repeat the action, because that would undo the later request. */
 const CODE = "duplicate_detected";
 
-/**
- * SQL assignments that end action `t` before its platform call; a worker that has claimed it can no
- * longer begin the call.
- */
+/** Before the call: a worker that has claimed the action can no longer begin it. */
 function end(sql: ISql) {
   return sql`
     status = 'failed',
@@ -25,11 +18,8 @@ function end(sql: ISql) {
 }
 
 /**
- * Ends the waiting actions that hide or show a comment, because a new action is about to be stored
- * that decides whether the comment is hidden. Call it before the new action is stored, in the same
+ * Before a new action that decides whether the comment is hidden is stored, in the same
  * transaction.
- *
- * @returns The ended actions.
  */
 export async function replaceWaiting(
   tx: TransactionSql,
@@ -57,10 +47,7 @@ export async function replaceWaiting(
     returning ${actionColumns(tx)}`;
 }
 
-/**
- * Ends those of the given actions that hide or show a comment and wait for another attempt, if a
- * later action decides whether the comment is hidden. The actions must be locked.
- */
+/** Of locked actions that wait for another attempt, those that a later action has replaced. */
 export async function replaceRequeued(
   tx: TransactionSql,
   ids: readonly string[],

@@ -3,25 +3,21 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * For this many minutes after a restore from a backup, a new action may be the repetition of one
- * that the restore lost: a client repeats a request that was not answered.
+ * A new action within it may repeat one that the restore lost: a client repeats an unanswered
+ * request.
  */
 const REPEATS_MINUTES = 15;
-/**
- * Number of hours back that are searched for a call that the restored data lacks, if the age of the
- * backup is not known.
- */
+/** How far back is searched if the age of the backup is not known. */
 const UNKNOWN_AGE_HOURS = 24;
 const BATCH = 500;
 export const DOUBT =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether action `t` was carried out, and
- * the platform has not been searched since then. The table `deployment` has the alias `d`. An
- * action that hides or shows a comment is uncertain only if it was requested before the restore,
- * because the restore may have lost a later request with the opposite effect. Repeating a newer one
- * does no harm.
+ * A restore made it uncertain whether action `t` was carried out, and no search has followed;
+ * `deployment` is `d`. Hiding and showing is uncertain only if it was requested before, because the
+ * restore may have lost a later request with the opposite effect; repeating a newer one is
+ * harmless.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -33,11 +29,8 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/**
- * SQL condition: another action on the same comment, whose call a search of the platform could not
- * tell apart from the call of action `t`, has or may have an open call.
- */
-function isBehindOpenCall(sql: ISql) {
+/** A call that a search could not tell apart from that of action `t` may be open. */
+export function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (
       select 1
@@ -50,10 +43,7 @@ function isBehindOpenCall(sql: ISql) {
     )`;
 }
 
-/**
- * Selects the keys of ready actions that a restore made uncertain. Of several actions whose calls
- * cannot be told apart, it selects one; the next one waits until that one has ended.
- */
+/** Of several actions whose calls cannot be told apart, one; the next waits until it has ended. */
 export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
   return sql`
     select distinct on (t.account_id, t.comment_id, t.call_key) t.id
@@ -69,10 +59,6 @@ export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
     limit ${limit}`;
 }
 
-/**
- * SQL expression: the time from which a platform is searched for the result of action `t` after a
- * restore.
- */
 export function searchFrom(sql: ISql) {
   return sql`
     least(t.first_unknown_at, case
@@ -84,9 +70,8 @@ export function searchFrom(sql: ISql) {
 }
 
 /**
- * Ends the waiting actions that hide or show a comment and were requested before a restore from a
- * backup, and returns them. The restored data may lack a later request for the same comment that
- * was carried out; a repeated call would undo that request.
+ * Those that were requested before a restore, which may have lost a later request for the same
+ * comment: a repeated call would undo it.
  */
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`

@@ -1,13 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * SQL condition: action `t` hides or shows a comment and has to wait for an earlier one: one that
- * waits for its call, or one whose call may still arrive at the platform, whether it has ended or
- * not. The database's time of the requests counts, because ids come from the clocks of several
- * processes.
- *
- * @param externalAccountId SQL expression: the platform's id of the account. Actions of other
- *   workspaces on the same account count too.
+ * Action `t` hides or shows a comment and has to wait for an earlier one, of whichever workspace:
+ * one that waits for its call, or one whose call may still arrive, whether it has ended or not. The
+ * database's time of the requests counts, because ids come from the clocks of several processes.
  */
 export function isBehindVisibility(sql: ISql, externalAccountId: ReturnType<ISql>) {
   const isEarlier = sql`

@@ -3,16 +3,10 @@ import type { Call, CallErrorCode } from "#src/calls/call.ts";
 import type { Trade } from "#src/calls/decide-in-order.ts";
 import { PRIVATE_REPLY, REPLY, VISIBILITY, type CallKind } from "#src/calls/kinds.ts";
 
-/**
- * What an action does: what users request (reply, hide, unhide), or the private reply of an
- * automation.
- */
+/** Requested by users, or by an automation (`private_reply`). */
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
-/**
- * Id of an action together with the fence of its worker. If the stored fence differs, another
- * worker has claimed the action.
- */
+/** A stored fence that differs means that another worker has claimed the action. */
 export interface HeldAction {
   readonly id: string;
   readonly fence: number;
@@ -73,10 +67,7 @@ export interface NewPrivateReply extends NewActionBase {
   readonly sendBefore: Date;
 }
 
-/**
- * The end of a private reply, which decides the status of its automation rule's run. A private
- * reply that has failed can end once more, with success, if the platform's answer arrives late.
- */
+/** A failed one can end once more, with success, if the platform's answer arrives late. */
 export interface EndedPrivateReply {
   readonly id: string;
   readonly runId: string;
@@ -87,11 +78,7 @@ export interface EndedPrivateReply {
     | { readonly kind: "failed"; readonly code: CallErrorCode; readonly message: string };
 }
 
-/**
- * Duration of the lease of an action, as a multiple of the lease of publish tasks. The lease of an
- * action is not renewed. It must be long enough for two platform calls and a token renewal between
- * them.
- */
+/** It is not renewed: two calls with a token renewal between them fit into it. */
 const LEASES_PER_ACTION = 3;
 
 export function actionLeaseMs({ leaseMs }: { readonly leaseMs: number }): number {

@@ -1,5 +1,5 @@
 /**
- * For so many days, no action and no run of a comment is removed, however many a workspace has.
+ * For this many days, no action and no run of a comment is removed, however many a workspace has.
  * What is older, and has ended, is safe to forget. A comment gets one private reply for as long as
  * its platform accepts one, which is 7 days after it was written, and the reply is younger than the
  * comment: the next rule finds the comment too old. It finds no comment that was written before at

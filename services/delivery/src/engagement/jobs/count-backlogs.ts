@@ -1,5 +1,5 @@
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Loop } from "@postrider/shared/process/loop";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   ACTION_STATES,
@@ -10,6 +10,7 @@ import {
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { ACTION_TYPES } from "#src/engagement/operations/action-metrics.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { startCount } from "#src/operations/start-count.ts";
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
@@ -111,47 +112,17 @@ export async function measureMetrics({
   }
 }
 
-interface Count {
-  readonly everyMs: number;
-  readonly what: string;
-  readonly measure: (deps: Deps) => Promise<void>;
-}
-
-/** Counts in the whole installation, not only in this process. */
-function startCount(deps: Deps, { everyMs, what, measure }: Count): Loop {
-  return startLoop({
-    idleMs: everyMs,
-    work: async () => {
-      await measure(deps);
-      return false;
-    },
-    onError: (error) =>
-      deps.logger.debug(
-        { err: error },
-        `${what} could not be counted; their gauges at /metrics keep the last values`,
-      ),
-  });
-}
-
 export function startCountBacklogs(deps: Deps): readonly Loop[] {
+  const { sql, logger } = deps;
+  const what = "the waiting runs of automation rules";
   return [
-    startCount(deps, {
-      everyMs: 15_000,
-      what: "the waiting runs of automation rules",
-      measure: measureAutomations,
-    }),
-    startCount(deps, {
-      everyMs: 15_000,
-      what: "comment actions",
-      measure: ({ sql }) => measureActions(sql),
-    }),
+    startCount({ logger, what, measure: () => measureAutomations(deps) }),
+    startCount({ logger, what: "comment actions", measure: () => measureActions(sql) }),
   ];
 }
 
 export function startCountMetrics(deps: Deps): Loop {
-  return startCount(deps, {
-    everyMs: 60_000,
-    what: "the posts whose metrics are due for a refresh",
-    measure: measureMetrics,
-  });
+  const { logger } = deps;
+  const what = "the posts whose metrics are due for a refresh";
+  return startCount({ logger, everyMs: 60_000, what, measure: () => measureMetrics(deps) });
 }

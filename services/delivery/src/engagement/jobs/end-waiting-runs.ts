@@ -1,3 +1,4 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import type { Loop } from "@postrider/shared/process/loop";
 import {
@@ -6,8 +7,9 @@ import {
   listStoppedRules,
   type StoppedRule,
 } from "#src/engagement/db/automation-rules.ts";
-import { endBlocked, hasBlockedReplies } from "#src/engagement/db/automation-sending.ts";
-import { endStopped } from "#src/engagement/db/private-replies.ts";
+import { hasBlockedReplies } from "#src/engagement/db/automation-sending.ts";
+import { endBlocked, endStopped } from "#src/engagement/db/private-replies.ts";
+import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
@@ -26,7 +28,7 @@ export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Pro
     // every pass reads the whole list, page by page.
     rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
     for (const rule of rules) {
-      const count = await skipPage(deps, rule);
+      const count = await endReplies(deps, (tx) => endStopped(tx, rule, PAGE_SIZE));
       if (count === 0) await clearStoppedRule(deps.sql, rule);
       hasMore ||= count > 0;
     }
@@ -34,12 +36,13 @@ export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Pro
   return hasMore;
 }
 
-async function skipPage(
+/** With their runs. Returns the number. */
+async function endReplies(
   { sql, onEvents }: Pick<Deps, "sql" | "onEvents">,
-  rule: StoppedRule,
+  end: (tx: TransactionSql) => Promise<readonly EndedPrivateReply[]>,
 ): Promise<number> {
   const ended = await sql.begin(async (tx) => {
-    const replies = await endStopped(tx, rule, PAGE_SIZE);
+    const replies = await end(tx);
     await finishRuns(tx, replies);
     return replies;
   });
@@ -65,19 +68,9 @@ export function startSkipStoppedRuns(deps: Deps): Loop {
 type BlockedDeps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
 
 /** Returns whether there may be more. */
-export async function endBlockedReplies({
-  sql,
-  guard,
-  onEvents,
-}: Omit<BlockedDeps, "logger">): Promise<boolean> {
-  if (!(await guard.isOwn())) return false;
-  const ended = await sql.begin(async (tx) => {
-    const replies = await endBlocked(tx, PAGE_SIZE);
-    await finishRuns(tx, replies);
-    return replies;
-  });
-  if (ended.length > 0) onEvents();
-  return ended.length === PAGE_SIZE;
+export async function endBlockedReplies(deps: Omit<BlockedDeps, "logger">): Promise<boolean> {
+  if (!(await deps.guard.isOwn())) return false;
+  return (await endReplies(deps, (tx) => endBlocked(tx, PAGE_SIZE))) === PAGE_SIZE;
 }
 
 /** Nothing is sent when sending is enabled again, even if this job has not run in between. */

@@ -14,8 +14,8 @@ type Deps = Pick<EngagementDeps, "sql" | "logger"> & {
   readonly settings: Pick<EngagementDeps["settings"], "historyDays">;
 };
 
-function daysAgo(days: number): string {
-  return firstIdAt(new Date(Date.now() - days * DAY_MS));
+function daysAgo(days: number): Date {
+  return new Date(Date.now() - days * DAY_MS);
 }
 
 /** Yields after each page, so that a process can stop there. */
@@ -23,8 +23,10 @@ export async function* removeAllOldRows(
   { sql, logger, settings }: Deps,
   maxRows = MAX_ROWS,
 ): AsyncGenerator<OldRows, undefined> {
-  const [tooOld, forgettable] = [daysAgo(settings.historyDays), daysAgo(FORGET_AFTER_DAYS)];
-  const limits = { tooOld, forgettable, maxRows };
+  const forgettableUntil = daysAgo(FORGET_AFTER_DAYS);
+  const forgettable = firstIdAt(forgettableUntil);
+  const tooOld = firstIdAt(daysAgo(settings.historyDays));
+  const limits = { tooOld, forgettable, forgettableUntil, maxRows };
   for (const table of ["comment_actions", "automation_runs"] as const) {
     let rows = await findNextWorkspace(sql, table, NIL_ID, limits);
     for (

@@ -4,10 +4,7 @@ import { causeOf } from "@postrider/shared/telemetry/cause";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { commentActionCompleted } from "#src/events.ts";
 
-/**
- * Appends events about the ends of manual actions. An event about the automation rule's run reports
- * the end of a private reply.
- */
+/** The event about the rule's run reports the end of a private reply. */
 export async function appendEnds(
   tx: TransactionSql,
   ended: readonly CommentAction[],

@@ -10,16 +10,12 @@ import type {
 } from "#src/engagement/domain/comment-action.ts";
 import { appendEnds } from "./append-ends.ts";
 
-/**
- * The call key of private replies: the same key for all of them, because a comment gets at most one
- * private reply.
- */
+/** A comment gets at most one private reply. */
 const PRIVATE_REPLY_KEY = "private_reply";
 
 /**
- * Returns the key that two actions on one comment share if a search of the platform cannot tell
- * their calls apart, or if they must not be sent at the same time: replies with the same text, and
- * all actions that hide or unhide the comment.
+ * Equal for actions on one comment that a search could not tell apart or that must not be sent at
+ * the same time: replies with the same text, and all that hide or show it.
  */
 function callKeyOf({ type, text }: Pick<NewManualAction, "type" | "text">): string {
   if (type !== "reply") return "visibility";
@@ -27,13 +23,7 @@ function callKeyOf({ type, text }: Pick<NewManualAction, "type" | "text">): stri
   return `reply ${hash.digest("hex")}`;
 }
 
-/**
- * Stores a manual action. An action that hides or shows a comment ends the waiting ones for the
- * same comment, and stores the events about their end. After the commit, the caller wakes the
- * process's loop that carries out actions, and counts the ended actions.
- *
- * @returns The actions that the new one has ended.
- */
+/** Returns the waiting actions that it replaces, whose events are stored too. */
 export async function insertManualAction(
   tx: TransactionSql,
   action: NewManualAction,
@@ -47,11 +37,8 @@ export async function insertManualAction(
 }
 
 /**
- * Stores private replies, which are sent after the commit. Call it as the last write of a
- * transaction that also stores the rules' runs.
- *
- * @returns The ids of the stored private replies. One is missing if its comment has a private reply
- *   already.
+ * The last write of a transaction that also stores the runs. Returns the ids of the stored ones: a
+ * comment has at most one.
  */
 export async function insertPrivateReplies(
   tx: TransactionSql,

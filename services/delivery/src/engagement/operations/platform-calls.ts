@@ -1,14 +1,7 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { fetchCredentials, type AccountRef } from "#src/clients/accounts.ts";
-import {
-  withCredential,
-  type AccessDeps,
-  type Unavailable,
-  type Unusable,
-} from "./account-access.ts";
-
-type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
+import { withCredential, type AccessDeps, type Answered } from "#src/operations/with-credential.ts";
 
 /** The calls share a credential that is read once; each has its own deadline. */
 export class PlatformCalls {

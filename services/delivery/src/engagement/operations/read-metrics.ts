@@ -15,7 +15,7 @@ import {
   RECONNECT_PAUSE_MS,
   type RefreshOutcome,
 } from "#src/engagement/domain/metrics-schedule.ts";
-import { withCredential } from "./account-access.ts";
+import { withCredential } from "#src/operations/with-credential.ts";
 
 /** For an account whose access token could not be read or renewed. */
 const UNAVAILABLE_PAUSE_MS = 60_000;

@@ -12,7 +12,7 @@ import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
 import { type AccountRef, findConnectedAccount } from "#src/clients/accounts.ts";
-import { type Unavailable, type Unusable, withAccess } from "./account-access.ts";
+import { type Unavailable, type Unusable, withAccess } from "#src/operations/with-credential.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
 export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
@@ -47,8 +47,6 @@ export async function withReadDeadline<T>(
 }
 
 /**
- * Returns an account with the connector for comments on its platform.
- *
  * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for
  *   a platform without comments.
  */
@@ -71,11 +69,8 @@ export async function getCommentedAccount(
 type Read<T extends { readonly kind: string }> = T | Missing | Failure;
 
 /**
- * Reads data of an account from its platform.
- *
  * @throws `not_found` if the platform does not have it or it belongs to another account;
- *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` for other
- *   failures of the platform.
+ *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` else.
  */
 export async function readFromPlatform<T extends { readonly kind: string }>(
   deps: ReadDeps,

@@ -44,11 +44,7 @@ interface RecordDeps {
   readonly onEvents: () => void;
 }
 
-/**
- * Records the results of ended requests in one transaction: new metrics with their history and
- * their events, and when targets and accounts are refreshed next. Returns the ids of the targets
- * whose metrics are stored as the newest ones.
- */
+/** In one transaction. Returns the targets whose metrics are stored as the newest ones. */
 export async function recordQuestions(
   { sql, onEvents }: RecordDeps,
   questions: readonly EndedQuestion[],

@@ -24,7 +24,7 @@ import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
 import { getLiveRule } from "#src/engagement/rpc/parse-automation-request.ts";
-import { parsePage, toCursor } from "#src/operations/parse-page.ts";
+import { parsePage, toPage } from "#src/operations/parse-page.ts";
 import {
   createAutomationRule,
   toAutomationRule,
@@ -58,12 +58,8 @@ async function listAutomationRules(
   const scope = ["automation rules", workspaceId];
   const page = parsePage(cursorKeys, scope, request);
   const rows = await listRules(sql, workspaceId, page);
-  const rules = rows.slice(0, page.limit);
-  const last = rows.length > rules.length ? rules.at(-1) : undefined;
-  return {
-    rules: rules.map(toAutomationRule),
-    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
-  };
+  const { shown, next } = toPage(cursorKeys, scope, page, rows);
+  return { rules: shown.map(toAutomationRule), ...next };
 }
 
 /** Lists runs of the workspace or of one rule, also of a revoked one. */
@@ -81,12 +77,8 @@ async function listAutomationRuns(
   if (ruleId !== "" && (await findRule(sql, workspaceId, ruleId)) === undefined) throw notFound();
   const filter = { ruleId: ruleId === "" ? undefined : ruleId, status };
   const rows = await listRunPage(sql, workspaceId, { ...page, ...filter });
-  const runs = rows.slice(0, page.limit);
-  const last = rows.length > runs.length ? runs.at(-1) : undefined;
-  return {
-    runs: runs.map(toAutomationRun),
-    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
-  };
+  const { shown, next } = toPage(cursorKeys, scope, page, rows);
+  return { runs: shown.map(toAutomationRun), ...next };
 }
 
 /** Without their results. */
@@ -99,12 +91,8 @@ async function listBackfills(
   const scope = ["backfills", workspaceId];
   const page = parsePage(cursorKeys, scope, request);
   const rows = await listBackfillPage(sql, workspaceId, page);
-  const jobs = rows.slice(0, page.limit);
-  const last = rows.length > jobs.length ? jobs.at(-1) : undefined;
-  return {
-    backfills: jobs.map(toBackfill),
-    ...(last === undefined ? {} : { nextCursor: toCursor(cursorKeys, scope, last.id) }),
-  };
+  const { shown, next } = toPage(cursorKeys, scope, page, rows);
+  return { backfills: shown.map(toBackfill), ...next };
 }
 
 /** With a page of its results. */

@@ -135,8 +135,7 @@ async function toReplay(
 }
 
 /**
- * How long a page of past comments may be in preparation, in milliseconds. It is longer than a
- * request waits for the platform. After that time, the process that was preparing the page has
+ * Longer than a request waits for the platform: then the process that prepared the page has
  * probably crashed, and the page can be prepared again.
  */
 const PREPARING_MS = 30_000;

@@ -114,11 +114,7 @@ type ByHandDeps = Pick<
   readonly waitMs?: number;
 };
 
-/**
- * The refreshes of metrics that users request. A caller waits for a limited time; a refresh that
- * takes longer continues and is recorded. Disposing of it aborts the open calls and records their
- * outcomes.
- */
+/** A caller waits for a limited time; a refresh that takes longer continues and is recorded. */
 export class RefreshesByHand implements AsyncDisposable {
   readonly #deps: ByHandDeps;
   readonly #calls = new Semaphore(CALLS);

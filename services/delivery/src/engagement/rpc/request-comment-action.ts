@@ -29,10 +29,7 @@ import { parseAction } from "./parse-comment-request.ts";
 
 type Response = MessageInitShape<typeof RequestCommentActionResponseSchema>;
 
-/**
- * Stores an action on a comment that exists, and answers before the platform is called for the
- * action.
- */
+/** Answers before the platform is called for the action. */
 export async function requestCommentAction(
   deps: CommentRpcDeps,
   request: RequestCommentActionRequest,
@@ -59,10 +56,7 @@ function toReplay(response: Uint8Array): Response {
   return { action: fromBinary(CommentActionSchema, response), replayed: true };
 }
 
-/**
- * The idempotency key of the request. Its fingerprint includes the path, so that the same key is
- * refused for another comment.
- */
+/** The fingerprint includes the path, so that the same key is refused for another comment. */
 function toKeyed(request: RequestCommentActionRequest): KeyedRequest | undefined {
   const { workspaceId, accountId, mediaId, commentId, idempotency } = request;
   if (idempotency === undefined) return undefined;

@@ -115,22 +115,16 @@ function dueAccounts(sql: ISql, limits: QueueLimits) {
 }
 
 /**
- * On each platform, the workspaces with the fewest tasks in work come first, and among equals the
- * accounts that have waited longest. Accounts that another process has locked are left to it.
+ * The task queues of `queues`, which are due and locked. On each platform, the workspaces with the
+ * fewest tasks in work come first, and among equals the accounts that have waited longest.
  */
-export async function lockDueAccounts(
-  tx: TransactionSql,
-  limits: QueueLimits,
-): Promise<readonly string[]> {
+export function dueQueues(sql: ISql, limits: QueueLimits) {
   const { limit, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = limits;
-  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then
-  // makes the queue due again. So the change of that transaction is not lost. Locked queues are
-  // skipped, so that a claim never waits. Postgres checks the times again under the lock.
-  const rows = await tx<{ accountId: string }[]>`
-    with ${placesInUse(tx, limits)},
+  return sql`
+    ${placesInUse(sql, limits)},
     due as (
       select account_id, workspace_id, platform, min(wake_at) as wake_at
-      from (${dueAccounts(tx, limits)}) as d
+      from (${dueAccounts(sql, limits)}) as d
       group by account_id, workspace_id, platform
     ),
     used_alone as (
@@ -153,19 +147,26 @@ export async function lockDueAccounts(
         when platform in (select platform from used_alone) then ${maxWhileAlone}::int
         else ${maxPerWorkspace}::int
       end
-    )
-    select q.account_id
-    from chosen c
-    join account_queues q on q.account_id = c.account_id
-    where c.place + coalesce((select sum(places) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
-    and least(q.publish_at, q.look_at) <= now()
-    order by c.turn, c.wake_at
-    limit ${limit}
-    for update of q skip locked`;
-  return rows.map((row) => row.accountId);
+    ),
+    -- A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due again.
+    -- So the change of that transaction is not lost. Locked queues are skipped, so that a claim never waits. Postgres checks
+    -- the times again under the lock: a claim of another process that this statement does not see has raised them.
+    queues as materialized (
+      select q.account_id, q.workspace_id, q.platform
+      from chosen c
+      join account_queues q on q.account_id = c.account_id
+      where c.place + coalesce((select sum(places) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
+      and least(q.publish_at, q.look_at) <= now()
+      order by c.turn, c.wake_at
+      limit ${limit}
+      for update of q skip locked
+    )`;
 }
 
-/** A statement after the locking one, so that it sees every task committed before the lock. */
+/**
+ * For locked queues without a task to claim. A statement after the locking one, so that it sees
+ * every task committed before the lock.
+ */
 export async function scheduleAccounts(
   tx: TransactionSql,
   accountIds: readonly string[],

@@ -1,7 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/calls/call.ts";
-import type { AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
-import { toHeldRows } from "./tasks.ts";
+import type { AttemptKey, Task } from "#src/publishing/domain/task.ts";
 
 /** Several workspaces can share the account of the platform. */
 export interface ExternalAccount {
@@ -14,55 +13,6 @@ function attemptColumns(sql: ISql) {
   return sql`
     a.target_id, a.number, a.call_number, a.fence, a.started_at, a.finished_at, a.outcome, a.code, a.message,
     a.external_id, a.permalink, a.is_not_sent`;
-}
-
-export interface OpenAttempt extends TaskKey {
-  readonly number: number;
-}
-
-/**
- * Attempts of a target are numbered consecutively, over its retries too. Tasks that another worker
- * has claimed are missing in the result.
- */
-export async function openAttempts(
-  sql: ISql,
-  held: readonly HeldKey[],
-): Promise<readonly OpenAttempt[]> {
-  if (held.length === 0) return [];
-  return await sql<OpenAttempt[]>`
-    with ours as (
-      select t.target_id, t.generation, t.workspace_id, t.account_id, t.fence, t.attempt_number, t.is_attempt_open
-      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
-        as k(target_id uuid, generation int, fence bigint)
-      join publish_tasks t
-        on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
-      where t.status = 'working'
-    ),
-    opened as (
-      insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence)
-      select o.target_id,
-        coalesce((select max(a.number) from publish_attempts a where a.target_id = o.target_id), 0) + 1,
-        o.generation, o.workspace_id, o.account_id, o.fence
-      from ours o
-      where not o.is_attempt_open
-      returning target_id, generation, number
-    ),
-    noted as (
-      update publish_tasks t
-      set attempt_number = o.number,
-        is_attempt_open = true,
-        updated_at = now()
-      from opened o
-      where t.target_id = o.target_id
-      and t.generation = o.generation
-      returning t.target_id, t.generation, t.attempt_number as number
-    )
-    select target_id, generation, number
-    from noted
-    union all
-    select target_id, generation, attempt_number
-    from ours
-    where is_attempt_open`;
 }
 
 /**
@@ -134,6 +84,34 @@ function toResultRow(attempt: AttemptResult) {
     is_not_sent: attempt.isNotSent,
     finished_at: attempt.finishedAt?.toISOString() ?? null,
   };
+}
+
+/** Attempts that ended before a mark; a mark inserts the others. */
+export async function insertAttempts(
+  sql: ISql,
+  attempts: readonly { readonly task: Task; readonly attempt: Attempt }[],
+): Promise<void> {
+  const rows = attempts.map(({ task, attempt }) => ({
+    ...toResultRow(attempt),
+    generation: task.generation,
+    workspace_id: task.workspaceId,
+    account_id: task.accountId,
+    fence: attempt.fence,
+    started_at: attempt.startedAt.toISOString(),
+  }));
+  await sql`
+    insert into publish_attempts (
+      target_id, number, generation, workspace_id, account_id, fence, started_at, finished_at, outcome, code, message,
+      is_not_sent
+    )
+    select target_id, number, generation, workspace_id, account_id, fence, started_at, finished_at, outcome, code,
+      message, is_not_sent
+    from jsonb_to_recordset(${sql.json(rows)}) as k(
+      target_id uuid, number int, generation int, workspace_id uuid, account_id uuid, fence bigint,
+      started_at timestamptz, finished_at timestamptz, outcome text, code text, message text, is_not_sent boolean
+    )
+    -- An older generation that was reported as failed may have begun the same number meanwhile.
+    on conflict (target_id, number) do nothing`;
 }
 
 /** Only a success overwrites a success; a missing post id never overwrites a known one. */

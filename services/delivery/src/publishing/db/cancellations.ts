@@ -50,6 +50,7 @@ export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]):
       is_attempt_open = false,
       fence = t.fence + 1,
       lease_owner = null,
+      handles = null,
       version = t.version + 1,
       updated_at = now()
     from jsonb_to_recordset(${tx.json(toKeyRows(keys))}) as k(target_id uuid, generation int)

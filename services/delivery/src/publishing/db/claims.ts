@@ -1,8 +1,8 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import {
+  dueQueues,
   isUnpaused,
-  lockDueAccounts,
   openPlatforms,
   scheduleAccounts,
   type QueueLimits,
@@ -27,26 +27,31 @@ export interface Claimed {
 /** How often in a row the process of task `t` crashed; a lease that ended in work is a crash. */
 function crashes(sql: ISql) {
   return sql`
-    t.crash_count + case
-      when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
-      else 0
+    t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end`;
+}
+
+/** Another generation may have begun attempts since the task was inserted. */
+function latestAttempt(sql: ISql) {
+  return sql`
+    case
+      when t.is_attempt_open then t.attempt_number
+      else greatest(t.attempt_number, (select max(a.number) from publish_attempts a where a.target_id = t.target_id))
     end`;
 }
 
 /**
- * Those without a task in work. If an account's tasks may not be published, its unknown outcomes
- * are still searched for.
+ * Of `queues`, those without a task in work. If an account's tasks may not be published, its
+ * unknown outcomes are still searched for.
  */
-function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
+function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
   return sql`
     select account_id,
       platform in (${openPlatforms(sql, platforms)})
         and ${isUnpaused(sql)}
         and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
-    from account_queues q
-    where account_id in ${sql(accountIds)}
-    and not exists (
+    from queues q
+    where not exists (
       select 1
       from publish_tasks t
       where t.account_id = q.account_id
@@ -82,39 +87,18 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
     limit 1`;
 }
 
-function claimedColumns(sql: ISql) {
+/** The task of each idle account that is claimed, locked as `taken`. */
+function headTasks(sql: ISql, options: ClaimOptions) {
   return sql`
-    ${taskColumns(sql)},
-    t.cause,
-    now() as claimed_at,
-    t.publish_before <= now() as is_too_late,
-    ${limitOfPlatform(sql)} as platform_limit,
-    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
-    (
-      select h.handles
-      from task_handles h
-      where h.target_id = t.target_id
-      and h.generation = t.generation
-    ) as handles`;
-}
-
-/** The transaction has locked the task queues of the accounts. */
-async function claimFirstTasks(
-  tx: TransactionSql,
-  accountIds: readonly string[],
-  options: ClaimOptions,
-): Promise<readonly ClaimedTask[]> {
-  const { owner, leaseMs, maxSuspects } = options;
-  return await tx<ClaimedTask[]>`
-    with heads as (
+    heads as (
       select h.target_id, h.generation, h.is_suspect,
         row_number() over (partition by h.is_suspect order by h.wake_at) as place
-      from (${idleAccounts(tx, accountIds, options)}) as a
+      from (${idleAccounts(sql, options)}) as a
       cross join lateral (
         select f.target_id, f.generation, f.wake_at, f.is_suspect
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as s(status, publishes)
-        cross join lateral (${firstTask(tx, options)}) as f
+        cross join lateral (${firstTask(sql, options)}) as f
         where a.may_publish or not s.publishes
         order by f.wake_at
         limit 1
@@ -126,22 +110,65 @@ async function claimFirstTasks(
       select t.target_id, t.generation, t.wake_at
       from heads h
       join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
-      where (not h.is_suspect or h.place <= ${maxSuspects})
+      where (not h.is_suspect or h.place <= ${options.maxSuspects})
       and t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
       for update of t skip locked
+    )`;
+}
+
+function claimedColumns(sql: ISql) {
+  return sql`
+    ${taskColumns(sql)},
+    t.cause,
+    now() as claimed_at,
+    t.publish_before <= now() as is_too_late,
+    ${limitOfPlatform(sql)} as platform_limit,
+    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+    t.handles`;
+}
+
+/**
+ * Claims the first ready task of each due account, with one statement. Returns also the accounts
+ * without one, whose queues are locked.
+ */
+export async function claimHeads(
+  tx: TransactionSql,
+  options: ClaimOptions,
+): Promise<{ readonly tasks: readonly ClaimedTask[]; readonly idle: readonly string[] }> {
+  const { owner, leaseMs } = options;
+  const rows = await tx<(ClaimedTask | { targetId: null; queueOf: string })[]>`
+    with ${dueQueues(tx, options)},
+    ${headTasks(tx, options)},
+    claimed as (
+      update publish_tasks t
+      set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+        wake_at = now() + ${leaseMs} * interval '1 millisecond',
+        crash_count = ${crashes(tx)},
+        attempt_number = ${latestAttempt(tx)},
+        fence = t.fence + 1,
+        lease_owner = ${owner},
+        updated_at = now()
+      from taken k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      returning ${claimedColumns(tx)}
+    ),
+    -- The other tasks of the account wait until its lease ends, unless the task leaves the work before.
+    busy as (
+      update account_queues q
+      set publish_at = c.wake_at,
+        look_at = case when q.look_at is not null then c.wake_at end
+      from claimed c
+      where q.account_id = c.account_id
     )
-    update publish_tasks t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = ${crashes(tx)},
-      fence = t.fence + 1,
-      lease_owner = ${owner},
-      updated_at = now()
-    from taken k
-    where t.target_id = k.target_id
-    and t.generation = k.generation
-    returning ${claimedColumns(tx)}`;
+    select q.account_id as queue_of, c.*
+    from queues q
+    left join claimed c on c.account_id = q.account_id`;
+  return {
+    tasks: rows.filter((row) => row.targetId !== null),
+    idle: rows.flatMap((row) => (row.targetId === null ? [row.queueOf] : [])),
+  };
 }
 
 /**
@@ -150,13 +177,8 @@ async function claimFirstTasks(
  * `publish_tasks` make it impossible to publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
-  const accountIds = await lockDueAccounts(tx, options);
-  if (accountIds.length === 0) return { tasks: [], hasMore: false };
-  const [tasks] = await Promise.all([
-    claimFirstTasks(tx, accountIds, options),
-    scheduleAccounts(tx, accountIds),
-  ]);
-  // If an account had no claimable task, another account can take its place in the next claim.
-  const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
-  return { tasks, hasMore };
+  const { tasks, idle } = await claimHeads(tx, options);
+  if (idle.length > 0) await scheduleAccounts(tx, idle);
+  // Another account can take the place of one without a task in the next claim.
+  return { tasks, hasMore: idle.length > 0 || tasks.length === options.limit };
 }

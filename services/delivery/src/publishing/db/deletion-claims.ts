@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { takeLocked } from "#src/calls/table.ts";
 import { isInPlace } from "#src/db/data-place.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import {
@@ -9,7 +10,7 @@ import {
   type ClaimLimits,
   type NextWake,
 } from "./claim-limits.ts";
-import { deletionColumns } from "./deletions.ts";
+import { DELETION_TABLE, deletionColumns } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
   /** The claim reads no entries below this search floor; null: it reads all ready tasks. */
@@ -54,7 +55,7 @@ export async function claimDeletions(
   sql: ISql,
   options: DeletionLimits,
 ): Promise<readonly DeletionTask[]> {
-  const { owner, leaseMs, limit } = options;
+  const { limit } = options;
   return await sql<DeletionTask[]>`
     with live as materialized (
       select account_id, platform
@@ -78,16 +79,7 @@ export async function claimDeletions(
       limit ${limit}
       for update of d skip locked
     )
-    update deletion_tasks d
-    set status = 'working',
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = d.crash_count + case when d.status = 'working' then 1 else 0 end,
-      fence = d.fence + 1,
-      lease_owner = ${owner},
-      updated_at = now()
-    from taken k
-    where d.target_id = k.target_id
-    and d.deletion = k.deletion
+    ${takeLocked(sql, DELETION_TABLE, options)}
     returning ${deletionColumns(sql)}`;
 }
 

@@ -23,32 +23,32 @@ function isPublishedByUs(sql: ISql, request: ReturnType<typeof sql>) {
   return sql`
     exists (
       select 1
-      from publish_tasks t
-      where t.target_id = ${request}.target_id
-      and t.status = 'published'
-      and (t.workspace_id, t.post_id, t.account_id, t.platform, t.external_id)
+      from publish_tasks p
+      where p.target_id = ${request}.target_id
+      and p.status = 'published'
+      and (p.workspace_id, p.post_id, p.account_id, p.platform, p.external_id)
         = (${request}.workspace_id, ${request}.post_id, ${request}.account_id, ${request}.platform, ${request}.external_id)
     )`;
 }
 
-/** SQL expression: the address of the published post of deletion task `d`. */
+/** SQL expression: the address of the published post of deletion task `t`. */
 function permalinkOf(sql: ISql) {
   return sql`
     (
-      select t.permalink
-      from publish_tasks t
-      where t.target_id = d.target_id
-      and t.status = 'published'
-      and t.external_id = d.external_id
+      select p.permalink
+      from publish_tasks p
+      where p.target_id = t.target_id
+      and p.status = 'published'
+      and p.external_id = t.external_id
       limit 1
     )`;
 }
 
 export function deletionColumns(sql: ISql) {
   return sql`
-    d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
-    d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
-    d.created_at + interval '24 hours' as send_before, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us,
+    t.target_id, t.deletion, t.workspace_id, t.post_id, t.account_id, t.platform, t.external_id, t.status,
+    t.wake_at, t.fence, t.crash_count, t.retry_count, t.version, t.error_code, t.error_message,
+    t.created_at + interval '24 hours' as send_before, t.cause, ${isPublishedByUs(sql, sql`t`)} as is_published_by_us,
     ${permalinkOf(sql)} as permalink`;
 }
 
@@ -135,11 +135,11 @@ export async function listDeletions(
     workspace_id: workspaceId,
   }));
   return await sql<DeletionTask[]>`
-    select distinct on (d.target_id, d.deletion) ${deletionColumns(sql)}
+    select distinct on (t.target_id, t.deletion) ${deletionColumns(sql)}
     from jsonb_to_recordset(${sql.json(rows)})
       as k(target_id uuid, deletion int, workspace_id uuid)
-    join deletion_tasks d
-      on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
+    join deletion_tasks t
+      on t.target_id = k.target_id and t.deletion = k.deletion and t.workspace_id = k.workspace_id`;
 }
 
 /** Locks the tasks whose fence is still the given one. `now` is the time after the locks. */
@@ -153,11 +153,11 @@ export async function lockDeletions(
       select ${deletionColumns(tx)}
       from jsonb_to_recordset(${tx.json(held.map(toHeldRow))})
         as k(target_id uuid, deletion int, fence bigint)
-      join deletion_tasks d
-        on d.target_id = k.target_id and d.deletion = k.deletion and d.fence = k.fence
-      where d.status = 'working'
-      order by d.target_id, d.deletion
-      for update of d`,
+      join deletion_tasks t
+        on t.target_id = k.target_id and t.deletion = k.deletion and t.fence = k.fence
+      where t.status = 'working'
+      order by t.target_id, t.deletion
+      for update of t`,
     readClock(tx),
   ]);
   return { tasks, now };

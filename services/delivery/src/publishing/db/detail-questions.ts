@@ -97,3 +97,13 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
 export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`detail_questions where true`, since);
 }
+
+/** SQL: whether a question may be ready now. */
+export function isQuestionDue(sql: ISql, since: Date | null) {
+  return sql`
+    exists (
+      select from detail_questions
+      where wake_at <= now()
+      and ${isAboveFloor(sql, since)}
+    )`;
+}

@@ -11,12 +11,7 @@ function isWithoutStoredCall(sql: ISql) {
         select 1
         from publish_tasks s
         where s.target_id = t.target_id
-        and (s.open_unknowns > 0 or s.status = 'calling')
-      )
-      and not exists (
-        select 1
-        from task_handles h
-        where h.target_id = t.target_id
+        and (s.open_unknowns > 0 or s.status = 'calling' or s.handles is not null)
       )
       and not ${isDoubtfulSinceEarlier(sql)})`;
 }

@@ -8,7 +8,6 @@ import {
   type SealingKey,
 } from "@postrider/shared/secrets/sealing";
 import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
-import { toKeyRows } from "./tasks.ts";
 
 /** Handles are secret: anyone who has the URL of an upload can send bytes to it. */
 export interface HandleSealing {
@@ -18,7 +17,7 @@ export interface HandleSealing {
 }
 
 function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
-  return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
+  return { table: "publish_tasks", rowId: `${targetId}/${generation}`, column: name };
 }
 
 /** The first key, which is the newest, seals; every key can unseal. */
@@ -41,35 +40,42 @@ export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing 
   };
 }
 
-/** Returns false, and stores nothing, if another worker has claimed the task. */
+export interface HeldHandles extends HeldKey {
+  readonly handles: StoredHandles;
+}
+
+/** Stores nothing for a task that another worker has claimed; returns the other ones. */
 export async function storeHandles(
   sql: ISql,
-  held: HeldKey,
-  handles: StoredHandles,
-): Promise<boolean> {
-  // The row lock prevents another worker from claiming the task between the check of the fencing
-  // token and the write of the handles.
-  const rows = await sql`
-    with ours as (
-      select target_id, generation, workspace_id
-      from publish_tasks
-      where target_id = ${held.targetId}
-      and generation = ${held.generation}
-      and fence = ${held.fence}
-      and status in ('working', 'reconciling')
-      for share
+  held: readonly HeldHandles[],
+): Promise<readonly HeldKey[]> {
+  const rows = held.map(({ targetId, generation, fence, handles }) => ({
+    target_id: targetId,
+    generation,
+    fence,
+    handles,
+  }));
+  // Tasks are locked in the order of their keys, so that two statements cannot deadlock.
+  return await sql<HeldKey[]>`
+    with ours as materialized (
+      select t.target_id, t.generation, k.handles
+      from jsonb_to_recordset(${sql.json(rows)}) as k(target_id uuid, generation int, fence bigint, handles jsonb)
+      join publish_tasks t
+        on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
+      where t.status in ('working', 'reconciling')
+      order by t.target_id, t.generation
+      for update of t
     )
-    insert into task_handles (target_id, generation, workspace_id, handles)
-    select target_id, generation, workspace_id, ${sql.json(handles)}
-    from ours
-    on conflict (target_id, generation) do update
-    set handles = excluded.handles
-    returning 1`;
-  return rows.length > 0;
+    update publish_tasks t
+    set handles = k.handles
+    from ours k
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    returning t.target_id, t.generation, t.fence`;
 }
 
 export interface AddedHandles {
-  readonly task: TaskKey & { readonly workspaceId: string };
+  readonly task: TaskKey;
   readonly handles: StoredHandles;
 }
 
@@ -81,31 +87,32 @@ export async function addHandles(
   const rows = added.map(({ task, handles }) => ({
     target_id: task.targetId,
     generation: task.generation,
-    workspace_id: task.workspaceId,
     handles,
   }));
   await tx`
-    insert into task_handles as h (target_id, generation, workspace_id, handles)
-    select target_id, generation, workspace_id, handles
-    from jsonb_to_recordset(${tx.json(rows)})
-      as k(target_id uuid, generation int, workspace_id uuid, handles jsonb)
-    on conflict (target_id, generation) do update
-    set handles = h.handles || excluded.handles`;
+    update publish_tasks t
+    set handles = coalesce(t.handles, '{}') || k.handles
+    from jsonb_to_recordset(${tx.json(rows)}) as k(target_id uuid, generation int, handles jsonb)
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
 }
 
-export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[]): Promise<void> {
+export async function deleteHandles(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<void> {
   await tx`
-    delete from task_handles h
-    using jsonb_to_recordset(${tx.json(toKeyRows(tasks))}) as k(target_id uuid, generation int)
-    where h.target_id = k.target_id
-    and h.generation = k.generation`;
+    update publish_tasks
+    set handles = null
+    where target_id in ${tx(targetIds)}`;
 }
 
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id
-    from task_handles
+    from publish_tasks
     cross join jsonb_each(handles) as handle
-    where jsonb_typeof(handle.value) = 'object'`;
+    where handles is not null
+    and jsonb_typeof(handle.value) = 'object'`;
   return rows.map(({ keyId }) => keyId);
 }

@@ -70,10 +70,9 @@ export interface CheckedCall extends Pick<ClaimedTask, "handles" | "calledAt" | 
 
 export async function findCheckedCall(sql: ISql, id: string): Promise<CheckedCall | undefined> {
   const [row] = await sql<(Omit<CheckedCall, "content"> & { content: JsonValue })[]>`
-    select l.content, l.read_before is not null as is_read, t.called_at, t.call_until, h.handles
+    select l.content, l.read_before is not null as is_read, t.called_at, t.call_until, t.handles
     from live_checks l
     join publish_tasks t on t.target_id = l.id
-    left join task_handles h on h.target_id = t.target_id and h.generation = t.generation
     where l.id = ${id}`;
   return row && { ...row, content: fromJson(TargetContentSchema, row.content) };
 }

@@ -46,7 +46,6 @@ export async function removeTargets(
       having bool_and(status in ('published', 'failed', 'dropped') and updated_at < ${endedBefore})
     ),
     attempts as (delete from publish_attempts using gone where publish_attempts.target_id = gone.target_id),
-    handles as (delete from task_handles using gone where task_handles.target_id = gone.target_id),
     questions as (delete from detail_questions using gone where detail_questions.target_id = gone.target_id),
     deletions as (delete from deletion_tasks using gone where deletion_tasks.target_id = gone.target_id),
     history as (

@@ -10,6 +10,16 @@ import { isPlatformHeld } from "./platform-breakers.ts";
 /** Why a publishing call may not begin, beside the reasons that hold for all calls. */
 export type TaskReason = "superfluous" | "platform_held";
 
+/** Another generation has begun the attempt that the mark would begin; the next claim sees it. */
+function isAttemptTaken(sql: ISql) {
+  return sql`(not t.is_attempt_open and exists (
+    select 1
+    from publish_attempts a
+    where a.target_id = t.target_id
+    and a.number > t.attempt_number
+  ))`;
+}
+
 /** Another generation of the target of task `t` has one of the statuses. */
 function hasSibling(sql: ISql, statuses: readonly string[]) {
   return sql`exists (
@@ -19,6 +29,24 @@ function hasSibling(sql: ISql, statuses: readonly string[]) {
     and s.generation <> t.generation
     and s.status in ${sql(statuses)}
   )`;
+}
+
+/** The call of `o`, one of `ours`, would violate a unique index of open calls. */
+function wouldViolate(sql: ISql) {
+  return sql`(exists (
+      select 1
+      from publish_tasks c
+      where c.account_id = o.account_id
+      and (c.status = 'calling' or c.content_hash = o.call_key and c.status in ('unknown', 'reconciling'))
+    )
+    or exists (
+      select 1
+      from publish_tasks c
+      where c.platform = o.platform
+      and c.external_account_id = o.external_account_id
+      and c.content_hash = o.call_key
+      and c.status in ('calling', 'unknown', 'reconciling')
+    ))`;
 }
 
 /**
@@ -33,20 +61,8 @@ function leaveOutHeld(sql: ISql) {
       -- A task whose call would violate a unique index is not chosen as probe: this statement would hold the platform's row while it waits
       -- for a transaction that records an outcome, and that transaction may wait for the row.
       where not o.is_foreign
-      and not exists (
-        select 1
-        from publish_tasks c
-        where c.account_id = o.account_id
-        and (c.status = 'calling' or c.content_hash = o.call_key and c.status in ('unknown', 'reconciling'))
-      )
-      and not exists (
-        select 1
-        from publish_tasks c
-        where c.platform = o.platform
-        and c.external_account_id = o.external_account_id
-        and c.content_hash = o.call_key
-        and c.status in ('calling', 'unknown', 'reconciling')
-      )
+      and o.platform in (select platform from platform_breakers where probe_at <= now())
+      and not ${wouldViolate(sql)}
       order by o.platform, o.target_id, o.generation
     ),
     -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe. The
@@ -68,7 +84,7 @@ function leaveOutHeld(sql: ISql) {
       returning c.target_id, c.generation
     ),
     allowed as (
-      select t.target_id, t.generation, t.call_key, t.external_account_id, t.call_ms
+      select t.target_id, t.generation, t.call_key, t.external_account_id, t.call_ms, t.handles
       from ours t
       where t.is_foreign
       or not ${isPlatformHeld(sql)}
@@ -94,35 +110,56 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable 
       isOnlyExplained: true,
     },
     { reason: "busy", when: hasSibling(sql, ["calling", "unknown", "reconciling"]) },
+    { reason: "busy", when: isAttemptTaken(sql) },
   ],
   allowed: leaveOutHeld,
   mark: (sql) => sql`content_hash = k.call_key,`,
+  begin: (sql) => sql`
+    attempt_number = t.attempt_number + case when t.is_attempt_open then 0 else 1 end,
+    is_attempt_open = true,
+    handles = coalesce(k.handles, t.handles),`,
   noted: (sql) => sql`
-    update publish_attempts a
-    set call_number = m.call_number,
-      fence = m.fence,
-      called_at = m.called_at,
-      call_until = m.call_until,
-      is_not_sent = false
+    insert into publish_attempts as a (
+      target_id, number, generation, workspace_id, account_id, fence, call_number, started_at, called_at, call_until
+    )
+    select m.target_id, m.attempt_number, m.generation, o.workspace_id, o.account_id, m.fence, m.call_number,
+      o.updated_at, m.called_at, m.call_until
     from marked m
-    where a.target_id = m.target_id
-    and a.number = m.attempt_number
-    returning m.target_id, m.generation`,
+    -- The task as the mark found it, last updated by its claim.
+    join publish_tasks o on o.target_id = m.target_id and o.generation = m.generation
+    on conflict (target_id, number) do update
+    set call_number = excluded.call_number,
+      fence = excluded.fence,
+      called_at = excluded.called_at,
+      call_until = excluded.call_until,
+      is_not_sent = false
+    returning target_id, generation`,
   doubtful: doubtfulTasks,
   searchFrom,
   unindex: (sql) => sql`content_hash = null`,
   doubt: "the data was restored from a backup; the target may have been published before",
   toRow: (task) => ({
     ...toMarkedRow(task),
+    attempt_number: task.attemptNumber,
     is_attempt_open: task.isAttemptOpen,
     permalink: task.permalink,
     published_at: task.status === "published" ? (task.finishedAt?.toISOString() ?? null) : null,
   }),
   assignments: (sql) => sql`
     ${markedAssignments(sql)},
+    attempt_number = k.attempt_number,
     is_attempt_open = k.is_attempt_open,
     permalink = k.permalink,
-    published_at = k.published_at`,
+    published_at = k.published_at,
+    -- A failed task whose publishing call has an unknown outcome keeps its handles, because a late answer can continue it,
+    -- and so does a published live check: its post is searched for before it is deleted.
+    handles = case
+      when k.status in ('published', 'failed', 'dropped')
+        and k.open_unknowns = 0
+        and not (k.status = 'published' and t.target_id = t.post_id)
+        then null
+      else t.handles
+    end`,
   types: (sql) => sql`
-    ${markedTypes(sql)}, is_attempt_open boolean, permalink text, published_at timestamptz`,
+    ${markedTypes(sql)}, attempt_number int, is_attempt_open boolean, permalink text, published_at timestamptz`,
 };

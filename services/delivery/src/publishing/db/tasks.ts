@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
-import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
+import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 
 export function taskColumns(sql: ISql) {
   return sql`
@@ -9,21 +9,12 @@ export function taskColumns(sql: ISql) {
     t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited, t.is_restored, t.call_number,
     t.first_unknown_at, t.called_at, t.call_until, t.version, t.external_id, t.permalink, t.published_at as finished_at,
     t.external_account_id,
-    t.error_code, t.error_message`;
+    t.error_code, t.error_message, t.updated_at`;
 }
 
 /** For `jsonb_to_recordset(…) as k(target_id uuid, generation int)`. */
 export function toKeyRows(keys: readonly TaskKey[]) {
   return keys.map((key) => ({ target_id: key.targetId, generation: key.generation }));
-}
-
-/** For `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)`. */
-export function toHeldRows(keys: readonly HeldKey[]) {
-  return keys.map((key) => ({
-    target_id: key.targetId,
-    generation: key.generation,
-    fence: key.fence,
-  }));
 }
 
 export interface PublishRequest {

@@ -1,6 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { takeLocked } from "#src/calls/table.ts";
 import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
+import { TASK_TABLE } from "./task-table.ts";
 
 /** For this long after `publish_before`, only a process with the connector may search. */
 const SEARCH_MINUTES = 60;
@@ -24,10 +26,10 @@ export async function claimUnsupportedTasks(
     readonly limit: number;
   },
 ): Promise<readonly UnsupportedTask[]> {
-  const { owner, platforms, leaseMs, limit } = options;
+  const { platforms, limit } = options;
   // Several processes end different tasks at once, because locked tasks are skipped.
   return await sql<UnsupportedTask[]>`
-    with over as (
+    with taken as (
       select t.target_id, t.generation
       from account_queues q
       join publish_tasks t on t.account_id = q.account_id
@@ -45,14 +47,6 @@ export async function claimUnsupportedTasks(
       limit ${limit}
       for update of t skip locked
     )
-    update publish_tasks t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
-      wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      fence = t.fence + 1,
-      lease_owner = ${owner},
-      updated_at = now()
-    from over k
-    where t.target_id = k.target_id
-    and t.generation = k.generation
+    ${takeLocked(sql, TASK_TABLE, options)}
     returning t.target_id, t.generation, t.fence, t.attempt_number, t.cause`;
 }

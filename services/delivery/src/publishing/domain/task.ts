@@ -25,6 +25,8 @@ export interface Task extends Call, HeldKey {
   readonly dueAt: Date;
   /** Counted over all publish requests of the target; 0 if no attempt began. */
   readonly attemptNumber: number;
+  /** Of a task in work: when it was claimed. */
+  readonly updatedAt: Date;
   readonly isAttemptOpen: boolean;
   readonly permalink: string | null;
   readonly errorCode: TargetErrorCode | null;
@@ -93,6 +95,14 @@ export interface OpenTask extends ClaimedTask {
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;
+}
+
+/** Of the attempt that a worker continues or begins; the mark stores it, or else the outcome. */
+export function attemptInWork(
+  task: Pick<Task, "status" | "attemptNumber" | "isAttemptOpen">,
+): number {
+  const isBegun = task.status === "working" && !task.isAttemptOpen;
+  return isBegun ? task.attemptNumber + 1 : task.attemptNumber;
 }
 
 /** Returns how many publishing attempts of a target have ended, over all its publish requests. */

@@ -1,8 +1,9 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
 import { appendEvents } from "@postrider/shared/outbox";
+import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Loop } from "@postrider/shared/process/loop";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { writeCalls } from "#src/calls/table.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
@@ -11,6 +12,7 @@ import {
   claimQuestions,
   deleteQuestions,
   findNextQuestion,
+  isQuestionDue,
   postponeQuestion,
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
@@ -26,7 +28,7 @@ export type AskForDetailsOptions = Pick<
 
 type Credential = Awaited<ReturnType<typeof fetchCredentials>>[number];
 
-const POLL_MS = 1000;
+const IDLE_MS = 30_000;
 const BATCH = 20;
 const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
@@ -39,8 +41,10 @@ const LEASE_MS = 60_000;
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
   const floor = new SearchFloor();
-  const loop = startLoop({
-    idleMs: POLL_MS,
+  const loop = startDueLoop({
+    sql: options.sql,
+    isDue: (sql) => isQuestionDue(sql, floor.from),
+    idleMs: IDLE_MS,
     work: () => pass(options, floor, stopping.signal),
     onError: (error) => {
       floor.reset();

@@ -1,12 +1,10 @@
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { startCount } from "#src/operations/start-count.ts";
 import { listHeldPlatforms } from "#src/publishing/db/platform-breakers.ts";
 import { countTasks, TASK_STATES } from "#src/publishing/db/task-counts.ts";
-
-const EVERY_MS = 15_000;
 
 const tasks = createGauge(
   "delivery_tasks",
@@ -36,21 +34,6 @@ async function count(sql: Sql): Promise<void> {
   }
 }
 
-/**
- * Counts the unfinished publish tasks of all processes for the metrics until it is disposed of.
- * Every process reports the same numbers.
- */
 export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
-  return startLoop({
-    idleMs: EVERY_MS,
-    work: async () => {
-      await count(sql);
-      return EVERY_MS;
-    },
-    onError: (error) =>
-      logger.debug(
-        { err: error },
-        "unfinished publishing tasks could not be counted; their gauges at /metrics keep the last values",
-      ),
-  });
+  return startCount({ logger, what: "unfinished publishing tasks", measure: () => count(sql) });
 }

@@ -9,7 +9,7 @@ import {
   type BreakerPolicy,
   type PlatformBreaker,
 } from "#src/calls/breaker.ts";
-import { isFinal, type AccountEffect, type Decision } from "#src/calls/call.ts";
+import type { AccountEffect, Decision } from "#src/calls/call.ts";
 import type { Locked } from "#src/calls/decide-in-order.ts";
 import { writeCalls } from "#src/calls/table.ts";
 import { targetUpdated } from "#src/events.ts";
@@ -19,10 +19,10 @@ import {
   lockAccountBreakers,
   resetFailures,
 } from "#src/publishing/db/account-breakers.ts";
-import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
+import { insertAttempts, listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertDeletions } from "#src/publishing/db/deletions.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
-import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
+import { addHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import {
   findBreakers,
   lockPlatformBreakers,
@@ -72,15 +72,11 @@ export async function writeDecisions(
     nameTask,
   );
   const attempts = lastOfEach(
-    decisions.flatMap(({ attempt }) => attempt ?? []),
-    ({ targetId, number }) => `${targetId}/${number}`,
+    decisions.flatMap(({ call: task, attempt }) => (attempt ? [{ task, attempt }] : [])),
+    ({ attempt: { targetId, number } }) => `${targetId}/${number}`,
   );
-  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the
-  // platform), because a late answer can continue the task.
-  // The handles of a published live check are needed to search for its post before it is deleted.
-  const ended = tasks.filter(
-    (task) => isFinal(task.status) && task.openUnknowns === 0 && !isPublishedCheck(task),
-  );
+  const begun = attempts.filter(({ attempt }) => attempt.isNew);
+  const stored = attempts.flatMap(({ attempt }) => (attempt.isNew ? [] : [attempt]));
   const checks = tasks.filter(isPublishedCheck);
   const updates = decisions.flatMap(toTargetUpdates);
   // The events are built before the SQL statements begin. If building an event failed after they
@@ -90,9 +86,9 @@ export async function writeDecisions(
     causedBy(targetUpdated(update), causes.get(update.task.targetId)),
   );
   await Promise.all([
-    attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
+    begun.length > 0 ? insertAttempts(tx, begun) : undefined,
+    stored.length > 0 ? updateAttempts(tx, stored) : undefined,
     tasks.length > 0 ? writeCalls(tx, TASK_TABLE, tasks) : undefined,
-    ended.length > 0 ? deleteHandles(tx, ended) : undefined,
     checks.length > 0 ? requestDeletions(tx, checks) : undefined,
     appendEvents(tx, events),
   ]);

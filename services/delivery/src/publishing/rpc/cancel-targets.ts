@@ -14,7 +14,6 @@ import {
   insertTombstones,
   type Cancellation,
 } from "#src/publishing/db/cancellations.ts";
-import { deleteHandles } from "#src/publishing/db/handles.ts";
 import { lockTasks } from "#src/publishing/db/tasks.ts";
 import { planCancellation } from "#src/publishing/domain/cancellation.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -70,10 +69,7 @@ async function cancel(tx: TransactionSql, cancellations: readonly Cancellation[]
   const plan = planCancellation(await lockTasks(tx, targetIds), cancellations);
   if (plan.kind === "in_flight") throw conflict("post_publishing");
   const { cancelled, ended } = plan;
-  if (cancelled.length > 0) {
-    await cancelTasks(tx, cancelled);
-    await deleteHandles(tx, cancelled);
-  }
+  if (cancelled.length > 0) await cancelTasks(tx, cancelled);
   const attempts = await listLatestAttempts(
     tx,
     ended.map(({ targetId }) => targetId),

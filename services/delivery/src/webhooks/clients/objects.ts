@@ -16,7 +16,7 @@ const MAX_REFS = 100;
 /** Approximate maximum size of one answer. Posts that do not fit are read with further calls. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-interface PostRef {
+export interface ObjectRef {
   readonly workspaceId: string;
   readonly id: string;
 }
@@ -29,7 +29,7 @@ interface PostRef {
  */
 export async function fetchPosts(
   client: PostsClient,
-  { refs, locale }: { readonly refs: readonly PostRef[]; readonly locale: Locale },
+  { refs, locale }: { readonly refs: readonly ObjectRef[]; readonly locale: Locale },
   timeoutMs: () => number,
 ): Promise<readonly Post[]> {
   const found: Post[] = [];
@@ -49,30 +49,17 @@ export async function fetchPosts(
 
 export type AccountsClient = Pick<Client<typeof AccountService>, "batchGetAccounts">;
 
-interface AccountRef {
-  readonly workspaceId: string;
-  readonly accountId: string;
-}
-
 /** Reads accounts, also disconnected ones. Unknown ones are missing in the result. */
 export async function fetchAccounts(
   client: AccountsClient,
-  refs: readonly AccountRef[],
+  refs: readonly ObjectRef[],
   timeoutMs: () => number,
 ): Promise<readonly Account[]> {
-  const { accounts } = await client.batchGetAccounts(
-    { refs: [...refs] },
-    { timeoutMs: timeoutMs() },
-  );
-  return accounts;
+  const named = refs.map(({ workspaceId, id: accountId }) => ({ workspaceId, accountId }));
+  return (await client.batchGetAccounts({ refs: named }, { timeoutMs: timeoutMs() })).accounts;
 }
 
 export type MediaClient = Pick<Client<typeof MediaService>, "batchGetMedia">;
-
-interface MediaRef {
-  readonly workspaceId: string;
-  readonly id: string;
-}
 
 const MAX_CALLS = 4;
 
@@ -84,7 +71,7 @@ const MAX_CALLS = 4;
  */
 export async function fetchMedia(
   client: MediaClient,
-  refs: readonly MediaRef[],
+  refs: readonly ObjectRef[],
   timeoutMs: () => number,
 ): Promise<readonly Media[]> {
   // The concurrent loops share one iterator, so the media of each workspace are read once.
@@ -99,11 +86,6 @@ export async function fetchMedia(
     return found;
   };
   return (await Promise.all(Array.from({ length: MAX_CALLS }, readGroups))).flat();
-}
-
-interface ObjectRef {
-  readonly workspaceId: string;
-  readonly id: string;
 }
 
 /**

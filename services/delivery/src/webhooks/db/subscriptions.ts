@@ -112,25 +112,6 @@ export async function listSubscriptionsByIds(
     where id = any(${[...ids]}::uuid[])`;
 }
 
-export interface ReceiverRow {
-  readonly id: string;
-  readonly url: string;
-  readonly status: string;
-  readonly version: number;
-  readonly maxPerSecond: number | null;
-}
-
-export async function listReceivers(
-  sql: ISql,
-  subscriptionIds: readonly string[],
-): Promise<readonly ReceiverRow[]> {
-  if (subscriptionIds.length === 0) return [];
-  return await sql<ReceiverRow[]>`
-    select id, url, status, version, max_per_second
-    from webhook_subscriptions
-    where id = any(${subscriptionIds as string[]}::uuid[])`;
-}
-
 export interface DisabledSubscription {
   readonly workspaceId: string;
   readonly version: number;

@@ -1,12 +1,12 @@
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { startCount } from "#src/operations/start-count.ts";
 import { countWebhooks } from "#src/webhooks/db/counts.ts";
 import { countPartitions } from "#src/webhooks/db/partitions.ts";
 import { BREAKER_OPENS_AFTER } from "#src/webhooks/domain/receiver-state.ts";
 
-const EVERY_MS = 15_000;
 /**
  * The job keep-partitions creates them for one day more, once an hour, so a partition is missing
  * only if the job has failed for about a day.
@@ -72,17 +72,10 @@ export async function measureWebhooks({
   overduePartitions.set(partitions.overdue);
 }
 
-export function startCountWebhooks(options: CountOptions): Loop {
-  return startLoop({
-    idleMs: EVERY_MS,
-    work: async () => {
-      await measureWebhooks(options);
-      return EVERY_MS;
-    },
-    onError: (error) =>
-      options.logger.debug(
-        { err: error },
-        "webhook deliveries could not be counted; their gauges at /metrics keep the last values",
-      ),
+export function startCountWebhooks({ logger, ...options }: CountOptions): Loop {
+  return startCount({
+    logger,
+    what: "webhook deliveries",
+    measure: () => measureWebhooks(options),
   });
 }

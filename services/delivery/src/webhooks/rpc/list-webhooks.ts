@@ -3,7 +3,7 @@ import type {
   ListWebhooksRequest,
   ListWebhooksResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
-import { parsePage, toCursor } from "#src/operations/parse-page.ts";
+import { parsePage, toPage } from "#src/operations/parse-page.ts";
 import { listSubscriptions } from "#src/webhooks/db/subscriptions.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
@@ -18,11 +18,6 @@ export async function listWebhooks(
   const scope = ["webhooks", workspaceId];
   const page = parsePage(cursorKeys, scope, request);
   const rows = await listSubscriptions(sql, workspaceId, page);
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > shown.length;
-  return {
-    webhooks: shown.map(toWebhook),
-    ...(hasMore && last !== undefined ? { nextCursor: toCursor(cursorKeys, scope, last.id) } : {}),
-  };
+  const { shown, next } = toPage(cursorKeys, scope, page, rows);
+  return { webhooks: shown.map(toWebhook), ...next };
 }

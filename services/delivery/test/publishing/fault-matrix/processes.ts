@@ -1,17 +1,18 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ConnectRouter } from "@connectrpc/connect";
+import { bundle } from "@postrider/local/processes/bundle";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
+import { listen } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
 import { answerPrepareMedia, isPrepareMedia } from "../media-service.ts";
@@ -26,7 +27,7 @@ import {
   type Stage,
 } from "./stage.ts";
 
-const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+const MAIN = await bundle(fileURLToPath(new URL("../../..", import.meta.url)));
 const identities = createTestIdentities();
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**
@@ -77,14 +78,7 @@ export class Peers implements AsyncDisposable {
 
   async #listenMedia(): Promise<string> {
     const server = createServer(answerMedia);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.listen(0, "127.0.0.1", resolve);
-    await promise;
-    this.#resources.defer(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return this.#resources.use(await listen(server)).url;
   }
 
   env(

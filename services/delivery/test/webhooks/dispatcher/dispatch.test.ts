@@ -99,24 +99,33 @@ test("a due webhook delivery is sent once and signed, and is recorded with its a
   expect(await sql`select 1 from webhook_queue where delivery_id = ${delivery.id}`).toHaveLength(0);
 });
 
-test("a thousand webhook deliveries to several subscriptions are each sent exactly once, and they share a few connections", async () => {
-  const { sql } = database;
-  await using receiver = await startReceiver();
-  const subscriptions = await Promise.all(
-    Array.from({ length: 5 }, () => insertSubscription(sql, { url: receiver.url })),
-  );
-  await Promise.all(subscriptions.map((each) => insertDeliveries(sql, each, 200)));
-  await using _dispatcher = startTestDispatcher(sql);
-  for (const { id } of subscriptions)
-    await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }));
-  expect(receiver.received).toHaveLength(1000);
-  expect(new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(1000);
-  const attempts = await sql`
+test(
+  "a thousand webhook deliveries to several subscriptions are each sent exactly once, and they share a few connections",
+  { timeout: 90_000 },
+  async () => {
+    const { sql } = database;
+    await using receiver = await startReceiver();
+    const subscriptions = await Promise.all(
+      Array.from({ length: 5 }, () => insertSubscription(sql, { url: receiver.url })),
+    );
+    await Promise.all(subscriptions.map((each) => insertDeliveries(sql, each, 200)));
+    await using _dispatcher = startTestDispatcher(sql);
+    for (const { id } of subscriptions)
+      await eventually(
+        async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }),
+        {
+          timeoutMs: 60_000,
+        },
+      );
+    expect(receiver.received).toHaveLength(1000);
+    expect(new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(1000);
+    const attempts = await sql`
     select count(*)::int as count from webhook_attempts a
     join webhook_deliveries d on d.id = a.delivery_id
     where d.subscription_id = any(${subscriptions.map(({ id }) => id)}::uuid[])`;
-  expect(attempts).toEqual([{ count: 1000 }]);
-});
+    expect(attempts).toEqual([{ count: 1000 }]);
+  },
+);
 
 test("a failed webhook attempt is repeated after the wait of the retry schedule, with the same webhook-id and a new signature time", async () => {
   const { sql } = database;

@@ -1,4 +1,4 @@
-import { finished } from "node:stream";
+import type { ServerResponse } from "node:http";
 import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
@@ -73,6 +73,11 @@ function watchBody({ raw, locale }: FastifyRequest, reply: FastifyReply, rate: M
   for (const end of ["end", "close"]) raw.once(end, () => watch[Symbol.dispose]());
 }
 
+/** `finished` of Node adds five listeners, and with several of them Node warns of a leak. */
+function releaseAtEnd(response: ServerResponse, permit: Disposable): void {
+  for (const end of ["finish", "close"]) response.once(end, () => permit[Symbol.dispose]());
+}
+
 /**
  * Limits the bytes of request bodies that one workspace, and all together, can make the gateway
  * hold. The bytes of a body are reserved before any of them is read, and until the request is
@@ -109,7 +114,7 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
     permits.acquire({ shares, amount, signal: closed.signal }).then(
       (permit) => {
         reply.raw.off("close", onClose);
-        finished(reply.raw, () => permit[Symbol.dispose]());
+        releaseAtEnd(reply.raw, permit);
         watchBody(request, reply, rate);
         done(null, payload);
       },
@@ -135,7 +140,7 @@ function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): 
     }
     turns.acquire({ key: caller.workspaceId }).then(
       (turn) => {
-        finished(reply.raw, () => turn[Symbol.dispose]());
+        releaseAtEnd(reply.raw, turn);
         done();
       },
       () => done(tooManyBodies()),

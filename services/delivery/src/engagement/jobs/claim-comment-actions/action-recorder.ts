@@ -25,16 +25,9 @@ interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents
   readonly finishRuns: FinishRuns;
 }
 
-/**
- * `isContinued`: whether the worker that reported the event keeps the lease of the action and
- * continues.
- */
+/** Whether the worker keeps the action. */
 type Recorded = { readonly isContinued: boolean };
 
-/**
- * Records the events that the workers of the process report about actions, and the decisions that
- * follow from them, together with the ends of automation rules' runs and the events for the bus.
- */
 export type ActionRecorder = Recorder<ActionEvent, Recorded>;
 
 export function createActionRecorder(deps: RecorderDeps): ActionRecorder {
@@ -97,10 +90,7 @@ async function decideAndWrite(
 
 type Changed = ReadonlyMap<string, CommentAction>;
 
-/**
- * Returns the actions that have ended, each in its last state. A further answer with the same
- * result about an action that has already ended is not a new end.
- */
+/** A further answer with the same result is not a new end. */
 function listEnded(stored: readonly CommentAction[], changed: Changed): readonly CommentAction[] {
   return stored.flatMap(({ id, status, errorCode }) => {
     const action = changed.get(id);

@@ -16,10 +16,7 @@ export interface ActionCalls {
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
 }
 
-/**
- * The failure of an action whose comment the platform no longer has. Of the known error codes,
- * `content_rejected` fits best, because the platform would refuse the same action again.
- */
+/** The platform would refuse the same action again. */
 const COMMENT_GONE = {
   kind: "refused",
   code: "content_rejected",
@@ -28,10 +25,7 @@ const COMMENT_GONE = {
 
 type Connectors = Pick<EngagementConnectors, "comments" | "privateReplies">;
 
-/**
- * Returns the functions that call an action's platform; undefined if this process does not support
- * the action.
- */
+/** Undefined if this process does not support the action. */
 export function findCalls(connectors: Connectors, action: CommentAction): ActionCalls | undefined {
   const platform = action.platform as PlatformId;
   if (action.type === "private_reply") {

@@ -33,10 +33,7 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
   readonly finishRuns: FinishRuns;
 }
 
-/**
- * Carries out actions on comments until it is disposed of. Disposing of it waits until open
- * platform calls have ended and their outcomes are recorded.
- */
+/** Disposing waits until open calls have ended and their outcomes are recorded. */
 export interface ActionClaims extends AsyncDisposable {
   /** Claims ready actions on comments now instead of in the next pass of the loop. */
   readonly nudge: () => void;
@@ -47,37 +44,18 @@ export interface ActionClaims extends AsyncDisposable {
 const POLL_MS = 500;
 /** While no action is ready. */
 const IDLE_MS = 30_000;
-/**
- * Interval in milliseconds of checks for platform calls whose worker reported no outcome in time,
- * and for actions that a restore made uncertain.
- */
+/** For lost calls, and for actions that a restore made uncertain. */
 const LOOK_MS = 500;
-/**
- * Interval in milliseconds at which all open actions, and not only recent ones, are checked for
- * actions that a restore made uncertain.
- */
+/** For actions that became ready long after the restore. */
 const THOROUGH_LOOK_MS = 30_000;
-/**
- * Minimum time in milliseconds between two claims while actions are in work, so that each claim
- * takes several actions.
- */
+/** So that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_IN_WORK = 64;
 const MAX_PER_ACCOUNT = 4;
-/**
- * Maximum number of actions of one platform that all processes together work on; at the maximum, no
- * more of them are claimed.
- */
+/** Over all processes. */
 const MAX_PER_PLATFORM = 48;
-/**
- * Maximum number of platform calls, whose worker reported no outcome in time, that one check
- * records.
- */
 const MAX_LOSSES = 100;
-/**
- * How long a stopping process waits for the outcome of a call after the call's deadline, in
- * milliseconds.
- */
+/** How long after a call's deadline a stopping process waits. */
 const CALL_MARGIN_MS = 2_000;
 
 export function startClaimCommentActions(options: ClaimActionsOptions): ActionClaims {
@@ -129,10 +107,7 @@ class Claims {
     return sql`(${nextActionMs(sql, this.#platforms)}) <= 0`;
   }
 
-  /**
-   * Claims actions once. Returns the milliseconds until the loop claims again, or true to claim
-   * again at once.
-   */
+  /** Returns the milliseconds until the next claim, or true to claim again at once. */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
     const now = performance.now();
@@ -147,10 +122,6 @@ class Claims {
     return await this.#claimReady();
   }
 
-  /**
-   * Claims ready actions and starts the work on them. Returns true if there may be more ready
-   * actions.
-   */
   async #claimReady(): Promise<boolean | number> {
     const { sql, owner, settings } = this.#options;
     const maxAccounts = Math.ceil((MAX_IN_WORK - this.#inWork) / MAX_PER_ACCOUNT);
@@ -177,10 +148,6 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /**
-   * Records the unknown outcome of platform calls whose worker reported no outcome in time, and
-   * looks for actions that a restore made uncertain.
-   */
   async #lookForLosses(): Promise<void> {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;
@@ -211,10 +178,6 @@ class Claims {
   }
 }
 
-/**
- * Ends the actions from before a restore from a backup that must no longer be carried out, and
- * stores the events about it.
- */
 async function endOldActions({
   sql,
   onEvents,

@@ -1,10 +1,10 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
-import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import type { UnknownCall } from "@postrider/platforms/publishing/verdict";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
 import type { CallErrorCode } from "#src/calls/call.ts";
-import { noteSearch } from "#src/calls/marks.ts";
+import { searchPlatform } from "#src/calls/search.ts";
 import {
   backOffMs,
   CRASHED,
@@ -20,7 +20,7 @@ import { type ClaimedAction, releaseAction } from "#src/engagement/db/action-cla
 import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
-import { withCredential } from "../../operations/account-access.ts";
+import { withCredential } from "#src/operations/with-credential.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
 
@@ -88,11 +88,6 @@ async function sendOnce(
     : DONE;
 }
 
-/** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
-const LOOK_AGAIN_MS = 60_000;
-/** Average wait for an open call that a search could not tell apart from this one. */
-const BUSY_MS = 1_000;
-
 function toUnknownCall(
   { deps }: ActionContext,
   action: ClaimedAction,
@@ -125,47 +120,26 @@ async function lookForReply(
     const code = isReconnect ? "account_reconnect_required" : "account_disconnected";
     return giveUp(action, code, "the platform cannot be searched for the outcome of the call");
   }
-  if (action.externalAccountId === null) {
-    const { sql, random } = context.deps;
-    const { externalId: externalAccountId } = credential;
-    const request = { id, fence, externalAccountId, callMs: 0 };
-    const recorded = await noteSearch(sql, ACTION_TABLE, request);
-    if (recorded === "lost") return { kind: "done" };
-    if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + random()) };
-  }
-  const verdict = await look(context, action, credential.externalId, (call, signal) =>
-    calls.look(credential, call, signal),
-  );
-  if (context.stopping.aborted && verdict.kind === "look_again")
-    return { kind: "release", delayMs: 0 };
-  return { kind: "learned", event: { id, kind: "looked", fence, verdict } };
-}
-
-async function look(
-  context: ActionContext,
-  action: ClaimedAction,
-  externalAccountId: string,
-  search: (call: UnknownCall, signal: AbortSignal) => Promise<Verdict>,
-): Promise<Verdict> {
-  const { logger, settings } = context.deps;
-  const signal = AbortSignal.any([context.stopping, AbortSignal.timeout(settings.leaseMs)]);
-  try {
-    return await search(toUnknownCall(context, action, externalAccountId), signal);
-  } catch (error) {
-    logger.warn(
-      { err: error, actionId: action.id },
-      "the platform could not be searched to find out whether a comment action took effect; the search is repeated later",
-    );
-    const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
-    return { kind: "look_again", afterMs, isIncomplete: true };
-  }
+  const { deps, stopping } = context;
+  const { externalId: externalAccountId } = credential;
+  const call = toUnknownCall(context, action, externalAccountId);
+  const end = await searchPlatform(deps, {
+    table: ACTION_TABLE,
+    note:
+      action.externalAccountId === null ? { id, fence, externalAccountId, callMs: 0 } : undefined,
+    look: (signal) => calls.look(credential, call, signal),
+    timeoutMs: deps.settings.leaseMs,
+    interrupted: stopping,
+    ids: { actionId: id },
+  });
+  return end.kind === "found"
+    ? { kind: "learned", event: { id, kind: "looked", fence, verdict: end.verdict } }
+    : end;
 }
 
 /**
- * Works on claimed actions concurrently, each to the end of its current try. It never throws: an
- * action that cannot be released is claimed again when its lease ends.
- *
- * @param onEnd Called once per action, when the work on it ends.
+ * Never throws: an action that cannot be released is claimed again when its lease ends. `onEnd` is
+ * called once per action.
  */
 export async function workActions(
   context: ActionContext,

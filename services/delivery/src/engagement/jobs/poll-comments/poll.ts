@@ -12,9 +12,9 @@ import { type PolledAccount, takeCalls } from "#src/engagement/db/automation-acc
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
-import type { Unavailable, Unusable } from "#src/engagement/operations/account-access.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import type { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
+import type { Unavailable, Unusable } from "#src/operations/with-credential.ts";
 
 export interface Poll {
   readonly deps: AutomationDeps;

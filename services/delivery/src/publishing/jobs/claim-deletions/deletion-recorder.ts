@@ -92,7 +92,7 @@ async function decideAndWrite(
     if (ended.length > 0)
       await deleteHandles(
         tx,
-        ended.map(({ targetId }) => ({ targetId, generation: 1 })),
+        ended.map(({ targetId }) => targetId),
       );
     await appendEvents(
       tx,

@@ -1,12 +1,11 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { releaseCalls } from "#src/calls/table.ts";
 import { backOffMs, CRASHED, findCredentials, isCrashLooping } from "#src/calls/worker.ts";
-import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import { withCredential } from "#src/operations/with-credential.ts";
 import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
@@ -106,67 +105,31 @@ function giveUp(code: GivenUp["code"], message = ""): GivenUp {
   return { kind: "given_up", code, message };
 }
 
-/** A refused access token is renewed once. */
 async function deleteTarget(deps: Deps, inputs: CheckedDeletion): Promise<DeletionResult> {
   const { task, credential } = inputs;
-  const found = findConnector(deps, inputs);
-  if (found.kind !== "found") return found;
-  const { connector } = found;
-  const first = await call(deps, connector, inputs, credential);
-  if (first.kind !== "token_refused") return first;
-  const renewed = await renewToken(deps, task, credential);
-  switch (renewed.kind) {
-    case "unavailable":
-      return { kind: "unknown", message: renewed.failure.message };
-    case "unusable":
-      return giveUp(renewed.code, first.message);
-    case "renewed": {
-      const second = await call(deps, connector, inputs, renewed.credential);
-      if (second.kind !== "token_refused") return second;
-      await requireReconnect(deps, task, renewed.credential);
-      return giveUp("account_reconnect_required", second.message);
-    }
-  }
-}
-
-/**
- * Returns the connector that can delete the post, or the reason why no request is sent to the
- * platform.
- */
-function findConnector(
-  { connectors }: Deps,
-  { task, credential }: CheckedDeletion,
-): { readonly kind: "found"; readonly connector: PublishingConnector } | DeletionResult {
   if (task.externalId === "")
     return giveUp("account_action_needed", "the platform's id of the post is not known");
   if (!task.isPublishedByUs)
     return giveUp("internal_error", "the post was not published by Postrider for this target");
-  if (credential.accountStatus === "reconnect_required")
-    return giveUp("account_reconnect_required");
-  if (credential.accountStatus !== "active") return giveUp("account_disconnected");
-  const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // Another process with a newer version of the delivery service may have the connector. Each wait
-  // for that process counts as a retry, so that the deletion fails after the last retry instead of
-  // waiting forever.
-  if (connector === undefined)
-    return { kind: "unknown", message: "this version does not support the platform" };
-  return connector.canDelete
-    ? { kind: "found", connector }
-    : giveUp("app_configuration", "posts on this platform cannot be deleted");
+  const end = await withCredential(deps, task, credential, (usable) => call(deps, inputs, usable));
+  if (end.kind === "unusable") return giveUp(end.code, end.message);
+  return end.kind === "unavailable" ? { kind: "unknown", message: end.message } : end;
 }
 
-/**
- * Calls the connector to delete the post. If the connector throws an error, the outcome is unknown.
- */
+/** If the connector throws an error, the outcome is unknown. */
 async function call(
-  { settings, logger }: Deps,
-  connector: PublishingConnector,
+  { connectors, settings, logger }: Deps,
   { task, stopping }: CheckedDeletion,
-  credential: Credential,
-): Promise<DeletionOutcome> {
-  const { externalId, username, accessToken, attributes } = credential;
-  // The lease of a deletion task is three times as long as this time limit, so that two calls fit
-  // into the lease.
+  { externalId, username, accessToken, attributes }: Credential,
+): Promise<DeletionOutcome | GivenUp> {
+  const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
+  // A process with a newer version may have the connector. The wait for it counts as a retry, so
+  // that the deletion fails after the last one.
+  if (connector === undefined)
+    return { kind: "unknown", message: "this version does not support the platform" };
+  if (!connector.canDelete)
+    return giveUp("app_configuration", "posts on this platform cannot be deleted");
+  // Two such calls fit into the lease.
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(

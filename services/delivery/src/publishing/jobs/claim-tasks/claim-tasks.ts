@@ -22,6 +22,7 @@ import {
 import { CallPace } from "#src/publishing/jobs/claim-tasks/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/jobs/claim-tasks/database-outages.ts";
 import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
+import { createHandleStore } from "#src/publishing/jobs/claim-tasks/handle-store.ts";
 import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
 import {
   OpenCalls,
@@ -109,6 +110,7 @@ class Claims {
       marker: new CallMarker(sql, TASK_TABLE, nameClaim),
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: createEventRecorder(options),
+      handleStore: createHandleStore(sql),
       inWork: new HeldTasks({
         sql,
         leaseMs: settings.leaseMs,
@@ -164,8 +166,8 @@ class Claims {
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
-    const { free, hasSuspect, busyWorkspaces } = this.#context.inWork;
-    const limit = Math.min(MAX_BATCH, free);
+    const { claimable, hasSuspect, busyWorkspaces } = this.#context.inWork;
+    const limit = Math.min(MAX_BATCH, claimable);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
     const options = {

@@ -4,6 +4,7 @@ import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
+import { withBegunAttempts } from "#src/publishing/domain/begun-attempts.ts";
 import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import { TASKS, type TargetUpdate, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "../../operations/dependencies.ts";
@@ -86,7 +87,7 @@ async function write(
   const causes = new Map(entries.map(({ event, cause }) => [event.targetId, cause]));
   const { decisions, updates } = await sql.begin(async (tx) => {
     const keys = events.map(({ targetId, attemptNumber: number }) => ({ targetId, number }));
-    const locked = await lockTargets(tx, keys);
+    const locked = withBegunAttempts(await lockTargets(tx, keys), events);
     const byEvent = decideInOrder(TASKS, locked, events, { policy, random });
     const made = [...byEvent.values()];
     const written = await writeDecisions(tx, made, causes);

@@ -6,13 +6,12 @@ import {
   type TargetContent,
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import { DONE, type WorkEnd } from "#src/calls/worker.ts";
+import type { WorkEnd } from "#src/calls/worker.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
-import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { findCheckContents } from "#src/publishing/db/live-checks.ts";
 import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
-import { nameTask, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
+import { attemptInWork, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
 
@@ -86,40 +85,26 @@ export async function askOwners(
   return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
 }
 
-/** Waits for contents and tokens, and begins attempts for the tasks to be published. */
-export async function fetchTasks(
-  { deps }: PublishContext,
-  { tasks, answers }: TaskGroup,
-): Promise<ReadonlyMap<ClaimedTask, FetchedTask>> {
+/** Waits for contents and tokens. */
+export async function fetchTasks({
+  tasks,
+  answers,
+}: TaskGroup): Promise<ReadonlyMap<ClaimedTask, FetchedTask>> {
   const [contents, credentials] = await answers;
-  const checked = tasks.flatMap((task, index) => {
-    const content = contents[index];
-    const credential = credentials[index];
-    if (content === undefined || credential === undefined) return [];
-    const answer = { task, content, credential };
-    return [{ answer, end: findObstacle(answer) }];
-  });
-  const free = checked.filter(({ end }) => end.kind === "none");
-  const beginning = free.filter(({ answer }) => answer.task.status === "working");
-  const opened = await openAttempts(
-    deps.sql,
-    beginning.map(({ answer }) => answer.task),
-  );
-  const numbers = new Map(opened.map((attempt) => [nameTask(attempt), attempt.number]));
   return new Map(
-    checked.map(({ answer, end }) => [
-      answer.task,
-      end.kind === "none" ? withAttempt(answer, numbers) : end,
-    ]),
+    tasks.flatMap((task, index) => {
+      const content = contents[index];
+      const credential = credentials[index];
+      if (content === undefined || credential === undefined) return [];
+      return [[task, toFetched({ task, content, credential })]];
+    }),
   );
 }
 
-function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): FetchedTask {
-  const { task } = answer;
-  if (task.status === "reconciling")
-    return { kind: "ready", ...answer, attemptNumber: task.attemptNumber };
-  const attemptNumber = numbers.get(nameTask(task));
-  return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
+function toFetched(answer: Answer): FetchedTask {
+  const end = findObstacle(answer);
+  if (end.kind !== "none") return end;
+  return { kind: "ready", ...answer, attemptNumber: attemptInWork(answer.task) };
 }
 
 function findObstacle({

@@ -6,8 +6,6 @@ import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
 const MAX_IN_WORK = 300;
-/** No more tasks of the workspace are claimed then; one claim can exceed it. */
-const MAX_OF_WORKSPACE = 200;
 
 /** `lost` is aborted when another worker has the task. Disposing ends the work. */
 export interface Lease extends Disposable {
@@ -50,9 +48,13 @@ export class HeldTasks implements AsyncDisposable {
     return this.#tasks.size;
   }
 
-  /** Number of tasks that this process can claim in addition to its tasks in work. */
-  get free(): number {
+  get #free(): number {
     return MAX_IN_WORK - this.#tasks.size;
+  }
+
+  /** Number of tasks that one claim may take: it leaves places for a workspace that comes later. */
+  get claimable(): number {
+    return Math.ceil(this.#free / 2);
   }
 
   /** Whether a task in work crashed its process several times in a row. */
@@ -60,11 +62,14 @@ export class HeldTasks implements AsyncDisposable {
     return [...this.#tasks.keys()].some(isSuspect);
   }
 
-  /** The workspaces that have reached their limit; no more of their tasks are claimed. */
+  /**
+   * The workspaces that have as many tasks as places are free; no more of their tasks are claimed.
+   * So however many workspaces have tasks that hang, one more finds places.
+   */
   get busyWorkspaces(): readonly string[] {
     const byWorkspace = Map.groupBy(this.#tasks.keys(), ({ workspaceId }) => workspaceId);
     return [...byWorkspace].flatMap(([workspaceId, tasks]) =>
-      tasks.length >= MAX_OF_WORKSPACE ? [workspaceId] : [],
+      tasks.length >= this.#free ? [workspaceId] : [],
     );
   }
 

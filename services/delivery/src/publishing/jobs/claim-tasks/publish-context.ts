@@ -5,6 +5,7 @@ import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { CallPace } from "./call-pace.ts";
 import type { EventRecorder } from "./event-recorder.ts";
+import type { HandleStore } from "./handle-store.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 
 export interface PublishContext {
@@ -12,6 +13,7 @@ export interface PublishContext {
   readonly marker: CallMarker<TaskKey, TaskReason>;
   readonly pace: CallPace;
   readonly recorder: EventRecorder;
+  readonly handleStore: HandleStore;
   readonly inWork: HeldTasks;
   readonly openCalls: OpenCalls;
   /** After that no publishing call begins, and running steps end. */

@@ -1,29 +1,39 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import { limitReached, type Failure } from "@postrider/platforms/publishing/outcome";
+import {
+  limitReached,
+  platformUnavailable,
+  type Failure,
+} from "@postrider/platforms/publishing/outcome";
 import type { CallEvent } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
-import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
+import { withCredential } from "#src/operations/with-credential.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
 import { isAnswer } from "#src/publishing/domain/call-signals.ts";
-import type { OpenTask, TaskEvent } from "#src/publishing/domain/task.ts";
+import type { OpenTask, StoredHandles, TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "#src/publishing/operations/to-publication.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
+/**
+ * Older handles are stored before the mark. After a restore from a backup, the platform is searched
+ * from the time of the backup on, for a post that may bear the time at which its handles were made.
+ */
+const MAX_UNSTORED_MS = 10_000;
+
 /** The same attempt may continue with a newer token. */
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
-  readonly handles: Handles;
-  readonly callNumber: number;
+  readonly reached: Pick<OpenTask, "handles" | "callNumber">;
 }
 
 interface PreparedCall {
   readonly parts: LocalParts;
   readonly handles: Handles;
+  readonly unstored: StoredHandles | undefined;
   /** Whether the owner of the account, not the platform, runs the server that gets the call. */
   readonly isForeignHost: boolean;
 }
@@ -36,25 +46,16 @@ export async function publishTarget(
   const { task, attemptNumber, credential } = inputs;
   const used = toUsedUpLimit(inputs);
   if (used !== undefined) return used;
-  const first = await tryOnce(context, inputs);
-  if (first.kind !== "token_refused") return first;
-  const renewed = await renewToken(context.deps, task, credential);
-  switch (renewed.kind) {
-    case "unavailable": {
-      const { failure } = renewed;
-      return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-    }
-    case "unusable":
-      return giveUp(task, attemptNumber, renewed.code, first.message);
-    case "renewed": {
-      const open = { ...task, handles: first.handles, callNumber: first.callNumber };
-      const again = { ...inputs, credential: renewed.credential, task: open };
-      const second = await tryOnce(context, again);
-      if (second.kind !== "token_refused") return second;
-      await requireReconnect(context.deps, task, renewed.credential);
-      return giveUp(task, attemptNumber, "account_reconnect_required", second.message);
-    }
-  }
+  let open = task;
+  const end = await withCredential(context.deps, task, credential, async (usable) => {
+    const tried = await tryOnce(context, { ...inputs, credential: usable, task: open });
+    if (tried.kind === "token_refused") open = { ...open, ...tried.reached };
+    return tried;
+  });
+  if (end.kind === "unusable") return giveUp(task, attemptNumber, end.code, end.message);
+  if (end.kind !== "unavailable") return end;
+  const failure = platformUnavailable(end.message);
+  return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
 }
 
 /** Undefined for a post that the platform has begun to receive: the limit counts new posts. */
@@ -80,20 +81,23 @@ async function tryOnce(
   // A publishing call that sends media does not wait for other calls to the platform: a call that
   // sends media can take minutes, and the platform can later say what became of an upload.
   const isPaced = local.bytes === 0 && !isForeignHost;
+  const preparedAt = performance.now();
   using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
   if (interrupted.aborted) return RELEASE_NOW;
+  const isOld = performance.now() - preparedAt > MAX_UNSTORED_MS;
+  if (isOld && !(await isKept(context, task, prepared.unstored))) return DONE;
   return await sendOnce(context, inputs, { ...prepared, isForeignHost });
 }
 
 async function sendOnce(
   context: PublishContext,
   inputs: TaskInputs,
-  { parts: local, handles, isForeignHost }: PreparedCall,
+  { parts: local, handles, unstored, isForeignHost }: PreparedCall,
 ): Promise<WorkEnd<TaskEvent> | TokenRefused> {
   const { task, attemptNumber, connector } = inputs;
   const callMs = visibleCallTime(context.deps.settings.visibleCallMs, local.bytes);
   const sent = await sendCall(context, {
-    request: { ...toMarkRequest(inputs, callMs), isForeignHost },
+    request: { ...toMarkRequest(inputs, callMs), isForeignHost, ...toMade(unstored) },
     callNumber: task.callNumber,
     send: (guard) => connector.publish(local.publication, handles, guard),
     toEvent: (event) => learned(task, attemptNumber, event).event,
@@ -107,8 +111,20 @@ async function sendOnce(
   if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
   await reportAccountFacts(context.deps, inputs, outcome);
   return outcome.kind === "token_refused" && isContinued
-    ? { ...outcome, handles, callNumber }
+    ? { ...outcome, reached: { handles, callNumber } }
     : DONE;
+}
+
+async function isKept(
+  { handleStore }: PublishContext,
+  task: OpenTask,
+  handles: StoredHandles | undefined,
+): Promise<boolean> {
+  return handles === undefined || (await handleStore.submit({ ...task, handles }));
+}
+
+function toMade(handles: StoredHandles | undefined) {
+  return handles === undefined ? {} : { handles };
 }
 
 function onUnmarked({ fence }: OpenTask, reason: TaskReason | "missed"): CallEvent {
@@ -127,7 +143,7 @@ async function prepare(
   context: PublishContext,
   inputs: TaskInputs,
 ): Promise<
-  | { readonly kind: "ready"; readonly handles: Handles; readonly parts: LocalParts }
+  | ({ readonly kind: "ready" } & Omit<PreparedCall, "isForeignHost">)
   | WorkEnd<TaskEvent>
   | TokenRefused
 > {
@@ -138,11 +154,11 @@ async function prepare(
     return onStepFailure(inputs, steps.failure, steps.handles);
   }
   if (steps.kind !== "ready") return steps;
-  const { handles } = steps;
+  const { handles, unstored } = steps;
   const download = await downloadParts(context, inputs, publication, handles);
   if (download.kind === "failed") return onStepFailure(inputs, download.failure, handles);
   if (download.kind !== "ready") return download;
-  return { ...download, handles };
+  return { ...download, handles, unstored };
 }
 
 function onStepFailure(
@@ -150,6 +166,7 @@ function onStepFailure(
   failure: Failure,
   handles: Handles,
 ): WorkEnd<TaskEvent> | TokenRefused {
-  if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
+  if (failure.kind === "token_refused")
+    return { ...failure, reached: { handles, callNumber: task.callNumber } };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
 }

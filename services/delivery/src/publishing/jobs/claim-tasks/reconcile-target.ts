@@ -1,8 +1,7 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import { noteSearch } from "#src/calls/marks.ts";
-import { DONE, RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
+import { searchPlatform } from "#src/calls/search.ts";
+import { DONE, type WorkEnd } from "#src/calls/worker.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
-import { storeHandles } from "#src/publishing/db/handles.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import type { TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "#src/publishing/operations/to-publication.ts";
@@ -10,12 +9,7 @@ import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
 
-/** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** After a fault in our own services made the search fail. */
-const LOOK_AGAIN_MS = 60_000;
-/** Average wait for an open call that the search could not tell apart. */
-const BUSY_MS = 1_000;
 
 /** For platforms that cannot be searched for a call the restored data does not contain. */
 const CANNOT_TELL: Verdict = {
@@ -50,18 +44,22 @@ export async function reconcileTarget(
 ): Promise<WorkEnd<TaskEvent>> {
   const { task, connector, interrupted } = inputs;
   const { deps } = context;
-  if (task.externalAccountId === null || task.isRestored) {
-    const recorded = await noteSearch(deps.sql, TASK_TABLE, toMarkRequest(inputs, 0));
-    if (recorded === "lost") return DONE;
-    if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
-  }
-  const verdict = await look(context, inputs);
-  if (interrupted.aborted) return RELEASE_NOW;
+  const isUnnoted = task.externalAccountId === null || task.isRestored;
+  const end = await searchPlatform(deps, {
+    table: TASK_TABLE,
+    note: isUnnoted ? toMarkRequest(inputs, 0) : undefined,
+    look: (signal) => look(context, inputs, signal),
+    timeoutMs: LOOK_TIMEOUT_MS,
+    interrupted,
+    ids: { targetId: task.targetId },
+  });
+  if (end.kind !== "found") return end;
+  const { verdict } = end;
   // The new handles are stored before the search result is recorded. Otherwise the next try would
   // use old handles that the platform does not accept again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
-    const sealed = deps.sealing.seal(task, verdict.handles);
-    if (!(await storeHandles(deps.sql, task, sealed))) return DONE;
+    const handles = deps.sealing.seal(task, verdict.handles);
+    if (!(await context.handleStore.submit({ ...task, handles }))) return DONE;
   }
   const { maxResends } = connector;
   return learned(task, task.attemptNumber, {
@@ -72,22 +70,15 @@ export async function reconcileTarget(
   });
 }
 
-async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdict> {
-  const { task, connector, interrupted } = inputs;
-  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
-  try {
-    const call = toUnknownCall(context, inputs);
-    const publication = toPublication({ ...inputs, targetId: task.targetId });
-    const { handles } = task;
-    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
-    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
-  } catch (error) {
-    const { logger, settings } = context.deps;
-    logger.warn(
-      { err: error, targetId: task.targetId },
-      "the platform could not be searched for a post whose publishing call has an unknown outcome; the search is repeated later",
-    );
-    const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
-    return { kind: "look_again", afterMs, isIncomplete: true };
-  }
+async function look(
+  context: PublishContext,
+  inputs: TaskInputs,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { task, connector } = inputs;
+  const call = toUnknownCall(context, inputs);
+  const publication = toPublication({ ...inputs, targetId: task.targetId });
+  const { handles } = task;
+  if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+  return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
 }

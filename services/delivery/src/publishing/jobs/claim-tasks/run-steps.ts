@@ -6,8 +6,7 @@ import type { MediaPart, Publication } from "@postrider/platforms/publishing/pub
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { RELEASE_NOW, type WorkEnd } from "#src/calls/worker.ts";
-import { storeHandles } from "#src/publishing/db/handles.ts";
-import type { TaskEvent } from "#src/publishing/domain/task.ts";
+import type { StoredHandles, TaskEvent } from "#src/publishing/domain/task.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 import type { TaskInputs } from "./task-inputs.ts";
 
@@ -16,7 +15,8 @@ import type { TaskInputs } from "./task-inputs.ts";
  * publish task, and whether all steps are finished or one has failed.
  */
 type StepsEnd =
-  | { readonly kind: "ready"; readonly handles: Handles }
+  /** `unstored`: the handles that the mark has to store. */
+  | { readonly kind: "ready"; readonly handles: Handles; readonly unstored?: StoredHandles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
 /**
@@ -53,13 +53,16 @@ export async function runSteps(
   publication: Publication,
 ): Promise<StepsEnd | WorkEnd<TaskEvent>> {
   let { handles } = inputs.task;
+  let isStored = true;
   for (const step of inputs.connector.steps(publication)) {
     if (step.isDone(handles)) continue;
     const end = await finishStep(context, inputs, { step, publication, before: handles });
     if (end.kind !== "ready") return end;
+    isStored = end.handles === handles ? isStored : step.isOwn !== true;
     ({ handles } = end);
   }
-  return { kind: "ready", handles };
+  if (isStored) return { kind: "ready", handles };
+  return { kind: "ready", handles, unstored: context.deps.sealing.seal(inputs.task, handles) };
 }
 
 interface Step {
@@ -86,7 +89,7 @@ async function finishStep(
     if (tried.kind === "failed") return { ...tried, handles };
     if (tried.kind !== "made") return tried;
     const { made } = tried;
-    const kept = await keep(context, inputs, handles, made);
+    const kept = await keep(context, inputs, step, { before: handles, made });
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
     // What the platform returned to the step is stored before the task is released, because the
@@ -104,17 +107,18 @@ async function finishStep(
  * result is `done` if another worker has claimed the task.
  */
 async function keep(
-  { deps }: PublishContext,
+  { deps, handleStore }: PublishContext,
   { task }: TaskInputs,
-  before: Handles,
-  made: StepResult,
+  { isOwn }: PrepareStep,
+  { before, made }: { readonly before: Handles; readonly made: StepResult },
 ): Promise<{ readonly kind: "kept"; readonly handles: Handles } | { readonly kind: "done" }> {
   if (isFailure(made)) return { kind: "kept", handles: before };
   const added = isWait(made) ? made.handles : made;
   if (added === undefined) return { kind: "kept", handles: before };
   const handles = { ...before, ...added };
-  if (!(await storeHandles(deps.sql, task, deps.sealing.seal(task, handles))))
-    return { kind: "done" };
+  if (isOwn) return { kind: "kept", handles };
+  const sealed = { ...task, handles: deps.sealing.seal(task, handles) };
+  if (!(await handleStore.submit(sealed))) return { kind: "done" };
   failpoint("delivery.after-handles");
   return { kind: "kept", handles };
 }

@@ -1,7 +1,7 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { backOffMs, CRASHED, endWork, isCrashLooping, type WorkEnd } from "#src/calls/worker.ts";
-import type { ClaimedTask, TaskEvent } from "#src/publishing/domain/task.ts";
+import { attemptInWork, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import {
   askOwners,
   fetchTasks,
@@ -46,7 +46,7 @@ export async function workTasks(
   const crashLooping = tasks
     .filter(isCrashLooping)
     .map((task) =>
-      work(task, () => learned(task, task.attemptNumber, { ...CRASHED, fence: task.fence })),
+      work(task, () => learned(task, attemptInWork(task), { ...CRASHED, fence: task.fence })),
     );
   const healthy = tasks.filter((task) => !isCrashLooping(task));
   const groups = await inWorkContext(healthy, () => askOwners(context, healthy));
@@ -85,7 +85,7 @@ async function fetchGroup(
 ): Promise<(task: ClaimedTask) => FetchedTask> {
   const { deps } = context;
   try {
-    const fetched = await fetchTasks(context, group);
+    const fetched = await fetchTasks(group);
     return (task) => fetched.get(task) ?? { kind: "done" };
   } catch (error) {
     const { tasks } = group;

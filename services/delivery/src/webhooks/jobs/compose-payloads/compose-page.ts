@@ -14,7 +14,7 @@ import {
 import type { WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
 import { EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import { type ComposeDeps, readObjects } from "./read-objects.ts";
-import { renderData, renderWithoutObject } from "./render-data.ts";
+import { renderData } from "./render-data.ts";
 import { writePage } from "./write-page.ts";
 
 const MAX_WORKSPACES = 200;
@@ -144,7 +144,7 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
     try {
       if (reading === undefined) {
         incompleteTotal.inc({ type: event.type });
-        written.push(toWritten(event, renderWithoutObject(event, deps)));
+        written.push(toWritten(event, renderData(event, undefined, deps)));
       } else if (reading.kind === "unavailable") unavailable.push(event);
       else {
         if (reading.kind === "failed") throw reading.error;

@@ -15,6 +15,7 @@ import {
   fetchMedia,
   fetchPosts,
   type MediaClient,
+  type ObjectRef,
   type PostsClient,
 } from "#src/webhooks/clients/objects.ts";
 import type { Composition } from "#src/webhooks/db/compositions.ts";
@@ -37,12 +38,12 @@ export interface ComposeDeps {
 
 /** The post, account or the like that an event is about, as its owner returned it. */
 export type SourceObject =
-  | { readonly kind: "post"; readonly post: PostDetailJson }
-  | { readonly kind: "account"; readonly account: Account }
-  | { readonly kind: "media"; readonly media: Media }
-  | { readonly kind: "comment_action"; readonly action: CommentAction }
-  | { readonly kind: "automation_run"; readonly run: AutomationRun }
-  | { readonly kind: "webhook"; readonly webhook: Subscription };
+  | { readonly kind: "post"; readonly value: ObjectRef & { readonly post: PostDetailJson } }
+  | { readonly kind: "account"; readonly value: Account }
+  | { readonly kind: "media"; readonly value: Media }
+  | { readonly kind: "comment_action"; readonly value: CommentAction }
+  | { readonly kind: "automation_run"; readonly value: AutomationRun }
+  | { readonly kind: "webhook"; readonly value: Subscription };
 
 /** `read` with an undefined `object` means that the object no longer exists. */
 export type Reading =
@@ -85,9 +86,9 @@ export async function readObjects(
 
 type Reader = (
   deps: ComposeDeps,
-  wanted: readonly Composition[],
+  refs: readonly ObjectRef[],
   timeoutMs: () => number,
-) => Promise<ReadonlyMap<string, SourceObject>>;
+) => Promise<readonly SourceObject[]>;
 
 async function readGroup(
   { deps, read, timeoutMs }: { deps: ComposeDeps; read: Reader; timeoutMs: () => number },
@@ -95,7 +96,12 @@ async function readGroup(
   readings: Readings,
 ): Promise<void> {
   try {
-    const objects = await read(deps, group, timeoutMs);
+    // Several events may be about one object, which is read once.
+    const refs = new Map(group.map((each) => [keyOf(each), refOf(each)]));
+    const found = await read(deps, [...refs.values()], timeoutMs);
+    const objects = new Map(
+      found.map((object) => [`${object.value.workspaceId}/${object.value.id}`, object]),
+    );
     for (const each of group)
       readings.set(each.id, { kind: "read", object: objects.get(keyOf(each)) });
   } catch (error) {
@@ -108,6 +114,10 @@ async function readGroup(
 
 function isUnavailable(error: unknown): boolean {
   return isInfrastructureError(error) || isUnanswered(error);
+}
+
+function refOf({ workspaceId, source }: Composition): ObjectRef {
+  return { workspaceId, id: idOf(source) };
 }
 
 function keyOf({ workspaceId, source }: Composition): string {
@@ -131,73 +141,36 @@ function idOf(source: EventSource): string {
   }
 }
 
-/** Returns each object once, although several events may be about it. */
-function toRefs(wanted: readonly Composition[]) {
-  const refs = wanted.map(
-    (each) => [keyOf(each), { workspaceId: each.workspaceId, id: idOf(each.source) }] as const,
-  );
-  return [...new Map(refs).values()];
-}
-
-const readPosts: Reader = async ({ posts, locale }, wanted, timeoutMs) => {
-  const found = await fetchPosts(posts, { refs: toRefs(wanted), locale }, timeoutMs);
-  return new Map(
-    found.map(({ workspaceId, id, json }) => {
-      const post = JSON.parse(json) as PostDetailJson;
-      return [`${workspaceId}/${id}`, { kind: "post", post }];
-    }),
-  );
-};
-
-const readAccounts: Reader = async ({ accounts }, wanted, timeoutMs) => {
-  const refs = toRefs(wanted).map(({ workspaceId, id: accountId }) => ({ workspaceId, accountId }));
-  const found = await fetchAccounts(accounts, refs, timeoutMs);
-  return new Map(
-    found.map((account) => [`${account.workspaceId}/${account.id}`, { kind: "account", account }]),
-  );
-};
-
-const readMedia: Reader = async ({ media }, wanted, timeoutMs) => {
-  const found = await fetchMedia(media, toRefs(wanted), timeoutMs);
-  return new Map(
-    found.map((each) => [`${each.workspaceId}/${each.id}`, { kind: "media", media: each }]),
-  );
-};
-
-const readCommentActions: Reader = async ({ sql, engagement }, wanted) => {
-  const found = await engagement.listCommentActions(sql, toRefs(wanted));
-  return new Map(
-    found.map((action) => [
-      `${action.workspaceId}/${action.id}`,
-      { kind: "comment_action", action },
-    ]),
-  );
-};
-
-const readAutomationRuns: Reader = async ({ sql, engagement }, wanted) => {
-  const found = await engagement.listAutomationRuns(sql, toRefs(wanted));
-  return new Map(
-    found.map((run) => [`${run.workspaceId}/${run.id}`, { kind: "automation_run", run }]),
-  );
-};
-
-const readWebhooks: Reader = async ({ sql }, wanted) => {
-  const ids = toRefs(wanted).map(({ id }) => id);
-  const found = await listSubscriptionsByIds(sql, ids);
-  return new Map(
-    found.map((webhook) => [`${webhook.workspaceId}/${webhook.id}`, { kind: "webhook", webhook }]),
-  );
+const readPosts: Reader = async ({ posts, locale }, refs, timeoutMs) => {
+  const found = await fetchPosts(posts, { refs, locale }, timeoutMs);
+  return found.map(({ workspaceId, id, json }) => {
+    const post = JSON.parse(json) as PostDetailJson;
+    return { kind: "post", value: { workspaceId, id, post } };
+  });
 };
 
 /** How each kind of object is read; undefined if the event itself contains everything. */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,
-  account: readAccounts,
-  media: readMedia,
-  comment_action: readCommentActions,
-  automation_run: readAutomationRuns,
-  webhook: readWebhooks,
+  account: async ({ accounts }, refs, timeoutMs) =>
+    (await fetchAccounts(accounts, refs, timeoutMs)).map((value) => ({ kind: "account", value })),
+  media: async ({ media }, refs, timeoutMs) =>
+    (await fetchMedia(media, refs, timeoutMs)).map((value) => ({ kind: "media", value })),
+  comment_action: async ({ sql, engagement }, refs) =>
+    (await engagement.listCommentActions(sql, refs)).map((value) => ({
+      kind: "comment_action",
+      value,
+    })),
+  automation_run: async ({ sql, engagement }, refs) =>
+    (await engagement.listAutomationRuns(sql, refs)).map((value) => ({
+      kind: "automation_run",
+      value,
+    })),
+  webhook: async ({ sql }, refs) => {
+    const ids = refs.map(({ id }) => id);
+    return (await listSubscriptionsByIds(sql, ids)).map((value) => ({ kind: "webhook", value }));
+  },
   deleted_post: undefined,
   quota: undefined,
   test: undefined,

@@ -65,15 +65,10 @@ function renderObject(
   }
 }
 
-/** Returns data without the object: only ids, and what the event itself says. */
-export function renderWithoutObject(event: WebhookEvent, options: RenderOptions): object {
-  return renderData(event, undefined, options);
-}
-
 function renderPost({ postId }: SourceOf<"post">, type: string, object: SourceObject | undefined) {
   if (object?.kind !== "post") return { id: postId };
   // The type of the webhook event ends with the status: `published` in `post.published`.
-  return { ...toPostSummary(object.post), status: type.slice(type.indexOf(".") + 1) };
+  return { ...toPostSummary(object.value.post), status: type.slice(type.indexOf(".") + 1) };
 }
 
 const ACCOUNT_STATUS: Readonly<Record<string, string>> = {
@@ -87,7 +82,7 @@ function renderAccount(
   type: string,
   object: SourceObject | undefined,
 ) {
-  const account = object?.kind === "account" ? toAccount(object.account) : { id, platform };
+  const account = object?.kind === "account" ? toAccount(object.value) : { id, platform };
   return { ...account, status: ACCOUNT_STATUS[type] };
 }
 
@@ -97,7 +92,7 @@ function renderMedia(
   { links }: RenderOptions,
 ) {
   if (object?.kind !== "media") return { id: mediaId };
-  return toReadyMedia(object.media.workspaceId, object.media, links);
+  return toReadyMedia(object.value.workspaceId, object.value, links);
 }
 
 function renderCommentAction(
@@ -106,7 +101,7 @@ function renderCommentAction(
   { locale }: RenderOptions,
 ) {
   return object?.kind === "comment_action"
-    ? toCommentAction(object.action, locale)
+    ? toCommentAction(object.value, locale)
     : { id: actionId };
 }
 
@@ -114,7 +109,7 @@ function renderAutomationRun(
   { runId }: SourceOf<"automation_run">,
   object: SourceObject | undefined,
 ) {
-  return object?.kind === "automation_run" ? toAutomationRun(object.run) : { id: runId };
+  return object?.kind === "automation_run" ? toAutomationRun(object.value) : { id: runId };
 }
 
 function renderWebhook(
@@ -122,7 +117,7 @@ function renderWebhook(
   object: SourceObject | undefined,
 ) {
   if (object?.kind !== "webhook") return { id: webhookId };
-  const webhook = toWebhook(create(WebhookSchema, toWebhookMessage(object.webhook)));
+  const webhook = toWebhook(create(WebhookSchema, toWebhookMessage(object.value)));
   return { ...webhook, status: "disabled", disabledReason };
 }
 
@@ -131,7 +126,7 @@ function renderTarget(
   object: SourceObject | undefined,
   { locale }: RenderOptions,
 ) {
-  const post = object?.kind === "post" ? object.post : undefined;
+  const post = object?.kind === "post" ? object.value.post : undefined;
   const target = post?.targets.find(({ id }) => id === targetId);
   const { error, status } = reported;
   const platform = target?.platform;

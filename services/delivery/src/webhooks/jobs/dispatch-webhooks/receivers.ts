@@ -1,8 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { listSigningSecrets, openSecret, type SigningSecret } from "#src/webhooks/db/secrets.ts";
-import { listReceivers, type ReceiverRow } from "#src/webhooks/db/subscriptions.ts";
+import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
 import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 
 interface HeldSigner {
   readonly signer: Signer;
@@ -38,7 +39,7 @@ function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: n
   };
 }
 
-function toReceiver(row: ReceiverRow, signers: readonly HeldSigner[]): Receiver {
+function toReceiver(row: Subscription, signers: readonly HeldSigner[]): Receiver {
   const url = new URL(row.url);
   return {
     subscriptionId: row.id,
@@ -70,11 +71,11 @@ export async function loadReceivers(
 ): Promise<ReadonlyMap<string, LoadedReceiver>> {
   // The version of a webhook subscription is read before its secrets. If they are rotated in
   // between, the next claim sees another version.
-  const rows = await listReceivers(sql, subscriptionIds);
+  const rows = await listSubscriptionsByIds(sql, subscriptionIds);
   const secrets = await listSigningSecrets(sql, subscriptionIds);
   const now = performance.now();
   const bySubscription = Map.groupBy(secrets, ({ subscriptionId }) => subscriptionId);
-  const load = (row: ReceiverRow): LoadedReceiver => {
+  const load = (row: Subscription): LoadedReceiver => {
     try {
       const own = bySubscription.get(row.id) ?? [];
       const signers = own.map((secret) => toHeldSigner(keys, secret, now));

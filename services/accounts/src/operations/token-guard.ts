@@ -1,6 +1,5 @@
-import { DeploymentGuard, startDeploymentWatch } from "@postrider/shared/deployment/guard";
+import { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { readOwnership } from "@postrider/shared/deployment/table";
-import type { Loop } from "@postrider/shared/process/loop";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -25,11 +24,4 @@ export function createTokenGuard({
     readOwnership: () => readOwnership(sql, deploymentId),
     logger,
   });
-}
-
-export function startWatchDeployment(
-  guard: DeploymentGuard,
-  { logger }: Pick<Dependencies, "logger">,
-): Loop {
-  return startDeploymentWatch(guard, logger);
 }

@@ -1,6 +1,6 @@
 import SerializerSelector from "@fastify/fast-json-stringify-compiler";
 import { expect, test } from "vitest";
-import { buildSerializers } from "./response-serializers.ts";
+import { buildSerializers, buildValidators } from "./schema-compilers.ts";
 
 const SHARED = {
   Post: {
@@ -49,4 +49,14 @@ test("a shared schema to which a route's schema does not refer is not compiled w
   });
 
   expect(serializer({ status: "queued" })).toBe('{"status":"queued"}');
+});
+
+test("servers with the same shared schemas share the compiled checks of requests, and those of headers name them in lower case", () => {
+  const headers = { type: "object", properties: { "If-Match": { type: "string", minLength: 3 } } };
+  const part = { method: "GET", url: "/posts", httpPart: "headers", schema: headers } as const;
+  const check = buildValidators({}, { customOptions: {} })(part as never) as (
+    it: object,
+  ) => boolean;
+  expect(buildValidators({}, { customOptions: {} })(part as never)).toBe(check);
+  expect([check({ "if-match": "x" }), check({ "if-match": '"3"' })]).toEqual([false, true]);
 });
