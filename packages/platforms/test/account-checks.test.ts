@@ -2,7 +2,6 @@ import { runChecks } from "@postrider/shared/diagnostics/finding";
 import { describe, expect, test } from "vitest";
 import { PLATFORM_IDS, type PlatformId } from "#src/platform-id.ts";
 import { createConnectors } from "#src/platforms.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import { startTestPlatform, type TestPlatform } from "./test-platform.ts";
 
 const platforms = new Map<PlatformId, TestPlatform>();
@@ -30,11 +29,7 @@ function checksOf(platform: PlatformId) {
 }
 
 async function check(platform: PlatformId, accessToken?: string) {
-  const account = await platformOf(platform).createPublication([], "", (credentials) =>
-    platform === "bluesky"
-      ? createSession(platformOf(platform).url, credentials)
-      : (credentials.accessToken ?? credentials.botToken ?? ""),
-  );
+  const account = await platformOf(platform).createPublication([], "");
   const access = accessToken === undefined ? account : { ...account, accessToken };
   return await runChecks(checksOf(platform)(access));
 }

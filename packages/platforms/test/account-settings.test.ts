@@ -6,7 +6,6 @@ import { createTelegramPublishingConnector } from "#src/telegram/publishing/conn
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
 import { PRESENT, PUBLISHED, refused, UNKNOWN } from "./results.ts";
@@ -30,8 +29,6 @@ async function publish(
   return { outcome, text: entry?.text, options: entry?.options };
 }
 
-const tokenOf = ({ accessToken }: Readonly<Record<string, string>>) => accessToken ?? "";
-
 describe("settings of X accounts", async () => {
   const platform = await startTestPlatform("x");
   const x = createXPublishingConnector({ baseUrl: platform.url, mayResend: true });
@@ -44,7 +41,7 @@ describe("settings of X accounts", async () => {
   ])(
     "a post of an X account with the settings %j is published with the options %j",
     async (settings, options) => {
-      const made = await platform.createPublication([], "Ahoy", tokenOf);
+      const made = await platform.createPublication([], "Ahoy");
       const shown = await publish(platform, x, { ...made, settings });
       expect(shown).toMatchObject({ outcome: { kind: "published" }, text: "Ahoy" });
       expect(shown.options).toEqual(options);
@@ -65,9 +62,7 @@ describe("settings of Bluesky accounts", async () => {
   ])(
     "a post of a Bluesky account with the settings %j is published with the options %j",
     async (settings, options) => {
-      const made = await platform.createPublication([], "Ahoy", (credentials) =>
-        createSession(platform.url, credentials),
-      );
+      const made = await platform.createPublication([], "Ahoy");
       const publication = { ...made, settings };
       const { handles } = await platform.prepare(bluesky, publication);
       expect((await publish(platform, bluesky, publication)).options).toEqual(options);
@@ -88,7 +83,7 @@ describe("settings of Instagram accounts", async () => {
     "a reel of an Instagram account with the settings %j is published with the options %j",
     async (settings, options) => {
       const media = [files.serve(mp4Media(300_000))];
-      const made = await platform.createPublication(media, "Ahoy", tokenOf);
+      const made = await platform.createPublication(media, "Ahoy");
       expect((await publish(platform, instagram, { ...made, settings })).options).toEqual(options);
     },
   );
@@ -99,7 +94,7 @@ describe("settings of Telegram chats", async () => {
   const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
   const ALL = { format: "html", silent: true, linkPreview: false };
   const create = async (media: Publication["media"], text: string, settings: object) => {
-    const made = await platform.createPublication(media, text, ({ botToken }) => botToken ?? "");
+    const made = await platform.createPublication(media, text);
     return { ...made, settings: { ...settings } };
   };
 
@@ -160,7 +155,7 @@ describe("settings of TikTok accounts", async () => {
   };
   const create = async (settings: object, part: Partial<Publication> = {}) => {
     const media = part.media ?? [mp4Media(300_000)];
-    const made = await platform.createPublication(media, "Ahoy", tokenOf);
+    const made = await platform.createPublication(media, "Ahoy");
     return { ...made, privacy: "public", settings: { ...settings }, ...part };
   };
 
@@ -231,7 +226,7 @@ describe("settings of YouTube channels", async () => {
   const platform = await startTestPlatform("youtube");
   const youtube = createYoutubePublishingConnector({ baseUrl: platform.url });
   const create = async (settings: object): Promise<Publication> => {
-    const made = await platform.createPublication([mp4Media(1000)], "Ahoy", tokenOf);
+    const made = await platform.createPublication([mp4Media(1000)], "Ahoy");
     return { ...made, title: "A video", settings: { ...settings } };
   };
   const playlistOf = ({ externalId }: Publication) => externalId.replace(/^UC/, "PL");

@@ -4,7 +4,6 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import { facebookAt } from "./facebook/facebook-at.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
@@ -46,11 +45,7 @@ const TELEGRAM: Site = {
 
 async function createPublication({ platform }: Site, media: readonly TestMedia[]) {
   const served = media.map((file) => files.serve(file));
-  const made = await platform.createPublication(served, "Ships", (credentials) =>
-    platform === bluesky
-      ? createSession(bluesky.url, credentials)
-      : (credentials.accessToken ?? credentials.botToken ?? ""),
-  );
+  const made = await platform.createPublication(served, "Ships");
   return { ...made, privacy: "public" };
 }
 

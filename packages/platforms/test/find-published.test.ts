@@ -4,7 +4,6 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, startMediaServer } from "./media-server.ts";
 import { pngMedia } from "./test-media.ts";
@@ -46,11 +45,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
     beforeEach(() => platform.reset());
 
     const createPublication = (text: string, media: Publication["media"]) =>
-      platform.createPublication(media, text, (credentials) =>
-        name === "bluesky"
-          ? createSession(platform.url, credentials)
-          : (credentials.accessToken ?? ""),
-      );
+      platform.createPublication(media, text);
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
     /**

@@ -16,7 +16,6 @@ import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { createYoutubeMetricsConnector } from "#src/youtube/metrics/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import { refused } from "./results.ts";
 import { mp4Media } from "./test-media.ts";
 import { signal, startTestPlatform, type TestPlatform } from "./test-platform.ts";
@@ -67,9 +66,7 @@ function siteOf(platform: PlatformId): NamedSite {
 
 async function createAccount({ name, platform }: NamedSite): Promise<Publication> {
   const media = name === "tiktok" || name === "youtube" ? [mp4Media(1000)] : [];
-  const made = await platform.createPublication(media, "count me", (credentials) =>
-    name === "bluesky" ? createSession(platform.url, credentials) : (credentials.accessToken ?? ""),
-  );
+  const made = await platform.createPublication(media, "count me");
   return { ...made, title: "A video", privacy: "public" };
 }
 

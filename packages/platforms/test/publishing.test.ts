@@ -4,7 +4,6 @@ import { createConnectors } from "#src/platforms.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { createSession } from "./bluesky/create-session.ts";
 import {
   CANNOT_TELL,
   INCOMPLETE_LOOK,
@@ -44,17 +43,8 @@ function connector(platform: Platform): PublishingConnector {
   return connectorAt(platform, platforms[platform].url);
 }
 
-const getToken = {
-  x: ({ accessToken }) => accessToken ?? "",
-  telegram: ({ botToken }) => botToken ?? "",
-  bluesky: (credentials) => createSession(platforms.bluesky.url, credentials),
-} satisfies Record<
-  Platform,
-  (credentials: Readonly<Record<string, string>>) => string | Promise<string>
->;
-
 function createPublication(platform: Platform, text: string): Promise<Publication> {
-  return platforms[platform].createPublication([], text, getToken[platform]);
+  return platforms[platform].createPublication([], text);
 }
 
 function publish(platform: Platform, publication: Publication): Promise<Outcome> {

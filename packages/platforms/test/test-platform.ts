@@ -7,6 +7,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { StepResult } from "#src/publishing/steps.ts";
+import { createSession } from "./bluesky/create-session.ts";
 import { judgeRequests } from "./judges/judge-requests.ts";
 import { type RecordedRequest, recordRequest } from "./judges/recorded-request.ts";
 
@@ -191,12 +192,14 @@ export class TestPlatform implements AsyncDisposable {
    * Creates an account on the simulated platform, and the target that a connector receives for this
    * account.
    *
-   * @param getToken Returns the access token for the credentials of the new account.
+   * @param getToken Returns the access token for the credentials of the new account: by default,
+   *   the one that they contain, or the one of a new Bluesky session.
    */
   async createPublication(
     media: Publication["media"],
     text: string,
-    getToken: (credentials: SimulatedAccount["credentials"]) => string | Promise<string>,
+    getToken = ({ accessToken, botToken, ...session }: SimulatedAccount["credentials"]) =>
+      accessToken ?? botToken ?? createSession(this.url, session),
   ): Promise<Publication> {
     const account = await this.createAccount();
     return {

@@ -11,7 +11,6 @@ import { readAllTexts, readPage } from "../comment-fixtures.ts";
 import { PRESENT, PUBLISHED, refused, retryable, UNKNOWN } from "../results.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
-import { createSession } from "./create-session.ts";
 
 const platform = await startTestPlatform("bluesky");
 const publishing = createBlueskyPublishingConnector({
@@ -22,9 +21,7 @@ const bluesky = createBlueskyCommentsConnector({ baseUrl: platform.url });
 const GATE = "app.bsky.feed.threadgate";
 
 async function publishPost(text = "talk to me"): Promise<Owned> {
-  const made = await platform.createPublication([], text, (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const made = await platform.createPublication([], text);
   return await publishOwned({ platform, publishing }, made);
 }
 

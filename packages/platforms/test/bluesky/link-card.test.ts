@@ -8,7 +8,6 @@ import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connec
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import { pngMedia } from "../test-media.ts";
 import { guard, TestPlatform } from "../test-platform.ts";
-import { createSession } from "./create-session.ts";
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const PAGE = "<title>Häfen</title><meta name=description content='Wo Schiffe liegen'>";
@@ -50,9 +49,7 @@ const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
 
 /** Publishes the text on Bluesky and reads its record in the repository. */
 async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
-  const publication = await platform.createPublication(media, text, (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const publication = await platform.createPublication(media, text);
   const { handles } = await platform.prepare(bluesky, publication);
   expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
   const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${handles.rkey}`;
@@ -119,9 +116,7 @@ test.each<[string, string, Uint8Array]>([
 
 test("a picture that Bluesky may have deleted since its upload is left out of the prepared link card", async () => {
   answer = answerPicture("image/png", PICTURE);
-  const publication = await platform.createPublication([], link(), (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const publication = await platform.createPublication([], link());
   const { handles } = await platform.prepare(bluesky, publication);
   const { blob } = JSON.parse(handles.blobcard ?? "") as { blob: unknown };
   const stale = { ...handles, blobcard: JSON.stringify({ blob, uploadedAt: 0 }) };
@@ -156,9 +151,7 @@ test("the Bluesky connector does not connect to a private address to read a link
   const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
   const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
   const closed = createBlueskyPublishingConnector(urls, pages);
-  const publication = await platform.createPublication([], link(), (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const publication = await platform.createPublication([], link());
   const { handles } = await platform.prepare(closed, publication);
   expect(handles.record).not.toContain("embed");
   expect(requests).toBe(0);
@@ -168,9 +161,7 @@ test("the Bluesky connector does not connect to a private address to read a link
 test("when a process stops while it reads a linked page, preparing the Bluesky post fails instead of leaving out the link card", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   answer = () => resolve();
-  const publication = await platform.createPublication([], link(), (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const publication = await platform.createPublication([], link());
   const stopping = new AbortController();
   const [step] = bluesky.steps(publication);
   const made = step?.run(publication, {}, stopping.signal);

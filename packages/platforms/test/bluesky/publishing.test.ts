@@ -7,7 +7,6 @@ import { CANNOT_TELL, PUBLISHED, refused, retryable, TOKEN_REFUSED, UNKNOWN } fr
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
-import { createSession } from "./create-session.ts";
 
 const platform = await startTestPlatform("bluesky");
 const bluesky = createBlueskyPublishingConnector({
@@ -16,9 +15,7 @@ const bluesky = createBlueskyPublishingConnector({
 });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
-  platform.createPublication(media, text, (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  platform.createPublication(media, text);
 const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000) =>
   platform.prepare(bluesky, publication, { handles, maxRuns });
 const publish = (publication: Publication) => platform.publish(bluesky, publication);

@@ -33,7 +33,7 @@ const facebook = facebookAt(platform.url);
 const driver = new GraphDriver(platform, facebook);
 
 const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
-  platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
+  platform.createPublication(media, text);
 const prepare = (publication: Publication, options = {}) =>
   platform.prepare(facebook, publication, options);
 const shown = ({ kind, contentType, sha256 }: PublicationMedia) => ({

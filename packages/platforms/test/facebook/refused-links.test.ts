@@ -6,8 +6,7 @@ import { facebookAt } from "./facebook-at.ts";
 
 const platform = await startTestPlatform("facebook");
 
-const createPublication = (text: string) =>
-  platform.createPublication([], text, ({ accessToken }) => accessToken ?? "");
+const createPublication = (text: string) => platform.createPublication([], text);
 
 const TEXTS = [
   "Join us https://www.facebook.com/events/123456",

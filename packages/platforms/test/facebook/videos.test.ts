@@ -12,8 +12,7 @@ import { facebookAt } from "./facebook-at.ts";
 
 const platform = await startTestPlatform("facebook");
 
-const createPublication = (video: TestMedia) =>
-  platform.createPublication([video], "A video", ({ accessToken }) => accessToken ?? "");
+const createPublication = (video: TestMedia) => platform.createPublication([video], "A video");
 
 /** Publishes a post and searches the platform until the outcome is known, at most three times. */
 async function settle(

@@ -28,7 +28,6 @@ const createPublication = (media: readonly TestMedia[], text = "Ships & sails #h
   platform.createPublication(
     media.map((one) => files.serve(one)),
     text,
-    ({ accessToken }) => accessToken ?? "",
   );
 const prepare = (publication: Publication, options = {}) =>
   platform.prepare(instagram, publication, options);

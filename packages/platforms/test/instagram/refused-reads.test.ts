@@ -17,7 +17,6 @@ const createPublication = (media: readonly TestMedia[], text = "Ships") =>
   platform.createPublication(
     media.map((one) => files.serve(one)),
     text,
-    ({ accessToken }) => accessToken ?? "",
   );
 
 const permalink = expect.stringMatching(/^https:\/\/www\.instagram\.com\//) as string;

@@ -9,7 +9,7 @@ const platform = await startTestPlatform("telegram");
 const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
-  platform.createPublication(media, text, ({ botToken }) => botToken ?? "");
+  platform.createPublication(media, text);
 const publish = (publication: Publication) => telegram.publish(publication, {}, guard);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 

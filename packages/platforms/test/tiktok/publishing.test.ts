@@ -39,11 +39,7 @@ async function createPublication(
   media: Publication["media"],
   extra: Partial<Publication> = {},
 ): Promise<Publication> {
-  const made = await platform.createPublication(
-    media,
-    "Ahoy #sea",
-    ({ accessToken }) => accessToken ?? "",
-  );
+  const made = await platform.createPublication(media, "Ahoy #sea");
   return { ...made, privacy: "public", ...extra };
 }
 

@@ -21,7 +21,7 @@ const x = createXCommentsConnector(settings);
 const DAY_MS = 86_400_000;
 
 async function publishPost(text = "talk to me"): Promise<Owned> {
-  const made = await platform.createPublication([], text, ({ accessToken }) => accessToken ?? "");
+  const made = await platform.createPublication([], text);
   return await publishOwned({ platform, publishing }, made);
 }
 

@@ -10,8 +10,7 @@ const platform = await startTestPlatform("x");
 const x = createXPublishingConnector({ baseUrl: platform.url, mayResend: true });
 const HOUR_MS = 3_600_000;
 
-const createPublication = (text: string) =>
-  platform.createPublication([], text, ({ accessToken }) => accessToken ?? "");
+const createPublication = (text: string) => platform.createPublication([], text);
 
 /** Publishes two posts of one account and one of another, and returns the outcomes. */
 async function publishThree(settings: object): Promise<readonly Outcome[]> {

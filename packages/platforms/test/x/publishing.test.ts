@@ -20,7 +20,7 @@ const platform = await startTestPlatform("x");
 const x = createXPublishingConnector({ baseUrl: platform.url, mayResend: true });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
-  platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
+  platform.createPublication(media, text);
 const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000) =>
   platform.prepare(x, publication, { handles, maxRuns });
 const publish = (publication: Publication) => platform.publish(x, publication);

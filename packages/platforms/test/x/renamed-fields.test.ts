@@ -11,11 +11,7 @@ const settings = { baseUrl: platform.url, mayResend: true };
 const publishing = createXPublishingConnector(settings);
 
 async function publishPost(text: string) {
-  const publication = await platform.createPublication(
-    [],
-    text,
-    ({ accessToken }) => accessToken ?? "",
-  );
+  const publication = await platform.createPublication([], text);
   const outcome = await platform.publish(publishing, publication);
   if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
   return { publication, id: outcome.externalId };

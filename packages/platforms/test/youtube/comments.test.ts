@@ -19,11 +19,7 @@ const publishing = createYoutubePublishingConnector({ baseUrl: platform.url });
 const youtube = createYoutubeCommentsConnector({ baseUrl: platform.url });
 
 async function publishVideo(text = "talk to me"): Promise<Owned> {
-  const made = await platform.createPublication(
-    [mp4Media(1000)],
-    text,
-    ({ accessToken }) => accessToken ?? "",
-  );
+  const made = await platform.createPublication([mp4Media(1000)], text);
   return await publishOwned({ platform, publishing }, { ...made, title: "A video" });
 }
 

@@ -29,11 +29,7 @@ async function createPublication(
   media: readonly TestMedia[] = [mp4Media(1000)],
   part: Partial<Publication> = {},
 ): Promise<Publication> {
-  const made = await platform.createPublication(
-    media,
-    "Ships & sails\n#harbour",
-    ({ accessToken }) => accessToken ?? "",
-  );
+  const made = await platform.createPublication(media, "Ships & sails\n#harbour");
   return { ...made, title: "A video", ...part };
 }
 

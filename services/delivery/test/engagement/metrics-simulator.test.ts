@@ -2,7 +2,6 @@ import { create, toJsonString } from "@bufbuild/protobuf";
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { createBlueskyMetricsConnector } from "@postrider/platforms/bluesky/metrics/connector";
 import { createBlueskyPublishingConnector } from "@postrider/platforms/bluesky/publishing/connector";
-import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { newId } from "@postrider/shared/ids";
@@ -29,9 +28,7 @@ const connector = createBlueskyMetricsConnector(settings);
  * delivery service.
  */
 async function publish(stage: MetricsStage): Promise<TestTarget> {
-  const publication = await platform.createPublication([], "counted", (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  const publication = await platform.createPublication([], "counted");
   const target = addTargetOf(stage.world, publication, { platform: "bluesky", media: [] });
   await using _worker = startWorker(stage.database, stage.world, { connectors: { bluesky } });
   await request(stage.sql, target);

@@ -125,7 +125,7 @@ test("a refusal of what TikTok does not offer an account is reported to the acco
   const world = new World();
   const media = [mp4Media(100_000)];
   const publication = {
-    ...(await videos.createPublication(media, "Ahoy", ({ accessToken = "" }) => accessToken)),
+    ...(await videos.createPublication(media, "Ahoy")),
     privacy: "unlisted",
     settings: { unlistedAs: "followers" },
   };

@@ -185,11 +185,7 @@ test.each(["x", "facebook"] as const)(
     const { sql } = database;
     const world = new World();
     await using _worker = startWorker(database, world, { settings: SIMULATED, connectors });
-    const publication = await platform.createPublication(
-      [],
-      "the same words",
-      ({ accessToken }) => accessToken ?? "",
-    );
+    const publication = await platform.createPublication([], "the same words");
     const [first, second] = [
       addTargetOf(world, publication, { platform: name, media: [] }),
       addTargetOf(world, publication, { platform: name, media: [] }),

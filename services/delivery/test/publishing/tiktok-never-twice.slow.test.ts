@@ -47,9 +47,8 @@ async function createScene(
   media: TestMedia,
   { privacy = "public", world = new World() } = {},
 ): Promise<Scene> {
-  const getToken = ({ accessToken = "" }: Readonly<Record<string, string>>) => accessToken;
   const publication = {
-    ...(await platform.createPublication([media], "Ahoy #sea", getToken)),
+    ...(await platform.createPublication([media], "Ahoy #sea")),
     privacy,
   };
   const target = addTargetOf(world, publication, { platform: "tiktok", media: [media] });

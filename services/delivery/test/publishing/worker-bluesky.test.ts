@@ -1,6 +1,5 @@
 import { createBlueskyPublishingConnector } from "@postrider/platforms/bluesky/publishing/connector";
 import type { Publication } from "@postrider/platforms/publishing/publication";
-import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -15,9 +14,7 @@ const bluesky = createBlueskyPublishingConnector({
 });
 
 const createPublication = (media: Publication["media"], text: string) =>
-  platform.createPublication(media, text, (credentials) =>
-    createSession(platform.url, credentials),
-  );
+  platform.createPublication(media, text);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
 /** Returns the calls that reached Bluesky after the session was created, in order. */

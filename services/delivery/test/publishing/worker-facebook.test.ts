@@ -22,7 +22,7 @@ const platform = await startTestPlatform("facebook");
 const facebook = facebookAt(platform.url);
 
 const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
-  platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
+  platform.createPublication(media, text);
 
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 

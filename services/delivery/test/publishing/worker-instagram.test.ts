@@ -25,7 +25,6 @@ const createPublication = (media: readonly TestMedia[], text: string) =>
   platform.createPublication(
     media.map((one) => files.serve(one)),
     text,
-    ({ accessToken }) => accessToken ?? "",
   );
 
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };

@@ -22,7 +22,7 @@ const platform = await startTestPlatform("telegram");
 const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
-  platform.createPublication(media, text, ({ botToken }) => botToken ?? "");
+  platform.createPublication(media, text);
 
 async function listMethods(): Promise<readonly string[]> {
   return (await platform.calls()).map((call) => call.replace("POST ", ""));

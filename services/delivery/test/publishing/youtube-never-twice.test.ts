@@ -37,11 +37,7 @@ async function createScene(bytes = 600 * KB): Promise<Scene> {
   const world = new World();
   const video = mp4Media(bytes);
   const publication: Publication = {
-    ...(await platform.createPublication(
-      [video],
-      "A video",
-      ({ accessToken }) => accessToken ?? "",
-    )),
+    ...(await platform.createPublication([video], "A video")),
     title: "Once",
   };
   const target = addTargetOf(world, publication, { platform: "youtube", media: [video] });

@@ -25,8 +25,7 @@ const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 async function createPublication(): Promise<Publication> {
-  const tokenOf = ({ accessToken }: Readonly<Record<string, string>>) => accessToken ?? "";
-  const made = await platform.createPublication([mp4Media(1000)], "A video", tokenOf);
+  const made = await platform.createPublication([mp4Media(1000)], "A video");
   return { ...made, title: "Listed" };
 }
 
