@@ -154,7 +154,6 @@ function createAllRoutes(
     sealingKeys: config.handleKeys,
     cursorKeys: readCursorKeys(config),
     backlogs,
-    nudgeComposer: () => parts.webhooks?.nudgeComposer(),
     nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
   return (router: Parameters<typeof publishing>[0]) => {

@@ -39,7 +39,6 @@ interface WebhooksOptions {
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
 export interface Webhooks extends AsyncDisposable {
-  readonly nudgeComposer: () => void;
   readonly nudgeDispatcher: () => void;
   /** Fails when this process has not looked for webhook deliveries for over 10 s. */
   readonly check: Check;
@@ -66,7 +65,6 @@ export async function startWebhooks({
     backlogs,
     nudgeDispatcher: () => dispatcher.nudge(),
   });
-  const nudgeComposer = composer.nudge;
   const dispatcher = startDispatcher({
     sql,
     logger,
@@ -75,16 +73,15 @@ export async function startWebhooks({
     sealingKeys: config.handleKeys,
     outbound: { rules: config.outbound },
     random: Math.random,
-    nudgeComposer,
+    nudgeComposer: composer.nudge,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
   const others = startUpkeep({ sql, logger, historyDays, historyBytes });
-  const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
+  const consumers = await startConsumers({ bus, sql, logger, onCommitted: composer.nudge });
   const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
   const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
-    nudgeComposer,
     nudgeDispatcher: dispatcher.nudge,
     check: createLookCheck("webhook deliveries", () => dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),

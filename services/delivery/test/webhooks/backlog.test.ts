@@ -28,7 +28,6 @@ function startRpc(backlogs = createBacklogs(LIMITS)) {
     sealingKeys: SEALING_KEYS,
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),
     backlogs,
-    nudgeComposer: () => undefined,
     nudgeDispatcher: () => undefined,
   });
   return createTestPeer(routes).client(WebhookService);
@@ -193,11 +192,9 @@ test("retries of webhook deliveries count as waiting deliveries", async () => {
 
 test("the event webhook.test counts as a waiting delivery, and fails when too many wait", async () => {
   const request = newWebhook();
-  const rpc = startRpc();
+  const rpc = startRpc(createBacklogs({ perWorkspace: 100, perHost: 1 }));
   await rpc.createWebhook(request);
   await rpc.createWebhook(request);
-  const backlogs = createBacklogs({ perWorkspace: 100, perHost: 1 });
-  await composePage({ ...events.deps, backlogs });
 
   expect(await counts(request.workspaceId)).toMatchObject([
     { status: "failed", error: "backlog_full", count: 1 },

@@ -39,7 +39,6 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
     sealingKeys: SEALING_KEYS,
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),
     backlogs: createBacklogs(),
-    nudgeComposer: () => undefined,
     nudgeDispatcher: () => undefined,
     ...more,
   };

@@ -55,7 +55,6 @@ function rpcWith(sealingKeys: readonly SealingKey[]) {
     outbound: { allow: [] },
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),
     backlogs: createBacklogs(),
-    nudgeComposer: () => undefined,
     nudgeDispatcher: () => undefined,
   });
   return createTestPeer(routes).client(WebhookService);

@@ -21,10 +21,10 @@ async function create(
 
 async function eventsOf(id: string) {
   const rows = await webhooks.sql<{ eventType: string }[]>`
-    select type as event_type
-    from webhook_compositions
-    where ${id} = any(subscription_ids)
-    order by event_id`;
+    select event_type
+    from webhook_deliveries
+    where subscription_id = ${id}
+    order by id`;
   return rows.map(({ eventType }) => eventType);
 }
 
@@ -198,7 +198,7 @@ test("a webhook subscription receives webhook.test again when its address change
   expect(moved).toMatchObject({ url: "https://example.com/other", description: "mine" });
 });
 
-test("a disabled webhook subscription whose address changes gets the event webhook.test", async () => {
+test("a disabled webhook subscription whose address changes gets a webhook.test delivery, which waits until the subscription is active", async () => {
   const { sql, rpc } = webhooks;
   const { workspaceId, id } = await create();
   await sql`
@@ -215,6 +215,8 @@ test("a disabled webhook subscription whose address changes gets the event webho
 
   expect([moved?.status, resumed?.status]).toEqual(["disabled", "active"]);
   expect(await eventsOf(id)).toEqual(["webhook.test", "webhook.test"]);
+  const [newest] = (await rpc.listWebhookDeliveries({ workspaceId, webhookId: id })).deliveries;
+  expect(newest).toMatchObject({ eventType: "webhook.test", status: "pending" });
 });
 
 test("a request to change a webhook subscription is refused if it contains no field", async () => {
@@ -249,9 +251,6 @@ test("resuming a webhook subscription resets the failures and pauses of its rece
 
 test("a revoked webhook subscription leaves the list, loses its secrets, and cannot be changed", async () => {
   const { workspaceId, id } = await create();
-  await webhooks.sql`
-    insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type)
-    values (${newId()}, ${id}, ${workspaceId}, ${newId()}, 'webhook.test')`;
 
   await webhooks.rpc.revokeWebhook({ workspaceId, id });
   await webhooks.rpc.revokeWebhook({ workspaceId, id });

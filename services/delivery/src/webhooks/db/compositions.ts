@@ -184,9 +184,30 @@ export async function claimCompositions(
     where composition.event_id = claimed.event_id
     returning composition.event_id as id, workspace_id, type, occurred_at, source, cause, tries,
       to_json(subscription_ids) as subscription_ids,
-      -- A restore brings the older versions of resources back. The numbers of later changes must be higher than those that
-      -- receivers have seen, or receivers would ignore them. Versions grow by less than one in a millisecond.
-      sequence + coalesce((select (extract(epoch from restored_at) * 1000)::bigint from deployment), 0) as sequence`;
+      ${sequenceOf(sql)} as sequence`;
+}
+
+/**
+ * A restore brings the older versions of resources back. The numbers of later changes must be
+ * higher than those that receivers have seen, or receivers would ignore them. Versions grow by less
+ * than one in a millisecond.
+ */
+function sequenceOf(sql: ISql) {
+  return sql`
+    sequence + coalesce((select (extract(epoch from restored_at) * 1000)::bigint from deployment), 0)`;
+}
+
+/** Returns an event that was stored in the same transaction, so that no process has claimed it. */
+export async function readComposition(
+  tx: TransactionSql,
+  eventId: string,
+): Promise<Composition | undefined> {
+  const [row] = await tx<Composition[]>`
+    select event_id as id, workspace_id, type, occurred_at, source, cause, tries,
+      to_json(subscription_ids) as subscription_ids, ${sequenceOf(tx)} as sequence
+    from webhook_compositions
+    where event_id = ${eventId}`;
+  return row;
 }
 
 /** Ends the lease of events whose object could not be read, because its owner is unavailable. */

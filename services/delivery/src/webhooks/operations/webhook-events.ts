@@ -1,12 +1,20 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { insertCompositions, type NewEvent } from "#src/webhooks/db/compositions.ts";
+import {
+  type Composition,
+  insertCompositions,
+  type NewEvent,
+  readComposition,
+} from "#src/webhooks/db/compositions.ts";
+import { writeDeliveries, type WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import {
   createWebhookEvent,
+  deliveryIdOf,
   listFilters,
   type WebhookEvent,
 } from "#src/webhooks/domain/webhook-event.ts";
+import { type Backlogs, destinationOf } from "#src/webhooks/operations/backlogs.ts";
 
 type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
 
@@ -20,7 +28,7 @@ function subscriptionEvent(
 }
 
 /** The event webhook.test, with which a new or moved endpoint can be tried. */
-export function testEvent(subscription: SubscriptionAtVersion, now: Date): NewEvent {
+function testEvent(subscription: SubscriptionAtVersion, now: Date): NewEvent {
   const { id } = subscription;
   const source = { kind: "test", webhookId: id } as const;
   const event = { type: "webhook.test", occurredAt: now, source } as const;
@@ -36,6 +44,38 @@ export function disabledEvent(
   const source = { kind: "webhook", webhookId: id, disabledReason } as const;
   const event = { type: "webhook.disabled", occurredAt: now, source } as const;
   return { ...subscriptionEvent(subscription, event), except: id };
+}
+
+/**
+ * Stores webhook.test for a new or moved endpoint. Nothing has to be read for its payload, so its
+ * delivery is written at once and is in the history when the request is answered.
+ */
+export async function storeTest(
+  tx: TransactionSql,
+  backlogs: Backlogs,
+  subscription: Pick<Subscription, "url"> & SubscriptionAtVersion,
+  now: Date,
+): Promise<void> {
+  const { id: subscriptionId, workspaceId } = subscription;
+  const test = testEvent(subscription, now);
+  await storeEvents(tx, [test]);
+  const event = await readComposition(tx, test.event.id);
+  if (event === undefined) return;
+  await backlogs.load(tx, [workspaceId]);
+  const destination = destinationOf(subscription);
+  const isRefused = backlogs.add(destination) !== undefined;
+  const id = deliveryIdOf(event, subscriptionId);
+  const written = toWritten(event, { webhookId: subscriptionId });
+  await writeDeliveries(tx, [written], [{ id, subscriptionId, eventId: event.id, isRefused }]);
+  if (isRefused) backlogs.reportRefused([destination]);
+}
+
+/** The event with its payload: `data` in the envelope that all events have. */
+export function toWritten(event: Composition, data: object): WrittenEvent {
+  const { id, type, occurredAt, workspaceId, sequence } = event;
+  const timestamp = occurredAt.toISOString();
+  const payload = JSON.stringify({ id, type, timestamp, workspaceId, sequence, data });
+  return { event, payload };
 }
 
 /** Stores events for the subscriptions that receive them, until their payload is written. */

@@ -14,7 +14,7 @@ import { insertSecret } from "#src/webhooks/db/secrets.ts";
 import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
 import type { Signing, Subscription } from "#src/webhooks/domain/subscription.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { storeEvents, testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
 import { toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./parse-webhook.ts";
@@ -56,11 +56,11 @@ export async function createWebhook(
     await insertSubscription(tx, row);
     const stored = { id: newId(), subscriptionId: row.id, workspaceId, secret };
     await insertSecret(tx, deps.sealingKeys, stored);
-    await storeEvents(tx, [testEvent(row, now)]);
+    await storeTest(tx, deps.backlogs, row, now);
     await appendAudit(tx, [toWebhookAudit("webhook.create", row, { events, signing })]);
     return row;
   });
-  deps.nudgeComposer();
+  deps.nudgeDispatcher();
   return { webhook: toWebhook(created), ...(signing === "hmac-sha256" ? { secret } : {}) };
 }
 

@@ -13,6 +13,5 @@ export interface WebhookRpcDeps {
   readonly sealingKeys: readonly SealingKey[];
   readonly cursorKeys: CursorKeys;
   readonly backlogs: Backlogs;
-  readonly nudgeComposer: () => void;
   readonly nudgeDispatcher: () => void;
 }

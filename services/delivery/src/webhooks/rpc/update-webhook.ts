@@ -18,7 +18,7 @@ import {
   type SubscriptionChange,
 } from "#src/webhooks/domain/subscription.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { storeEvents, testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
 import { createSigningSecret } from "#src/webhooks/rpc/create-webhook.ts";
 import { auditChange, toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
@@ -45,11 +45,10 @@ export async function updateWebhook(
     if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);
-    await restart(tx, known, changed);
+    await restart(tx, deps, known, changed);
     await appendAudit(tx, auditChange(known, changed));
     return { row: changed, secret: await rotate(tx, deps, request) };
   });
-  deps.nudgeComposer();
   deps.nudgeDispatcher();
   return { webhook: toWebhook(row), ...(secret === undefined ? {} : { secret }) };
 }
@@ -73,13 +72,14 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
 /** Sends waiting deliveries of a resumed subscription, and webhook.test to a new address. */
 async function restart(
   tx: TransactionSql,
+  { backlogs }: Pick<WebhookRpcDeps, "backlogs">,
   known: Subscription,
   changed: Subscription,
 ): Promise<void> {
   const isMoved = known.url !== changed.url;
   const isResumed = known.status !== "active" && changed.status === "active";
   if (isMoved || isResumed) await resetReceiver(tx, changed.id);
-  if (isMoved) await storeEvents(tx, [testEvent(changed, changed.updatedAt)]);
+  if (isMoved) await storeTest(tx, backlogs, changed, changed.updatedAt);
 }
 
 async function rotate(

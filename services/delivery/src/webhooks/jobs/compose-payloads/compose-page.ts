@@ -13,6 +13,7 @@ import {
 } from "#src/webhooks/db/compositions.ts";
 import type { WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
 import { EVENT_TYPES, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import { toWritten } from "#src/webhooks/operations/webhook-events.ts";
 import { type ComposeDeps, readObjects } from "./read-objects.ts";
 import { renderData } from "./render-data.ts";
 import { writePage } from "./write-page.ts";
@@ -159,11 +160,4 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
     }
   }
   return { written, unavailable, failed };
-}
-
-function toWritten(event: Composition, data: object): WrittenEvent {
-  const { id, type, occurredAt, workspaceId, sequence } = event;
-  const timestamp = occurredAt.toISOString();
-  const payload = JSON.stringify({ id, type, timestamp, workspaceId, sequence, data });
-  return { event, payload };
 }
