@@ -106,10 +106,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     settings: config.publishing,
     clocks: PROCESS_CLOCKS,
     random: Math.random,
-    // A simulated platform is reached without https. Its permalinks point to the real platform,
-    // which does not have the posts, so they are not opened.
-    openPermalink: (platform: PlatformId) =>
-      config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
+    openPermalink: (platform: PlatformId) => openerOf(config, platform),
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
@@ -154,6 +151,14 @@ export function createDoctor({ config, sql, peers, guard }: DoctorOptions) {
     checks: createConnectors("diagnosis", config.platforms),
   });
   return (router: ConnectRouter): void => void router.service(DoctorService, service);
+}
+
+/**
+ * A simulated platform is reached without https. Its permalinks point to the real platform, which
+ * does not have the posts, so they are not opened.
+ */
+function openerOf({ platforms }: Config, platform: PlatformId) {
+  return platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined;
 }
 
 /** Requests the address of a post like a reader who is not logged in. */
