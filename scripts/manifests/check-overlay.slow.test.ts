@@ -133,7 +133,7 @@ test.each(SERVICES.filter((service) => service !== "gateway"))(
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(
-      /function readMigrationConfig\(\) \{\s+return loadConfig\(process\.env, readMigrationSettings\);/,
+      /readMigrationConfig( = )?\(\) (=>|\{\s+return) loadConfig\(process\.env, readMigrationSettings\);/,
     );
   },
 );
