@@ -41,6 +41,8 @@ async function write(folder: string, output: string): Promise<void> {
   const build = await rolldown({
     input: join(folder, ENTRY),
     platform: "node",
+    // It names a file that an image does not contain, and says nothing about the code itself.
+    tsconfig: false,
     external: EXTERNAL,
     plugins: [keepPlaces],
   });
