@@ -75,7 +75,7 @@ RUN mkdir -p data etc tmp usr/local/bin \
  && echo 'hosts: files dns' > etc/nsswitch.conf \
  && cp -L "$(command -v node)" usr/local/bin/node
 COPY --from=bundled /app ./app
-RUN chown -R root:root app/compiled \
+RUN chown -R 0:0 app/compiled \
  && find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
   | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=. \
  && chmod 111 usr/local/bin/node
