@@ -31,12 +31,12 @@ afterAll(async () => {
   await outside[Symbol.asyncDispose]();
 });
 
-describe("the cost of a post:", () => {
-  testCost(() => system);
-});
-
 describe("metrics:", () => {
   testMetrics(() => system);
+});
+
+describe("the cost of a post:", () => {
+  testCost(() => system);
 });
 
 describe("workspaces:", () => {
