@@ -17,8 +17,8 @@ const TOLERANCE = 1.1;
  * release. A change that lowers them lowers these figures, too.
  */
 const LAST_RELEASE = [
-  { accounts: 1, rows: 44.4 },
-  { accounts: 7, rows: 198.1 },
+  { accounts: 1, rows: 38.3 },
+  { accounts: 7, rows: 158.4 },
 ];
 
 /** Rows that were written in all tables since Postgres started, as far as they are reported. */
