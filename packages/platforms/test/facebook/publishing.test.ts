@@ -260,6 +260,30 @@ describe("publishing calls to Facebook without a clear answer", () => {
   });
 });
 
+describe("an unpublished post of a live check on Facebook", () => {
+  test("the post of a live check on Facebook is never visible, and is published for the check once it is prepared", async () => {
+    const publication = { ...(await createPublication([])), privacy: "unpublished" } as const;
+    const { handles } = await prepare(publication);
+    expect(await facebook.publish(publication, handles, guard)).toMatchObject({
+      kind: "published",
+      externalId: handles.postId,
+    });
+    expect(await driver.reconcile(publication, handles)).toMatchObject(PRESENT);
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("the publishing of a live check on Facebook fails without a prepared post, and when readers see the post", async () => {
+    const publication = { ...(await createPublication([])), privacy: "unpublished" } as const;
+    expect(await facebook.publish(publication, {}, guard)).toMatchObject(
+      retryable("internal_error"),
+    );
+    const { handles } = await prepare(publication);
+    await facebook.publish({ ...publication, privacy: "public" }, handles, guard);
+    expect(await platform.visible()).toHaveLength(1);
+    expect(await driver.reconcile(publication, handles)).toMatchObject(refused("internal_error"));
+  });
+});
+
 describe("reconciling on Facebook", () => {
   test("the Facebook connector searches three times for an unpublished post that no longer exists and then reports that it cannot tell the outcome", async () => {
     const publication = await createPublication([]);
