@@ -6,15 +6,15 @@ import {
   type NewEvent,
   readComposition,
 } from "#src/webhooks/db/compositions.ts";
-import { writeDeliveries, type WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
+import type { WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import {
   createWebhookEvent,
-  deliveryIdOf,
   listFilters,
   type WebhookEvent,
 } from "#src/webhooks/domain/webhook-event.ts";
-import { type Backlogs, destinationOf } from "#src/webhooks/operations/backlogs.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
+import { writeWithinLimits } from "#src/webhooks/operations/write-within-limits.ts";
 
 type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
 
@@ -56,18 +56,12 @@ export async function storeTest(
   subscription: Pick<Subscription, "url"> & SubscriptionAtVersion,
   now: Date,
 ): Promise<void> {
-  const { id: subscriptionId, workspaceId } = subscription;
   const test = testEvent(subscription, now);
   await storeEvents(tx, [test]);
   const event = await readComposition(tx, test.event.id);
   if (event === undefined) return;
-  await backlogs.load(tx, [workspaceId]);
-  const destination = destinationOf(subscription);
-  const isRefused = backlogs.add(destination) !== undefined;
-  const id = deliveryIdOf(event, subscriptionId);
-  const written = toWritten(event, { webhookId: subscriptionId });
-  await writeDeliveries(tx, [written], [{ id, subscriptionId, eventId: event.id, isRefused }]);
-  if (isRefused) backlogs.reportRefused([destination]);
+  const written = toWritten(event, { webhookId: subscription.id });
+  await writeWithinLimits(tx, backlogs, [written], new Map([[subscription.id, subscription]]));
 }
 
 /** The event with its payload: `data` in the envelope that all events have. */

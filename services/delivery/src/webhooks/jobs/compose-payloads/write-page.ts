@@ -2,10 +2,11 @@ import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
-import { writeDeliveries, type WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
-import type { Subscription } from "#src/webhooks/domain/subscription.ts";
-import { deliveryIdOf } from "#src/webhooks/domain/webhook-event.ts";
-import { destinationOf } from "#src/webhooks/operations/backlogs.ts";
+import type { WrittenEvent } from "#src/webhooks/db/write-deliveries.ts";
+import {
+  type Subscriptions,
+  writeWithinLimits,
+} from "#src/webhooks/operations/write-within-limits.ts";
 import type { ComposeDeps } from "./read-objects.ts";
 
 /** Approximate size of the payloads, and maximum number of deliveries, of one statement. */
@@ -42,7 +43,8 @@ export async function writePage(
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     const startedAt = performance.now();
     try {
-      await writeChunk(deps, chunk, subscriptions);
+      await writeWithinLimits(deps.sql, deps.backlogs, chunk, subscriptions);
+      failpoint("delivery.webhook-payloads-written");
     } catch (error) {
       if (chunk.length > 1 && isTooSlow(error, performance.now() - startedAt)) {
         const middle = Math.ceil(chunk.length / 2);
@@ -61,8 +63,6 @@ export async function writePage(
   return refused;
 }
 
-type Subscriptions = ReadonlyMap<string, Subscription>;
-
 /** A subscription that was revoked after the events were stored receives nothing more. */
 async function readSubscriptions(
   { sql }: ComposeDeps,
@@ -71,36 +71,4 @@ async function readSubscriptions(
   const ids = new Set(written.flatMap(({ event }) => event.subscriptionIds));
   const found = await listSubscriptionsByIds(sql, [...ids]);
   return new Map(found.filter(({ status }) => status !== "revoked").map((row) => [row.id, row]));
-}
-
-/** Deliveries beyond the limits of waiting ones have failed, and a user can retry them. */
-async function writeChunk(
-  { sql, backlogs }: ComposeDeps,
-  chunk: readonly WrittenEvent[],
-  subscriptions: Subscriptions,
-): Promise<void> {
-  await backlogs.load(
-    sql,
-    chunk.map(({ event }) => event.workspaceId),
-  );
-  const deliveries = chunk.flatMap(({ event }) =>
-    event.subscriptionIds.flatMap((subscriptionId) => {
-      const subscription = subscriptions.get(subscriptionId);
-      if (subscription === undefined) return [];
-      const destination = destinationOf(subscription);
-      const isRefused = backlogs.add(destination) !== undefined;
-      const id = deliveryIdOf(event, subscriptionId);
-      return { id, subscriptionId, eventId: event.id, destination, isRefused };
-    }),
-  );
-  let inserted: ReadonlySet<string> = new Set();
-  try {
-    inserted = await writeDeliveries(sql, chunk, deliveries);
-    failpoint("delivery.webhook-payloads-written");
-  } finally {
-    for (const { id, isRefused, destination } of deliveries)
-      if (!isRefused && !inserted.has(id)) backlogs.remove(destination);
-  }
-  const refused = deliveries.filter(({ id, isRefused }) => isRefused && inserted.has(id));
-  backlogs.reportRefused(refused.map(({ destination }) => destination));
 }
