@@ -1,6 +1,5 @@
-import { NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop } from "@postrider/shared/process/loop";
+import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { type MediaClient, releaseMedia } from "#src/clients/media.ts";
 import { endOfRetention, removeOldPosts } from "#src/db/old-posts.ts";
@@ -43,14 +42,10 @@ export async function removePage(
 }
 
 export function startRemovingOldPosts(removal: Removal): AsyncDisposable {
-  let after = NIL_ID;
-  return startLoop({
+  return startPageLoop({
     idleMs: EVERY_MS,
-    work: async () => {
-      const last = await removePage(removal, after);
-      after = last ?? NIL_ID;
-      return last === undefined ? false : PAUSE_MS;
-    },
+    pauseMs: PAUSE_MS,
+    page: (after) => removePage(removal, after),
     onError: (error) =>
       removal.logger.warn(
         { err: error, job: "remove-old-posts" },

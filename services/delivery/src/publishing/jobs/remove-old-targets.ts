@@ -1,8 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
-import { NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop } from "@postrider/shared/process/loop";
+import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { listOldTargets, removeTargets } from "#src/publishing/db/old-targets.ts";
 
@@ -34,6 +33,7 @@ export async function removeTargetPage(
   const endedBefore = new Date(Date.now() - AFTER_DAYS * DAY_MS);
   const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
   const targets = await listOldTargets(sql, page);
+  if (targets.length === 0) return undefined;
   const byPost = new Map(targets.map((target) => [target.postId, target]));
   const refs = [...byPost.values()].map(({ workspaceId, postId: id }) => ({ workspaceId, id }));
   const { statuses } = await posts.batchGetPostStatuses({ refs });
@@ -50,14 +50,10 @@ export async function removeTargetPage(
 }
 
 export function startRemovingOldTargets(removal: Removal): AsyncDisposable {
-  let after = NIL_ID;
-  return startLoop({
+  return startPageLoop({
     idleMs: DAY_MS,
-    work: async () => {
-      const last = await removeTargetPage(removal, after);
-      after = last ?? NIL_ID;
-      return last === undefined ? false : PAUSE_MS;
-    },
+    pauseMs: PAUSE_MS,
+    page: (after) => removeTargetPage(removal, after),
     onError: (error) =>
       removal.logger.warn(
         { err: error, job: "remove-old-targets" },
