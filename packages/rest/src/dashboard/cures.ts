@@ -26,6 +26,8 @@ export const CURE_KINDS = [
   "publish_now",
   /** Only the operator can mend it: copy the facts. */
   "tell_operator",
+  /** The deletion failed: delete again, or by hand on the platform. */
+  "delete_again",
   /** Nothing is to be done: it is tried again by itself. */
   "wait",
 ] as const;
@@ -43,7 +45,10 @@ export const CureList = Type.Object({
   cures: Type.Array(
     Type.Object({
       code: Type.String(),
-      /** Null: for all platforms that have no entry of their own for this code. */
+      /**
+       * Null: for all platforms without an entry of their own for this code. `{name}` in its words
+       * stands for the name of the platform.
+       */
       platform: nullable(Platform),
       /** What happened, in a sentence: the heading of the cause. */
       cause: Words,
