@@ -50,7 +50,7 @@ test("a request with `Authorization` ignores cookies, whatever it contains", asy
   expect((await send("Basic YTpi")).statusCode).toBe(401);
 });
 
-test("the token of a session is no API key, and an API key is no session", async () => {
+test("the token of a session is not accepted as an API key, nor an API key as a session", async () => {
   const server = await open();
   const asKey = { authorization: `Bearer ${TOKEN}` };
   const asCookie = { cookie: `postrider=${KEY}`, origin: PUBLIC_URL };

@@ -35,7 +35,7 @@ export const DASHBOARD_ERRORS = {
   https_required: error(
     403,
     [
-      "Over plain http, others on the network could use your session, so nobody can log in here.",
+      "Over plain http, others on the network could use your session, so logging in here is refused.",
       "Open the dashboard over https, at the address that PUBLIC_URL names; the operator sets PUBLIC_URL to an https address. On the computer that runs Postrider, http://127.0.0.1 works as well.",
     ],
     [

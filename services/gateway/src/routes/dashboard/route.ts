@@ -15,7 +15,7 @@ interface DashboardRoute {
 
 /**
  * Returns the options of a route of the dashboard. It needs a session, whose workspace and scopes
- * `callerOf` returns as those of an API key, and it is no part of the API description.
+ * `callerOf` returns as those of an API key, and the API description does not contain it.
  */
 export function dashboardRoute({ scope, ...schema }: DashboardRoute) {
   return {

@@ -12,7 +12,10 @@ interface SessionCookie {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether only programs on the same computer reach the address, so that nobody can listen. */
+/**
+ * Whether only programs on the same computer reach the address, so that no other computer can
+ * listen.
+ */
 export function isLoopback(url: string): boolean {
   return LOOPBACK.test(URL.parse(url)?.hostname ?? "");
 }
