@@ -112,9 +112,12 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** The API key of an admitted request, with its workspace and scopes. */
+/** The API key or dashboard session of an admitted request, with its workspace and scopes. */
 export interface Caller {
-  readonly keyId: string;
+  /** Undefined for a session that was opened with a link. */
+  readonly keyId: string | undefined;
+  /** Undefined for a request with an API key. */
+  readonly sessionId?: string | undefined;
   readonly workspaceId: string;
   readonly verified: boolean;
   readonly scopes: ReadonlySet<string>;
@@ -128,6 +131,8 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** Whether a route without a scope needs an API key. */
     readonly needsKey?: boolean;
+    /** Whether the route takes a dashboard session, and no API key. */
+    readonly needsSession?: boolean;
     readonly timeoutMs?: number;
     /**
      * Maximum size, in bytes, of an answer of the route, if it can be large. A request waits until
@@ -137,9 +142,10 @@ declare module "fastify" {
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that
-     * of the documentation and the API description, or that of the pages that connect an account.
+     * of the documentation and the API description, that of the pages that connect an account, or
+     * that of logging in to the dashboard.
      */
-    readonly openLimit?: "documents" | "connect";
+    readonly openLimit?: "documents" | "connect" | "login";
     /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */
