@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { rolldown, type Plugin } from "rolldown";
+import type { Plugin } from "rolldown";
 
 /** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
 
 /** Packages with native parts or files of their own stay where they are. */
-const EXTERNAL = [/\.node$/, /^sharp$/, /heif/];
+const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
 const ENTRY = "src/main.ts";
 
 /**
@@ -38,6 +38,8 @@ function isCurrent(output: string): boolean {
 }
 
 async function write(folder: string, output: string): Promise<void> {
+  // Images contain finished bundles and no rolldown.
+  const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: join(folder, ENTRY),
     platform: "node",
