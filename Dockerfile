@@ -4,8 +4,8 @@
 # serve (all five services and the tool, for one server).
 # deploy/ relies on these properties of every image:
 #   It runs as 10001:10001 on a read-only root, and writes to /tmp, and to /data where a setting names it (MEDIA_DIR …).
-#   It starts dist/main.js, which contains src/main.ts of the service and what that imports, in /app/service, with the
-#   arguments of the container.
+#   It starts dist/main.js in /app/service with the arguments of the container: a handler of SIGTERM, and then src/main.ts
+#   of the service with what that imports, bundled as dist/program.js.
 #   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
