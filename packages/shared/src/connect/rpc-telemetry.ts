@@ -63,13 +63,22 @@ export function withSpan(
   return traceparent === undefined ? context : { ...context, traceparent };
 }
 
+let serving = 0;
+
+/** Number of RPCs that this process is answering. */
+export function countServing(): number {
+  return serving;
+}
+
 /** A child of the caller's span. */
 export function beginServing(method: DescMethod, parent: string | undefined): RpcCall {
   const startedAt = performance.now();
   const span = openCallSpan(method, "server", { parent });
+  serving += 1;
   return {
     traceparent: span.traceparent,
     end: (code) => {
+      serving -= 1;
       const labels = {
         service: method.parent.typeName,
         method: method.name,

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { countServing } from "@postrider/shared/connect/rpc-telemetry";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { waitForOthers } from "@postrider/shared/process/wait-for-others";
 
 /** After this time long work lets the service do other work. */
 const SLICE_MS = 1;
@@ -9,13 +11,23 @@ const SLICE_MS = 1;
  */
 const PAUSE_MS = 2;
 
+/** Total time that long work waits for other RPCs, so that it ends also under load. */
+const MAX_WAIT_MS = 60;
+
 /** One slice of all long work at a time, however many requests need it. */
 const turns = new Semaphore({ total: 1, maxWaiting: Infinity });
+let inWork = 0;
 
 export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
-  for (;;) {
-    const last = await runSlice(steps);
-    if (last !== undefined) return last.value;
+  inWork += 1;
+  try {
+    for (let left = MAX_WAIT_MS; ;) {
+      left -= await waitForOthers(() => countServing() - inWork, left);
+      const last = await runSlice(steps);
+      if (last !== undefined) return last.value;
+    }
+  } finally {
+    inWork -= 1;
   }
 }
 

@@ -3,6 +3,7 @@ import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
 import { Semaphore, type SemaphoreLimits } from "@postrider/shared/limits/semaphore";
+import { waitForOthers } from "@postrider/shared/process/wait-for-others";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
@@ -34,6 +35,8 @@ const LIMITS: BodyLimits = {
 const MAX_WAITING = 2_000;
 /** Maximum number of requests of one caller that wait, so that others find room in the queue. */
 const MAX_WAITING_PER_CALLER = 200;
+/** A request with a large body waits at most that long for the other requests in work. */
+const MAX_WAIT_FOR_OTHERS_MS = 60;
 /** Share of the free bytes for one caller, so that several leave room for others. */
 const CALLER_PER_FREE = 1 / 4;
 
@@ -127,10 +130,18 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
 /**
  * Lets the gateway carry out one request with a large body of each workspace at a time. Such a
  * request takes milliseconds of processor time here and in the service that it is for; the requests
- * of others wait for one of them at most.
+ * of others wait for one of them at most. It also waits for a moment without other requests.
  */
 function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): void {
   const turns = new Semaphore({ ...queue, total: Infinity, perKey: 1 });
+  const short = new Set<FastifyRequest>();
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.url.startsWith(API_PATH)) {
+      short.add(request);
+      reply.raw.once("close", () => short.delete(request));
+    }
+    done();
+  });
   app.addHook("preValidation", (request, reply, done) => {
     const { caller, bodyBytes } = request;
     const isOfTool = findToolCaller() !== undefined;
@@ -138,11 +149,13 @@ function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): 
       done();
       return;
     }
-    turns.acquire({ key: caller.workspaceId }).then(
-      (turn) => {
-        releaseAtEnd(reply.raw, turn);
-        done();
-      },
+    short.delete(request);
+    const begin = async (): Promise<void> => {
+      releaseAtEnd(reply.raw, await turns.acquire({ key: caller.workspaceId }));
+      await waitForOthers(() => short.size, MAX_WAIT_FOR_OTHERS_MS);
+    };
+    begin().then(
+      () => done(),
       () => done(tooManyBodies()),
     );
   });
