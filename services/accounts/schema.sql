@@ -115,6 +115,7 @@ create table accounts.authorizations (
   browser_hash bytea,
   code_verifier text,
   account_ids uuid[] not null default '{}'::uuid[],
+  return_to text,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
   constraint authorizations_link_hash_key UNIQUE (link_hash),

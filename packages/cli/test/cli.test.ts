@@ -76,6 +76,8 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   const made = await json<{ id: string }>("workspace", "create", "--name", "Acme", "--verified");
   expect(made).toMatchObject({ id: ID, name: "Acme", verified: true });
   const id = await createWorkspace();
+  const first = await json<{ key: string }>("workspace", "create", "--name", "Other", "--with-key");
+  expect(isApiKey(first.key)).toBe(true);
   expect(await json("workspace", "verify", id)).toMatchObject({ id, verified: true });
   const limits = ["--requests-per-minute", "60", "--monthly-quota", "0"];
   expect(await json("workspace", "set-limits", id, ...limits)).toEqual({

@@ -135,6 +135,8 @@ create table authorizations (
   code_verifier text,
   -- Ids of the accounts that the authorization connected.
   account_ids uuid[] not null default '{}',
+  -- The path of the dashboard to which the browser returns; null = it stays on the page that connects accounts.
+  return_to text,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null
 );

@@ -1,0 +1,61 @@
+import { Type, type Static } from "typebox";
+import { Platform } from "#src/dashboard/parts.ts";
+import { Id, Instant, nullable } from "#src/schemas.ts";
+
+const returnTo = Type.Optional(
+  Type.String({ maxLength: 500, pattern: "^/app(/[A-Za-z0-9/_-]*)?(\\?[A-Za-z0-9=&_-]*)?$" }),
+);
+
+/**
+ * `POST /app/api/connect-links`: of a platform, or of an account that has to be connected again.
+ * `returnTo` is a path below /app to which the browser returns, with `connected=ACCOUNT_ID` or
+ * `connectFailed=OUTCOME` added to its query. What waits for the account is retried afterwards with
+ * POST /app/api/accounts/{id}/retry.
+ */
+export const CreateConnectLink = Type.Union([
+  Type.Object({ platform: Platform, returnTo }, { additionalProperties: false }),
+  Type.Object({ accountId: Id, returnTo }, { additionalProperties: false }),
+]);
+
+export const ConnectLink = Type.Object({
+  /** Of the authorization: GET /app/api/connect-links/{id} says what became of it. */
+  id: Id,
+  url: Type.String({ format: "uri" }),
+  expiresAt: Instant,
+});
+
+/** `GET /app/api/connect-links/{id}`. */
+export const ConnectLinkStatus = Type.Object({
+  id: Id,
+  /** `waiting`, `connected` or `failed`. */
+  status: Type.String(),
+  /** Why it failed: `denied`, `expired`, `permission_missing`, …; null otherwise. */
+  failure: nullable(Type.String()),
+  accountIds: Type.Array(Id),
+});
+
+/**
+ * `POST /app/api/accounts/{id}/retry`: sends again what failed on this account and a retry can
+ * mend, at most 50 posts a call. A repeated call finds nothing that is already on its way.
+ */
+export const RetryAccountBody = Type.Object(
+  {
+    code: Type.Optional(Type.String({ maxLength: 64, description: "Only failures of this code." })),
+  },
+  { additionalProperties: false },
+);
+
+export const AccountRetry = Type.Object({
+  /** Targets that are sent again now. */
+  retried: Type.Integer({ minimum: 0 }),
+  /** Posts that were left as they are, for example because the quota is used up. */
+  refused: Type.Array(Type.Object({ postId: Id, code: Type.String() })),
+  /** Whether a further call would find more. */
+  isMore: Type.Boolean(),
+});
+
+export type CreateConnectLinkJson = Static<typeof CreateConnectLink>;
+export type ConnectLinkJson = Static<typeof ConnectLink>;
+export type ConnectLinkStatusJson = Static<typeof ConnectLinkStatus>;
+export type RetryAccountBodyJson = Static<typeof RetryAccountBody>;
+export type AccountRetryJson = Static<typeof AccountRetry>;
