@@ -394,6 +394,7 @@ create table delivery.parked_events (
 create table delivery.pauses (
   kind text not null,
   key text not null,
+  reason text,
   created_at timestamp with time zone not null default now(),
   constraint pauses_pkey PRIMARY KEY (kind, key),
   constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))

@@ -255,6 +255,8 @@ create trigger queue_changed_tasks after update on publish_tasks
 create table pauses (
   kind text not null check (kind in ('platform', 'account', 'workspace')),
   key text not null,
+  -- The operator's words for the people whose posts wait; null if none were given.
+  reason text,
   created_at timestamptz not null default now(),
   primary key (kind, key)
 );
