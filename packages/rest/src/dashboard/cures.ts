@@ -26,6 +26,8 @@ export const CURE_KINDS = [
   "publish_now",
   /** Only the operator can mend it: copy the facts. */
   "tell_operator",
+  /** The deletion failed: delete again, or by hand on the platform. */
+  "delete_again",
   /** Nothing is to be done: it is tried again by itself. */
   "wait",
 ] as const;
@@ -43,7 +45,10 @@ export const CureList = Type.Object({
   cures: Type.Array(
     Type.Object({
       code: Type.String(),
-      /** Null: for all platforms that have no entry of their own for this code. */
+      /**
+       * Null: for all platforms without an entry of their own for this code. `{name}` in its words
+       * stands for the name of the platform.
+       */
       platform: nullable(Platform),
       /** What happened, in a sentence: the heading of the cause. */
       cause: Words,
@@ -112,14 +117,14 @@ export const PostTargetsWords = Type.Object({
   ),
 });
 
-/** `POST /app/api/posts/{id}/targets/{accountId}/resolve`: what a person saw on the platform. */
-export const ResolveTargetBody = Type.Union([
-  Type.Object(
-    { published: Type.Literal(true), url: Type.String({ format: "uri", maxLength: 2000 }) },
-    { additionalProperties: false },
-  ),
-  Type.Object({ published: Type.Literal(false) }, { additionalProperties: false }),
-]);
+/**
+ * `POST /app/api/posts/{id}/targets/{accountId}/resolve`: what a person saw on the platform. `url`,
+ * the address of the post there, is required if it is published and refused otherwise.
+ */
+export const ResolveTargetBody = Type.Object(
+  { published: Type.Boolean(), url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) },
+  { additionalProperties: false },
+);
 
 /** The state after it: the post shows it a moment later. */
 export const ResolvedTarget = Type.Object({
