@@ -62,7 +62,7 @@ function ReconnectButton({ failure: { accountId, retryable }, ...look }: KindPro
   return (
     <>
       <Button {...look} icon={Plug} busy={isBusy} onClick={run}>
-        {words.reconnectThenRetry(retryable)}
+        {look.small ? words.reconnectThenRetry(retryable) : words.reconnectThenRetryIt}
       </Button>
       {error !== undefined && <ErrorNotice error={error} />}
     </>
@@ -79,13 +79,13 @@ function RetryButton({ failure, ...look }: KindProps) {
     showToast((retried === 0 ? words.nothingRetried : words.retried(retried)) + left);
   });
   const label = {
-    open_then_retry: words.doneRetry(count),
+    open_then_retry: look.small ? words.doneRetry(count) : words.doneRetryIt,
     publish_now: words.publishNow,
   }[kind as "open_then_retry" | "publish_now"];
   return (
     <>
       <Button {...look} icon={RotateCcw} busy={isBusy} onClick={run}>
-        {label ?? words.retry(count)}
+        {label ?? (look.small ? words.retry(count) : words.retryIt)}
       </Button>
       {error !== undefined && <ErrorNotice error={error} />}
     </>

@@ -21,7 +21,10 @@ export const postEn = {
   },
   reconnectThenRetry: (count: number) =>
     count === 0 ? "Reconnect" : `Reconnect, then retry ${count}`,
+  reconnectThenRetryIt: "Reconnect, then retry",
   doneRetry: (count: number) => `Done, retry ${count}`,
+  doneRetryIt: "Done, retry",
+  retryIt: "Retry",
   retry: (count: number) => `Retry ${count}`,
   publishNow: "Publish now",
   changeContent: "Change it for this account",
