@@ -1,7 +1,9 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -64,6 +66,8 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     accounts: accounts.client(AccountService),
     accountSettings: accounts.client(AccountSettingsService),
     authorizations: accounts.client(AuthorizationService),
+    apiKeys: accounts.client(ApiKeyService),
+    dashboard: accounts.client(DashboardService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
     quota: posts.client(QuotaService),

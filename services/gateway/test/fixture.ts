@@ -1,7 +1,9 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -68,6 +70,8 @@ export interface Peers {
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
   readonly accountSettings?: Partial<ServiceImpl<typeof AccountSettingsService>>;
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
+  readonly apiKeys?: Partial<ServiceImpl<typeof ApiKeyService>>;
+  readonly dashboard?: Partial<ServiceImpl<typeof DashboardService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
@@ -108,6 +112,8 @@ export async function createTestServer(
     router.service(AccountService, peers.accounts ?? {});
     router.service(AccountSettingsService, peers.accountSettings ?? {});
     router.service(AuthorizationService, peers.authorizations ?? {});
+    router.service(ApiKeyService, peers.apiKeys ?? {});
+    router.service(DashboardService, peers.dashboard ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
@@ -126,6 +132,8 @@ export async function createTestServer(
     accounts: peer.client(AccountService),
     accountSettings: peer.client(AccountSettingsService),
     authorizations: peer.client(AuthorizationService),
+    apiKeys: peer.client(ApiKeyService),
+    dashboard: peer.client(DashboardService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
     quota: peer.client(QuotaService),

@@ -52,16 +52,14 @@ export const DashboardSessionList = Type.Object(
 );
 export type DashboardSessionList = Static<typeof DashboardSessionList>;
 
-/** Body of `POST /app/api/session`: the token of a login link, or an API key. */
-export const LoginRequest = Type.Union([
-  Type.Object({ token: Type.String({ maxLength: 200 }) }, { additionalProperties: false }),
-  Type.Object(
-    {
-      apiKey: Type.String({ maxLength: 200 }),
-      /** Needed when the key belongs to several workspaces. */
-      workspaceId: Type.Optional(Type.String({ pattern: ID_PATTERN })),
-    },
-    { additionalProperties: false },
-  ),
-]);
+/** Body of `POST /app/api/session`: either the token of a login link, or an API key. */
+export const LoginRequest = Type.Object(
+  {
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    /** Needed when the key belongs to several workspaces. */
+    workspaceId: Type.Optional(Type.String({ pattern: ID_PATTERN })),
+  },
+  { additionalProperties: false },
+);
 export type LoginRequest = Static<typeof LoginRequest>;

@@ -1,7 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -40,6 +42,14 @@ export interface ServerDeps {
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
     "findConnectLink" | "openConnectLink" | "finishAuthorization"
+  >;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly dashboard: Pick<
+    Client<typeof DashboardService>,
+    | "openDashboardSession"
+    | "getDashboardSession"
+    | "listDashboardSessions"
+    | "revokeDashboardSessions"
   >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;

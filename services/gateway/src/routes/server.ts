@@ -171,7 +171,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
-  registerDashboard(app);
+  registerDashboard(app, deps);
   registerMcp(app, deps);
   return app;
 }
