@@ -3,6 +3,7 @@ import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
+import { dashboardCommands } from "#src/commands/dashboard.ts";
 import { doctorCommands } from "#src/commands/doctor.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   ...accountCommands,
   ...auditCommands,
   ...credentialCommands,
+  ...dashboardCommands,
   ...doctorCommands,
   ...eventCommands,
   ...mediaCommands,
