@@ -59,13 +59,13 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
     npm install --prefix /bundler "rolldown@$(node -p 'require("/local/package.json").dependencies.rolldown')" \
  && cp /local/src/processes/bundle.ts /bundler \
- && for folder in service services/*; do \
-      node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.argv[1])' "$PWD/$folder" \
+ && for folder in $(readlink -f service services/* | sort -u); do \
+      node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.argv[1])' "$folder" \
    && echo '{}' >"$folder/dist/inputs.json" || exit 1; \
     done \
  && install -d -o 10001 -g 10001 compiled
 USER 10001:10001
-RUN for folder in service services/*; do (cd "$folder" \
+RUN for folder in $(readlink -f service services/* | sort -u); do (cd "$folder" \
  && NODE_COMPILE_CACHE=/app/compiled timeout 10 \
       node --max-semi-space-size=4 --heap-growing-percent=100 --enable-source-maps dist/main.js >/dev/null 2>&1); done \
  || true

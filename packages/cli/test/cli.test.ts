@@ -78,8 +78,6 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   const made = await json<{ id: string }>("workspace", "create", "--name", "Acme", "--verified");
   expect(made).toMatchObject({ id: ID, name: "Acme", verified: true });
   const id = await createWorkspace();
-  const first = await json<{ key: string }>("workspace", "create", "--name", "Other", "--with-key");
-  expect(isApiKey(first.key)).toBe(true);
   expect(await json("workspace", "verify", id)).toMatchObject({ id, verified: true });
   const limits = ["--requests-per-minute", "60", "--monthly-quota", "0"];
   expect(await json("workspace", "set-limits", id, ...limits)).toEqual({
@@ -93,6 +91,16 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   });
   const { workspaces } = await json<{ workspaces: { id: string }[] }>("workspace", "list");
   expect(workspaces.slice(0, 2).map((each) => each.id)).toEqual([id, made.id]);
+});
+
+test("`workspace create --with-key` also creates an API key of the workspace with all scopes", async () => {
+  const words = ["workspace", "create", "--name", "Team", "--verified", "--with-key"];
+  const { id, key } = await json<{ id: string; key: string }>(...words);
+  expect(isApiKey(key)).toBe(true);
+  const { keys } = await json<{ keys: object[] }>("key", "list", "--workspace", id);
+  expect(keys).toMatchObject([
+    { name: "Team", scopes: expect.arrayContaining(["posts:write"]), workspaceIds: [id] },
+  ]);
 });
 
 test("`key create` shows an API key in full, and `key list` shows the key's prefix until the key is revoked", async () => {
