@@ -99,8 +99,12 @@ test("a login link is exchanged for a cookie: only hashes leave the gateway, and
   const answer = await logIn({ headers });
   expect(answer.statusCode).toBe(201);
   expect(answer.json()).toMatchObject({
-    session: { id: SESSION_ID, openedWith: "link", key: null, isCurrent: true },
+    id: SESSION_ID,
+    openedWith: "link",
+    key: null,
+    isCurrent: true,
     workspace: WORKSPACE,
+    version: expect.stringMatching(/^\d/) as string,
   });
   expect(answer.body).not.toContain(TOKEN);
   expect(login?.login).toEqual({ case: "linkHash", value: new Uint8Array(hashApiKey(LINK)) });
@@ -199,7 +203,7 @@ test("attempts to log in are limited per address", async () => {
 
 test("a session shows itself, lists the others, and ends itself with its cookie", async () => {
   await open();
-  expect((await send("GET", "/session")).json()).toMatchObject({ session: { id: SESSION_ID } });
+  expect((await send("GET", "/session")).json()).toMatchObject({ id: SESSION_ID });
   const { sessions } = (await send("GET", "/sessions")).json<{ sessions: unknown[] }>();
   expect(sessions).toMatchObject([
     { id: OTHER_ID, isCurrent: false },

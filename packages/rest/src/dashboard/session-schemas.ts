@@ -37,9 +37,11 @@ export type DashboardSession = Static<typeof DashboardSession>;
 /** Answer of `GET` and `POST /app/api/session`. */
 export const CurrentSession = Type.Object(
   {
-    session: DashboardSession,
+    ...DashboardSession.properties,
     /** Without verification, posts can be read and drafted but not published. */
     workspace: Type.Object({ id: Id, name: Type.String(), verified: Type.Boolean() }),
+    /** Version of Postrider. */
+    version: Type.String(),
   },
   { $id: "CurrentSession" },
 );

@@ -42,7 +42,11 @@ function toSession(message: SessionMessage | undefined, currentId?: string): Das
 
 function toCurrent(session: SessionMessage | undefined, workspace: Workspace | undefined) {
   const { id, name, verified } = required(workspace);
-  return { session: toSession(session, session?.id), workspace: { id, name, verified } };
+  return {
+    ...toSession(session, session?.id),
+    workspace: { id, name, verified },
+    version: VERSION,
+  };
 }
 
 /**
