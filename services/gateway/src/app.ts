@@ -99,6 +99,7 @@ export async function startApp(config: Config): Promise<App> {
     defaultLocale: config.defaultLocale,
     trustedProxies: config.trustedProxies,
     uploadOrigins: config.uploadOrigins,
+    ...config.dashboard,
     patience: config.patience,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });

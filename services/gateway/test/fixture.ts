@@ -83,6 +83,9 @@ export interface Peers {
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  /** By default the dashboard is turned on, and not built. */
+  readonly dashboardFolder?: string | undefined;
+  readonly dashboardUploadOrigins?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
@@ -158,6 +161,8 @@ export async function createTestServer(
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     ...(peers.bodyLimits === undefined ? {} : { bodyLimits: peers.bodyLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
+    dashboardFolder: "dashboardFolder" in peers ? peers.dashboardFolder : "/no/dashboard",
+    dashboardUploadOrigins: peers.dashboardUploadOrigins ?? [],
     requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });

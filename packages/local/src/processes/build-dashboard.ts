@@ -16,6 +16,8 @@ const IS_TEST = /\.test\.tsx?$/;
 const COMPRESSIBLE = /\.(?:js|css|html|svg)$/;
 /** Contains the hash of the sources, and is written last. The gateway serves no such file. */
 const STAMP = ".built";
+/** Instead of a hash: an image contains a build, and neither its sources nor Vite. */
+const FINISHED = "finished\n";
 const BUILD_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 
@@ -51,8 +53,10 @@ export async function buildDashboard(root: string): Promise<void> {
   const folder = join(root, "packages/dashboard");
   const output = join(folder, "dist");
   const stamp = join(output, STAMP);
+  const built = existsSync(stamp) ? readFileSync(stamp, "utf8") : undefined;
+  if (built === FINISHED) return;
   const wanted = hashSources(root);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  if (built === wanted) return;
   const made = `${output}.${process.pid}`;
   const vite = join(folder, "node_modules/vite/bin/vite.js");
   await run(process.execPath, [vite, "build", "--outDir", made, "--logLevel", "warn"], {

@@ -40,6 +40,8 @@ export const CurrentSession = Type.Object(
     ...DashboardSession.properties,
     /** Without verification, posts can be read and drafted but not published. */
     workspace: Type.Object({ id: Id, name: Type.String(), verified: Type.Boolean() }),
+    /** Where uploads may go besides this origin. */
+    uploadOrigins: Type.Array(Type.String()),
     /** Version of Postrider. */
     version: Type.String(),
   },

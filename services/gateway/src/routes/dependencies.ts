@@ -77,6 +77,10 @@ export interface ServerDeps {
   readonly trustedProxies: readonly string[];
   /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
+  /** Folder with the build of the dashboard; undefined when the dashboard is turned off. */
+  readonly dashboardFolder: string | undefined;
+  /** Origins of the object store to which the dashboard's page may upload media. */
+  readonly dashboardUploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   readonly patience: Partial<Patience>;
   /** Limits on the memory of large answers. Default: the production values. */
@@ -152,10 +156,10 @@ declare module "fastify" {
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that
-     * of the documentation and the API description, that of the pages that connect an account, or
-     * that of logging in to the dashboard.
+     * of the documentation and the API description, that of the pages that connect an account, that
+     * of the dashboard's page, or that of logging in to the dashboard.
      */
-    readonly openLimit?: "documents" | "connect" | "login";
+    readonly openLimit?: "documents" | "connect" | "dashboard" | "login";
     /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */

@@ -7,6 +7,7 @@ import { addCompression } from "#src/routes/hooks/answer-bodies.ts";
 
 /** Registers what only the dashboard needs. It takes a session and no API key. */
 export function registerDashboard(app: FastifyInstance, deps: ServerDeps): void {
+  if (deps.dashboardFolder === undefined) return;
   void app.register(
     async (scope) => {
       await addCompression(scope);

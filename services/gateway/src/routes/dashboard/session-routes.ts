@@ -12,6 +12,7 @@ import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { required } from "#src/routes/answer.ts";
+import { VERSION } from "#src/routes/api-paths.ts";
 import { requireScopes } from "#src/routes/dashboard/may-grant.ts";
 import { foreignPage, isCookieLost, isFromOwnPage } from "#src/routes/dashboard/request-source.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
@@ -21,7 +22,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { HIDDEN, IdParams, NoQuery } from "#src/routes/schemas.ts";
 
-type Deps = Pick<ServerDeps, "dashboard" | "publicUrl">;
+type Deps = Pick<ServerDeps, "dashboard" | "publicUrl" | "dashboardUploadOrigins">;
 type Login = FastifyRequest<{ Body: LoginRequest }>;
 type WithId = { readonly Params: { readonly id: string } };
 
@@ -40,11 +41,17 @@ function toSession(message: SessionMessage | undefined, currentId?: string): Das
   };
 }
 
-function toCurrent(session: SessionMessage | undefined, workspace: Workspace | undefined) {
+interface Opened {
+  readonly session?: SessionMessage | undefined;
+  readonly workspace?: Workspace | undefined;
+}
+
+function toCurrent({ session, workspace }: Opened, { dashboardUploadOrigins }: Deps) {
   const { id, name, verified } = required(workspace);
   return {
     ...toSession(session, session?.id),
     workspace: { id, name, verified },
+    uploadOrigins: [...dashboardUploadOrigins],
     version: VERSION,
   };
 }
@@ -73,7 +80,8 @@ function loginOf({ token, apiKey }: LoginRequest) {
     : { case: "keyHash" as const, value: hashApiKey(apiKey.trim()) };
 }
 
-async function logIn({ dashboard, publicUrl }: Deps, request: Login, reply: FastifyReply) {
+async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
+  const { dashboard, publicUrl } = deps;
   const cookie = cookieFor(request, publicUrl);
   const { headers, body } = request;
   const replaced = cookie.read(headers.cookie);
@@ -92,7 +100,7 @@ async function logIn({ dashboard, publicUrl }: Deps, request: Login, reply: Fast
   if (outcome !== "opened") throw new ServiceError("unauthenticated", "login_failed");
   const lifetimeMs = timestampMs(required(session?.expiresAt)) - Date.now();
   reply.header("set-cookie", cookie.write(token, Math.floor(lifetimeMs / 1000)));
-  return await reply.status(201).send(toCurrent(session, workspace));
+  return await reply.status(201).send(toCurrent({ session, workspace }, deps));
 }
 
 /** A session that has ended meanwhile is what the person wants. */
@@ -124,8 +132,7 @@ export function registerSessions(scope: FastifyInstance, deps: Deps): void {
   );
   scope.get("/session", dashboardRoute({ response: { 200: CurrentSession } }), async (request) => {
     const { workspaceId, sessionId: id = "" } = callerOf(request);
-    const { session, workspace } = await dashboard.getDashboardSession({ workspaceId, id });
-    return toCurrent(session, workspace);
+    return toCurrent(await dashboard.getDashboardSession({ workspaceId, id }), deps);
   });
   scope.delete("/session", dashboardRoute({}), async (request, reply) => {
     const { workspaceId, sessionId: id = "" } = callerOf(request);
