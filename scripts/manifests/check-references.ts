@@ -17,6 +17,17 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
+interface RouteSpec {
+  readonly parentRefs: readonly { readonly name: string; readonly sectionName?: string }[];
+  readonly rules: readonly {
+    readonly backendRefs?: readonly { readonly name: string; readonly port: number }[];
+  }[];
+}
+
+interface GatewaySpec {
+  readonly listeners: readonly { readonly name: string }[];
+}
+
 /** A group cannot use more consumers, so an autoscaler must not start more pods. */
 const PARTITIONS = 12;
 
@@ -27,10 +38,12 @@ export function checkReferences(manifests: readonly Manifest[]): readonly string
     ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap((one) =>
       checkAutoscaler(one, manifests),
     ),
+    ...ofKind<RouteSpec>(manifests, "HTTPRoute").flatMap((one) => checkRoute(one, manifests)),
     ...checkBudgets(manifests),
     ...checkAccounts(manifests),
     ...checkTopics(manifests),
     ...checkNamespace(manifests),
+    ...checkEmptyLists(manifests),
   ];
 }
 
@@ -74,6 +87,28 @@ function checkAutoscaler(
   ];
 }
 
+/** A controller reports what is missing in the status of the route only. */
+function checkRoute(route: Manifest<RouteSpec>, manifests: readonly Manifest[]): readonly string[] {
+  const { parentRefs = [], rules = [] } = route.spec ?? {};
+  const listeners = ofKind<GatewaySpec>(manifests, "Gateway").flatMap(({ metadata, spec }) =>
+    (spec?.listeners ?? []).map(({ name }) => `${metadata.name} ${name}`),
+  );
+  const ports = ofKind<ServiceSpec>(manifests, "Service").flatMap(({ metadata, spec }) =>
+    (spec?.ports ?? []).map(({ port }) => `${metadata.name}:${port}`),
+  );
+  const backends = rules.flatMap(({ backendRefs = [] }) => backendRefs);
+  return [
+    ...parentRefs
+      .map(({ name, sectionName }) => `${name} ${sectionName}`)
+      .filter((listener) => !listeners.includes(listener))
+      .map((listener) => `no Gateway has the listener ${listener}`),
+    ...backends
+      .map(({ name, port }) => `${name}:${port}`)
+      .filter((backend) => !ports.includes(backend))
+      .map((backend) => `leads to ${backend}, which no Service has`),
+  ].map((fault) => `${nameOf(route)}: ${fault}`);
+}
+
 /** With `minAvailable` or `maxUnavailable: 0`, Kubernetes could never move a single pod. */
 function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
   return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
@@ -109,4 +144,16 @@ function checkNamespace(manifests: readonly Manifest[]): readonly string[] {
       )
       .map((manifest) => `${nameOf(manifest)} is in another namespace`),
   ];
+}
+
+/**
+ * The API server stores a policy without the list, so that each `kubectl apply` would change it,
+ * and `kubectl diff` would never be empty. `policyTypes` alone denies everything.
+ */
+function checkEmptyLists(manifests: readonly Manifest[]): readonly string[] {
+  return ofKind<object>(manifests, "NetworkPolicy").flatMap((policy) =>
+    Object.entries(policy.spec ?? {})
+      .filter(([, value]) => Array.isArray(value) && value.length === 0)
+      .map(([name]) => `${nameOf(policy)}: ${name} is an empty list; leave it out`),
+  );
 }

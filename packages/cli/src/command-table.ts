@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
+import { bucketCommands } from "#src/commands/bucket-rules.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
 import { doctorCommands } from "#src/commands/doctor.ts";
 import { eventCommands } from "#src/commands/events.ts";
@@ -12,6 +13,7 @@ import { pauseCommands } from "#src/commands/pause.ts";
 import { postLimitCommands } from "#src/commands/post-limits.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { retentionCommands } from "#src/commands/retention.ts";
+import { secretCommands } from "#src/commands/secrets.ts";
 import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
@@ -24,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,
+  ...bucketCommands,
   ...credentialCommands,
   ...doctorCommands,
   ...eventCommands,
@@ -33,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...recoveryCommands,
   ...identityCommands,
   ...retentionCommands,
+  ...secretCommands,
   ...setupCommands,
   ...storageCommands,
   ...targetCommands,

@@ -143,6 +143,39 @@ create table authorizations (
 
 create index authorizations_expired on authorizations (expires_at);
 
+-- The dashboard: a login link or an API key opens a session of one browser in one workspace.
+
+create table dashboard_links (
+  id uuid primary key,
+  -- SHA-256 of the secret in the login link; the secret itself is not stored. The row is deleted when the link is used.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  workspace_id uuid not null references workspaces,
+  scopes text[] not null,
+  expires_at timestamptz not null
+);
+
+create table dashboard_sessions (
+  id uuid primary key,
+  -- SHA-256 of the token in the browser's cookie; the token itself is not stored. The row is deleted when the session is
+  -- revoked.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  workspace_id uuid not null references workspaces,
+  -- The API key with which the session was opened; null = it was opened with a link.
+  api_key_id uuid,
+  -- Scopes of the link; null for a session that was opened with an API key, whose scopes it has.
+  scopes text[],
+  user_agent text not null,
+  created_at timestamptz not null default now(),
+  -- Time of the last request of the session; written at most once a minute.
+  last_seen_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  check ((api_key_id is null) = (scopes is not null)),
+  foreign key (api_key_id, workspace_id) references api_key_workspaces
+);
+
+create index dashboard_sessions_workspace on dashboard_sessions (workspace_id, id);
+create index dashboard_sessions_key on dashboard_sessions (api_key_id, workspace_id);
+
 -- The deployment and its events
 
 -- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
