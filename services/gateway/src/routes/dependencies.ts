@@ -71,6 +71,7 @@ export interface ServerDeps {
   readonly media: Pick<
     Client<typeof MediaService>,
     | "batchGetMedia"
+    | "listMedia"
     | "createUpload"
     | "completeUpload"
     | "importMedia"
