@@ -91,6 +91,16 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   expect(workspaces.slice(0, 2).map((each) => each.id)).toEqual([id, made.id]);
 });
 
+test("`workspace create --with-key` also creates an API key of the workspace with all scopes", async () => {
+  const words = ["workspace", "create", "--name", "Team", "--verified", "--with-key"];
+  const { id, key } = await json<{ id: string; key: string }>(...words);
+  expect(isApiKey(key)).toBe(true);
+  const { keys } = await json<{ keys: object[] }>("key", "list", "--workspace", id);
+  expect(keys).toMatchObject([
+    { name: "Team", scopes: expect.arrayContaining(["posts:write"]), workspaceIds: [id] },
+  ]);
+});
+
 test("`key create` shows an API key in full, and `key list` shows the key's prefix until the key is revoked", async () => {
   const [one, other] = [await createWorkspace(), await createWorkspace()];
   const members = ["--workspace", one, "--workspace", other];

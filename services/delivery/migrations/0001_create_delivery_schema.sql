@@ -255,6 +255,8 @@ create trigger queue_changed_tasks after update on publish_tasks
 create table pauses (
   kind text not null check (kind in ('platform', 'account', 'workspace')),
   key text not null,
+  -- The operator's words for the people whose posts wait; null if none were given.
+  reason text,
   created_at timestamptz not null default now(),
   primary key (kind, key)
 );
@@ -1068,7 +1070,7 @@ create table audit_log (
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   -- The workspace that the change belongs to; null for a change of the whole deployment.
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   -- Id of the API key or of the authorization, or name of the process.
   actor_id text not null,
   -- User and computer of an operator, as the operator's tool says; nothing proves it.
@@ -1107,7 +1109,7 @@ create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   actor_id text not null,
   actor_name text,
   via text,

@@ -3,11 +3,14 @@ import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -66,6 +69,9 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     authorizations: accounts.client(AuthorizationService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
+    overview: posts.client(OverviewService),
+    publishingStatus: delivery.client(PublishingStatusService),
+    tasks: delivery.client(TaskService),
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { rolldown, type Plugin } from "rolldown";
+import type { Plugin } from "rolldown";
 
 /** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
 
 /** Packages with native parts or files of their own stay where they are. */
-const EXTERNAL = [/\.node$/, /^sharp$/, /heif/];
+const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
 const ENTRY = "src/main.ts";
 
 /**
@@ -50,6 +50,8 @@ function isCurrent(output: string): boolean {
 }
 
 async function write(folder: string, output: string): Promise<void> {
+  // Images contain finished bundles and no rolldown.
+  const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: join(folder, ENTRY),
     platform: "node",
@@ -99,6 +101,9 @@ function put(path: string, content: string | Uint8Array): void {
   renameSync(temporary, path);
 }
 
+/** Not written as one word, because this module is part of a bundle too. */
+const META = ["import", "meta"].join(".");
+
 /**
  * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
  * the bundle.
@@ -106,10 +111,10 @@ function put(path: string, content: string | Uint8Array): void {
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {
-    if (!code.includes("import.meta.")) return null;
+    if (!code.includes(`${META}.`)) return null;
     const moved = code
-      .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
-      .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+      .replaceAll(`${META}.url`, JSON.stringify(pathToFileURL(id).href))
+      .replaceAll(`${META}.dirname`, JSON.stringify(dirname(id)));
     // The lines stay where they are, so that the source map holds as it is.
     return { code: moved, map: null };
   },

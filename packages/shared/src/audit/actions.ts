@@ -6,6 +6,9 @@ export const AUDIT_ACTIONS = [
   "workspace.set_post_limits",
   "key.create",
   "key.revoke",
+  "dashboard_link.issue",
+  "session.open",
+  "session.revoke",
   "account.connect",
   "account.reconnect",
   "account.disconnect",
@@ -55,6 +58,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export type AuditSubjectType =
   | "workspace"
   | "key"
+  | "dashboard_link"
+  | "session"
   | "account"
   | "platform"
   | "authorization"
