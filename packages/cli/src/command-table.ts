@@ -4,6 +4,7 @@ import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
 import { bucketCommands } from "#src/commands/bucket-rules.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
+import { dashboardCommands } from "#src/commands/dashboard.ts";
 import { doctorCommands } from "#src/commands/doctor.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   ...auditCommands,
   ...bucketCommands,
   ...credentialCommands,
+  ...dashboardCommands,
   ...doctorCommands,
   ...eventCommands,
   ...mediaCommands,

@@ -692,6 +692,8 @@ create table target_metrics (
 ) with (fillfactor = 80);
 
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
+-- For sums over the publications of a workspace, and for its newest publications, whose comments are read.
+create index target_metrics_by_workspace on target_metrics (workspace_id, published_at desc);
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
 -- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.
