@@ -40,8 +40,6 @@ export const postEn = {
   nothingRetried: "Nothing was left to retry.",
   someRefused: (count: number) => `${count} were left as they are.`,
   connected: "The account is connected again.",
-  connectFailed: "The account was not connected.",
-  connectFailedHint: (outcome: string) => `The platform answered: ${outcome}. Nothing has changed.`,
   moreActions: "More actions for this post",
   open: "Open",
   edit: "Edit",

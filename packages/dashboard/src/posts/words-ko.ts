@@ -38,8 +38,6 @@ export const postKo: typeof postEn = {
   nothingRetried: "다시 시도할 것이 없었습니다.",
   someRefused: (count) => `${count}건은 그대로 두었습니다.`,
   connected: "계정을 다시 연결했습니다.",
-  connectFailed: "계정을 연결하지 못했습니다.",
-  connectFailedHint: (outcome) => `플랫폼의 응답: ${outcome}. 바뀐 것은 없습니다.`,
   moreActions: "이 게시물의 다른 작업",
   open: "열기",
   edit: "수정",

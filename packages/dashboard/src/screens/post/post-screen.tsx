@@ -4,13 +4,11 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { useLocation, useParams } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Button, LinkButton } from "../../kit/button.tsx";
-import { Note } from "../../kit/card.tsx";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { PostMenu } from "../../posts/post-menu.tsx";
-import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -47,8 +45,7 @@ export function PostScreen() {
 
 function Detail({ post }: { readonly post: PostDetail }) {
   const words = useWords(detailWords);
-  const shared = useWords(postWords);
-  const failure = useReturnedAccount();
+  useReturnedAccount();
   const title = titleOf(post.content) || words.noText;
   return (
     <Page
@@ -62,11 +59,6 @@ function Detail({ post }: { readonly post: PostDetail }) {
         </>
       }
     >
-      {failure !== undefined && (
-        <Note tone="bad" role="alert">
-          <strong>{shared.connectFailed}</strong> {shared.connectFailedHint(failure)}
-        </Note>
-      )}
       <PublishingNote post={post} />
       <FinalNote post={post} />
       <div className="two">

@@ -1,10 +1,12 @@
 import type { Platform } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
+import { connectWords } from "../../accounts/connect-words.ts";
+import { useConnect } from "../../accounts/use-connect.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
+import { showToast } from "../../kit/toast.tsx";
 import { postsApi } from "../../posts/posts-api.ts";
-import { useAct } from "../../posts/use-act.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { startWords } from "./start-words.ts";
@@ -13,11 +15,12 @@ import css from "./start.module.css";
 /** The platforms of this installation, each with the way to connect an account of it. */
 export function ConnectList() {
   const words = useWords(startWords);
+  const connecting = useWords(connectWords);
   const can = useCan();
   const { data } = useQuery(postsApi.platforms());
-  const { run, isBusy, error } = useAct(async (platform: Platform["id"]) => {
-    const { url } = await postsApi.createConnectLink({ platform, returnTo: "/app/start" });
-    location.assign(url);
+  const { begin, isBusy, error, dialog } = useConnect({
+    returnTo: "/app/start",
+    onConnected: ({ username }) => showToast(connecting.connected(username)),
   });
   if (!can("accounts:write")) return <p className="sm muted">{words.notAllowed}</p>;
   return (
@@ -25,11 +28,16 @@ export function ConnectList() {
       <ul className={css.connect}>
         {data?.platforms.map((platform) => (
           <li key={platform.id}>
-            <Way platform={platform} isBusy={isBusy} onConnect={() => run(platform.id)} />
+            <Way
+              platform={platform}
+              isBusy={isBusy}
+              onConnect={() => begin({ platform: platform.id })}
+            />
           </li>
         ))}
       </ul>
       {error !== undefined && <ErrorNotice error={error} />}
+      {dialog}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { classNames } from "../../kit/class-names.ts";
 import { Page } from "../../kit/page.tsx";
 import { StatusIcon } from "../../kit/status.tsx";
 import { postsApi } from "../../posts/posts-api.ts";
+import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useCan, useSession } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -18,6 +19,7 @@ import css from "./start.module.css";
 /** The three steps from an empty workspace to the first post. */
 export function StartScreen() {
   const words = useWords(startWords);
+  useReturnedAccount();
   const accounts = useQuery(postsApi.accounts()).data?.accounts ?? [];
   const isConnected = accounts.length > 0;
   return (
