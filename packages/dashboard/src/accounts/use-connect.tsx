@@ -12,7 +12,7 @@ interface Wanted {
 
 interface ConnectOptions {
   /** Path below /app to which the platform leads back. */
-  readonly returnTo: `/app/${string}`;
+  readonly returnTo: `/app${string}`;
   /** After an account was connected without leaving this page. */
   readonly onConnected: (account: Account) => Promise<void> | void;
 }
