@@ -10,7 +10,7 @@ export const detailEn = {
   elapsed: (seconds: string) => `${seconds} s`,
   accounts: (count: number) => (count === 1 ? "1 account" : `${count} accounts`),
   partly: (done: number, all: number, hurt: number) =>
-    `${done} of ${all} are published. ${hurt === 1 ? "1 needs" : `${hurt} need`} you.`,
+    `${done} of ${all} ${done === 1 ? "is" : "are"} published. ${hurt === 1 ? "1 needs" : `${hurt} need`} you.`,
   noneDone: (hurt: number) =>
     hurt === 1
       ? "It is not published. 1 account needs you."
