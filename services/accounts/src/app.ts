@@ -30,6 +30,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
+import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
@@ -61,6 +62,7 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
+    settleMs: config.settleMs,
     noteKeyUse: (keyId) => apiKeyUse.note(keyId),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
@@ -75,12 +77,7 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [
-    startCountAccounts(sql, logger),
-    startDeploymentWatch(guard, logger),
-    startCleaningAudit({ ...config, sql, logger }),
-    apiKeyUse,
-  ];
+  const jobs = [...startJobs(config, { ...deps, guard }), apiKeyUse];
   const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
   return {
     logger,
@@ -89,6 +86,19 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
+}
+
+function startJobs(
+  config: Config,
+  deps: Dependencies & { readonly guard: DeploymentGuard },
+): readonly AsyncDisposable[] {
+  const { sql, logger, guard } = deps;
+  return [
+    startCountAccounts(sql, logger),
+    startDeploymentWatch(guard, logger),
+    startCleaningAudit({ ...config, sql, logger }),
+    startRemovingOwnWorkspaces(deps),
+  ];
 }
 
 async function startEvents(

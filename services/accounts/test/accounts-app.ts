@@ -7,6 +7,7 @@ import { AuthorizationService } from "@postrider/contracts/accounts/v1/authoriza
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import {
@@ -24,6 +25,7 @@ import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { startWriteApiKeyUse, type ApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
@@ -51,10 +53,13 @@ export interface AccountsApp extends AsyncDisposable {
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
   readonly recovery: ReturnType<typeof openClients>["recovery"];
+  readonly removals: ReturnType<typeof openClients>["removals"];
   readonly settings: ReturnType<typeof openClients>["settings"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
   readonly apiKeyUse: ApiKeyUse;
+  /** For the jobs of the service. */
+  readonly deps: Dependencies;
 }
 
 function openClients(peer: ReturnType<typeof createTestPeer>) {
@@ -67,6 +72,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     platforms: peer.client(PlatformService),
     recovery: peer.client(RecoveryService),
     settings: peer.client(AccountSettingsService),
+    removals: peer.client(WorkspaceRemovalService),
     workspaces: peer.client(WorkspaceService),
   };
 }
@@ -84,6 +90,8 @@ export interface AppOptions {
   readonly instagramLogin?: "facebook" | "instagram";
   /** Features besides publishing for whose permissions the accounts service asks; default: none. */
   readonly features?: readonly PlatformFeature[];
+  /** How long after the request a deleted workspace is removed at the earliest; default: 0. */
+  readonly settleMs?: number;
   /** Database connection pool of the replica; default: the pool of the test database. */
   readonly sql?: Sql;
 }
@@ -153,18 +161,18 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   const refreshTokens: CredentialRefresher["refresh"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(settings);
   const available = new AvailableSettings({ ...deps, refreshTokens }, readers);
-  const peer = createTestPeer(
-    createRoutes({
-      ...deps,
-      simulatorUrl,
-      publicUrl: "https://postrider.example",
-      noteKeyUse: (keyId) => apiKeyUse.note(keyId),
-      refreshTokens,
-      readAvailable: (key, platform) => available.read(key, platform),
-    }),
-  );
+  const all: Dependencies = {
+    ...deps,
+    simulatorUrl,
+    publicUrl: "https://postrider.example",
+    settleMs: options.settleMs ?? 0,
+    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    refreshTokens,
+    readAvailable: (key, platform) => available.read(key, platform),
+  };
   return {
-    ...openClients(peer),
+    ...openClients(createTestPeer(createRoutes(all))),
+    deps: all,
     refresher,
     apiKeyUse,
     [Symbol.asyncDispose]: async () => {

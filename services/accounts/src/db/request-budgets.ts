@@ -10,7 +10,10 @@ export interface BudgetQuery {
   readonly want: number;
 }
 
-/** The result of a query. A query with an unknown, expired or revoked API key has none. */
+/**
+ * The result of a query. A query has none if its API key is unknown, expired or revoked, or if
+ * every workspace of the key is being deleted.
+ */
 export interface AdmissionRow {
   readonly position: number;
   readonly keyId: string;
@@ -56,9 +59,12 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
           when bool_or(m.workspace_id = query.workspace_id) then query.workspace_id
         end as workspace_id
       from api_key_workspaces m
+      join workspaces w on w.id = m.workspace_id
       where m.api_key_id = k.id
+      and w.removes_at is null
     ) as member
     where k.revoked_at is null
+    and member.workspace_ids <> '{}'
     and (k.expires_at is null or k.expires_at > now())`;
 }
 

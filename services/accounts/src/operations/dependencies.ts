@@ -36,6 +36,8 @@ export interface Dependencies {
   readonly nudge: () => void;
   /** Records that an API key was used; a job writes the time of the use later. */
   readonly noteKeyUse: (keyId: string) => void;
+  /** How long after a request to delete a workspace its removal begins at the earliest. */
+  readonly settleMs: number;
   /** Failures of the platform are returned as outcomes, never thrown. */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
   /** Null when the platform offers none or does not answer within 3 seconds. */
