@@ -95,6 +95,7 @@ export function readSettings(read: EnvReader) {
       .seconds("LEASE_SECONDS", 20, 0.1),
     outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
+    accountsUrl: readPeerUrl(read, "accounts"),
     inspectorUrl: readInspectorUrl(read),
   };
 }
