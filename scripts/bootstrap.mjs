@@ -20,6 +20,7 @@ const echoMs = 500;
  */
 const commands = {
   start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
+  serve: { script: "packages/serve/src/main.ts", first: [], leads: true },
   demo: { script: "packages/local/src/cli.ts", first: ["demo"], leads: true },
   dev: { script: "packages/local/src/cli.ts", first: ["dev"], leads: true },
   test: { script: "scripts/check.ts", first: [], leads: true, needsTypes: true },

@@ -74,7 +74,7 @@ create table accounts.audit_log (
   request_id text,
   source_address text,
   constraint audit_log_pkey PRIMARY KEY (id),
-  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
   constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
 );
 CREATE INDEX audit_log_action ON accounts.audit_log USING btree (action, at, id);
@@ -100,7 +100,7 @@ create table accounts.audit_log_deeds (
   request_id text,
   source_address text,
   constraint audit_log_deeds_pkey PRIMARY KEY (at, id),
-  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
+  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
 );
 CREATE INDEX audit_log_deeds_actor ON accounts.audit_log_deeds USING btree (actor_id, at, id);
 CREATE INDEX audit_log_deeds_workspace ON accounts.audit_log_deeds USING btree (workspace_id, at, id);
@@ -116,6 +116,7 @@ create table accounts.authorizations (
   browser_hash bytea,
   code_verifier text,
   account_ids uuid[] not null default '{}'::uuid[],
+  return_to text,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
   constraint authorizations_link_hash_key UNIQUE (link_hash),
@@ -147,6 +148,38 @@ create table accounts.credentials (
 );
 CREATE INDEX credentials_renewals ON accounts.credentials USING btree (renew_at) WHERE (renew_at IS NOT NULL);
 CREATE INDEX credentials_sealing_keys ON accounts.credentials USING btree (split_part(access_token, '.'::text, 2), account_id);
+
+create table accounts.dashboard_links (
+  id uuid not null,
+  hash bytea not null,
+  workspace_id uuid not null,
+  scopes text[] not null,
+  expires_at timestamp with time zone not null,
+  constraint dashboard_links_hash_key UNIQUE (hash),
+  constraint dashboard_links_pkey PRIMARY KEY (id),
+  constraint dashboard_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint dashboard_links_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+create table accounts.dashboard_sessions (
+  id uuid not null,
+  hash bytea not null,
+  workspace_id uuid not null,
+  api_key_id uuid,
+  scopes text[],
+  user_agent text not null,
+  created_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint dashboard_sessions_hash_key UNIQUE (hash),
+  constraint dashboard_sessions_pkey PRIMARY KEY (id),
+  constraint dashboard_sessions_api_key_id_workspace_id_fkey FOREIGN KEY (api_key_id, workspace_id) REFERENCES api_key_workspaces(api_key_id, workspace_id),
+  constraint dashboard_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint dashboard_sessions_check CHECK (((api_key_id IS NULL) = (scopes IS NOT NULL))),
+  constraint dashboard_sessions_hash_check CHECK ((octet_length(hash) = 32))
+);
+CREATE INDEX dashboard_sessions_key ON accounts.dashboard_sessions USING btree (api_key_id, workspace_id);
+CREATE INDEX dashboard_sessions_workspace ON accounts.dashboard_sessions USING btree (workspace_id, id);
 
 create table accounts.deployment (
   only_row boolean not null default true,

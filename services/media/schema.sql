@@ -13,7 +13,7 @@ create table media.audit_log (
   request_id text,
   source_address text,
   constraint audit_log_pkey PRIMARY KEY (id),
-  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
   constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
 );
 CREATE INDEX audit_log_action ON media.audit_log USING btree (action, at, id);
@@ -39,7 +39,7 @@ create table media.audit_log_deeds (
   request_id text,
   source_address text,
   constraint audit_log_deeds_pkey PRIMARY KEY (at, id),
-  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
+  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
 );
 CREATE INDEX audit_log_deeds_actor ON media.audit_log_deeds USING btree (actor_id, at, id);
 CREATE INDEX audit_log_deeds_workspace ON media.audit_log_deeds USING btree (workspace_id, at, id);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
@@ -24,10 +24,16 @@ const URL_VARIABLES = {
 } satisfies Record<ServiceName, string>;
 
 /**
- * Default folder in which `npm start` stores the description of the local stack. POSTRIDER_DATA_DIR
- * overrides it.
+ * Default folders in which `npm start` and `npm run serve` describe what they run. The first one
+ * that has a description is used; POSTRIDER_DATA_DIR overrides them.
  */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
+const SERVE_FOLDER = "/var/lib/postrider";
+
+function findFolder(): string {
+  const folders = [LOCAL_FOLDER, SERVE_FOLDER];
+  return folders.find((folder) => existsSync(join(folder, "local.json"))) ?? LOCAL_FOLDER;
+}
 
 /**
  * Reads a JSON file. Returns undefined when the file does not exist: then no local stack runs, and
@@ -67,12 +73,12 @@ function readOperator(env: Environment, localFolder: string): OwnIdentity | unde
 }
 
 /**
- * Reads the settings from the environment, and missing settings from the stack that `npm start`
- * runs.
+ * Reads the settings from the environment, and missing settings from what `npm start` or
+ * `npm run serve` runs.
  */
 export function readSettings(
   env: Environment = process.env,
-  localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,
+  localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? findFolder(),
 ): Settings {
   const stack = readJson(join(localFolder, "local.json"));
   const urlOf = (service: ServiceName): string | undefined =>
@@ -88,12 +94,10 @@ export function readSettings(
   };
 }
 
-const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
-
 function readDatabaseSetup(read: EnvReader) {
   return {
     ownerUrl: readDatabaseUrl(read),
-    roles: SCHEMAS.map((service) => ({
+    roles: SERVICES.map((service) => ({
       service,
       password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),
       migrationPassword: read.string(`${service.toUpperCase()}_MIGRATION_PASSWORD`),
@@ -112,6 +116,10 @@ function readBusSetup(read: EnvReader) {
  * migration role. Throws when one of them is missing.
  */
 export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
+
+/** Reads the connection of the database owner. Throws when it is missing. */
+export const loadOwnerUrl = () =>
+  loadConfig(process.env, (read) => ({ ownerUrl: readDatabaseUrl(read) })).ownerUrl;
 
 /** Reads the address and the security settings of Kafka. Throws when `KAFKA_BROKERS` is missing. */
 export const loadBusSetup = () => loadConfig(process.env, readBusSetup);

@@ -29,6 +29,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
+import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
 import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
@@ -62,8 +63,9 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
+    sessionLimits: config.sessionLimits,
     settleMs: config.settleMs,
-    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    noteKeyUse: (id) => apiKeyUse.note(id),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
@@ -97,6 +99,7 @@ function startJobs(
     startCountAccounts(sql, logger),
     startDeploymentWatch(guard, logger),
     startCleaningAudit({ ...config, sql, logger }),
+    startDeleteEndedSessions(deps),
     startRemovingOwnWorkspaces(deps),
   ];
 }

@@ -5,6 +5,7 @@ import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_ser
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
@@ -32,6 +33,7 @@ const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
 /** Name of the deployment that the data of the accounts service's tests belongs to. */
 export const DEPLOYMENT = "default";
+const DAY_MS = 86_400_000;
 const logger = createLogger({ service: "test", level: "silent" });
 
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
@@ -50,6 +52,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly admission: ReturnType<typeof openClients>["admission"];
   readonly apiKeys: ReturnType<typeof openClients>["apiKeys"];
   readonly authorizations: ReturnType<typeof openClients>["authorizations"];
+  readonly dashboard: ReturnType<typeof openClients>["dashboard"];
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
   readonly recovery: ReturnType<typeof openClients>["recovery"];
@@ -68,6 +71,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     admission: peer.client(AdmissionService),
     apiKeys: peer.client(ApiKeyService),
     authorizations: peer.client(AuthorizationService),
+    dashboard: peer.client(DashboardService),
     credentials: peer.client(CredentialService),
     platforms: peer.client(PlatformService),
     recovery: peer.client(RecoveryService),
@@ -165,8 +169,9 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     ...deps,
     simulatorUrl,
     publicUrl: "https://postrider.example",
+    sessionLimits: { lifetimeMs: 30 * DAY_MS, idleMs: 7 * DAY_MS },
     settleMs: options.settleMs ?? 0,
-    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    noteKeyUse: (id) => apiKeyUse.note(id),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };

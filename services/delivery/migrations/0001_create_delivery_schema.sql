@@ -256,6 +256,8 @@ create trigger queue_changed_tasks after update on publish_tasks
 create table pauses (
   kind text not null check (kind in ('platform', 'account', 'workspace', 'deletion')),
   key text not null,
+  -- The operator's words for the people whose posts wait; null if none were given.
+  reason text,
   created_at timestamptz not null default now(),
   primary key (kind, key)
 );
@@ -691,6 +693,8 @@ create table target_metrics (
 ) with (fillfactor = 80);
 
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
+-- For sums over the publications of a workspace, and for its newest publications, whose comments are read.
+create index target_metrics_by_workspace on target_metrics (workspace_id, published_at desc);
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
 -- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.
@@ -1069,7 +1073,7 @@ create table audit_log (
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   -- The workspace that the change belongs to; null for a change of the whole deployment.
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   -- Id of the API key or of the authorization, or name of the process.
   actor_id text not null,
   -- User and computer of an operator, as the operator's tool says; nothing proves it.
@@ -1110,7 +1114,7 @@ create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   actor_id text not null,
   actor_name text,
   via text,

@@ -246,7 +246,7 @@ create table audit_log (
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   -- The workspace that the change belongs to; null for a change of the whole deployment.
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   -- Id of the API key or of the authorization, or name of the process.
   actor_id text not null,
   -- User and computer of an operator, as the operator's tool says; nothing proves it.
@@ -287,7 +287,7 @@ create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   actor_id text not null,
   actor_name text,
   via text,

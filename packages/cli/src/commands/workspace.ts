@@ -1,3 +1,4 @@
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { required, toInstant } from "#src/answers.ts";
@@ -50,7 +51,15 @@ async function create(services: Services, args: Arguments): Promise<Result> {
   const name = getText(args, "name");
   const verified = args.values.verified === true;
   const { workspace } = await clientOf(services).createWorkspace({ name, verified });
-  return toResult(workspace);
+  const result = toResult(workspace);
+  if (args.values["with-key"] !== true) return result;
+  const { key } = await services.client("accounts", ApiKeyService).createApiKey({
+    name,
+    workspaceIds: [required(workspace).id],
+    scopes: ["all"],
+  });
+  const text = `${result.text}\n\nAPI key with all scopes, which is shown only now: ${key}`;
+  return { json: { ...result.json, key }, text };
 }
 
 async function list(services: Services): Promise<Result> {
@@ -95,8 +104,8 @@ async function setLimits(services: Services, args: Arguments): Promise<Result> {
 export const workspaceCommands: readonly Command[] = [
   {
     words: "workspace create",
-    synopsis: "--name N [--verified]",
-    summary: "create a workspace",
+    synopsis: "--name N [--verified] [--with-key]",
+    summary: "create a workspace, and with --with-key an API key of it with all scopes",
     run: create,
   },
   {

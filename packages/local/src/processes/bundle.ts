@@ -1,14 +1,26 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { rolldown, type Plugin } from "rolldown";
+import type { Plugin } from "rolldown";
 
 /** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
 
 /** Packages with native parts or files of their own stay where they are. */
-const EXTERNAL = [/\.node$/, /^sharp$/, /heif/];
+const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
 const ENTRY = "src/main.ts";
+
+/**
+ * Loads the program after it has a handler of SIGTERM. The kernel drops a signal to the first
+ * process of a container that has no handler, and on a busy machine a program loads for a minute:
+ * without this, a pod that is stopped meanwhile runs until it is killed. A handler of the program
+ * replaces this one.
+ */
+const MAIN = `process.on("SIGTERM", () => {
+  if (process.listenerCount("SIGTERM") === 1) process.exit(0);
+});
+await import("./program.js");
+`;
 
 /**
  * Made unless it exists and no module has changed. A bundle starts in half the processor time: Node
@@ -38,6 +50,8 @@ function isCurrent(output: string): boolean {
 }
 
 async function write(folder: string, output: string): Promise<void> {
+  // Images contain finished bundles and no rolldown.
+  const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: join(folder, ENTRY),
     platform: "node",
@@ -51,7 +65,7 @@ async function write(folder: string, output: string): Promise<void> {
     format: "esm",
     sourcemap: true,
     sourcemapExcludeSources: true,
-    entryFileNames: "main.js",
+    entryFileNames: "program.js",
     chunkFileNames: "[name].js",
     comments: false,
     codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
@@ -61,11 +75,12 @@ async function write(folder: string, output: string): Promise<void> {
   const inputs = modules.filter((id) => id.startsWith("/")).map((id) => [id, statSync(id).mtimeMs]);
   mkdirSync(output, { recursive: true });
   for (const file of files) {
-    if (file.type === "asset" && file.fileName !== "main.js.map") continue;
-    const isOurs = file.fileName.startsWith("main.js");
+    if (file.type === "asset" && file.fileName !== "program.js.map") continue;
+    const isOurs = file.fileName.startsWith("program.js");
     if (file.type === "asset") put(join(output, file.fileName), file.source);
     else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
   }
+  put(join(output, "main.js"), MAIN);
   put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
 }
 
@@ -86,6 +101,9 @@ function put(path: string, content: string | Uint8Array): void {
   renameSync(temporary, path);
 }
 
+/** Not written as one word, because this module is part of a bundle too. */
+const META = ["import", "meta"].join(".");
+
 /**
  * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
  * the bundle.
@@ -93,10 +111,10 @@ function put(path: string, content: string | Uint8Array): void {
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {
-    if (!code.includes("import.meta.")) return null;
+    if (!code.includes(`${META}.`)) return null;
     const moved = code
-      .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
-      .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+      .replaceAll(`${META}.url`, JSON.stringify(pathToFileURL(id).href))
+      .replaceAll(`${META}.dirname`, JSON.stringify(dirname(id)));
     // The lines stay where they are, so that the source map holds as it is.
     return { code: moved, map: null };
   },

@@ -1,9 +1,12 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** For its owner only, in one atomic step: others read either the old text or the new one. */
-export function writeJsonFile(path: string, value: unknown): void {
+/**
+ * For its owner only, in one atomic step: others read either the old text or the new one. With
+ * `flush` it is on disk before the call returns.
+ */
+export function writeJsonFile(path: string, value: unknown, { flush = false } = {}): void {
   const unfinished = `${path}.${process.pid}`;
-  writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush });
   renameSync(unfinished, path);
 }
 

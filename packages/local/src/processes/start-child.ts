@@ -34,7 +34,10 @@ export function startChild(
   };
 }
 
-export function toPart({ child, exited }: LoggedChild, ...steps: readonly StopStep[]): RunningPart {
+export function toPart(
+  { child, exited }: Pick<LoggedChild, "child" | "exited">,
+  ...steps: readonly StopStep[]
+): RunningPart {
   return {
     pid: child.pid ?? 0,
     exited,

@@ -23,13 +23,15 @@ export interface PartPlan {
 export interface SupervisionOptions {
   readonly holdDir: string;
   readonly restart: boolean;
+  /** The wait before a start grows up to it. Default: so short that a start takes a second. */
+  readonly longestDelayMs?: number;
   readonly onStarted: () => void;
   readonly report: (line: string) => void;
 }
 
 const holdPollMs = 100;
 const firstDelayMs = 50;
-const longestDelayMs = 900;
+const defaultLongestDelayMs = 900;
 const livedLongMs = 5_000;
 
 /**
@@ -51,6 +53,10 @@ export class SupervisedPart implements AsyncDisposable {
   /** 0 before the first start; after an end, it stays until the next process has started. */
   get pid(): number {
     return this.#running?.pid ?? 0;
+  }
+
+  get #longestDelayMs(): number {
+    return this.#options.longestDelayMs ?? defaultLongestDelayMs;
   }
 
   async start(): Promise<void> {
@@ -82,7 +88,7 @@ export class SupervisedPart implements AsyncDisposable {
       delayMs =
         performance.now() - since > livedLongMs
           ? firstDelayMs
-          : Math.min(delayMs * 2, longestDelayMs);
+          : Math.min(delayMs * 2, this.#longestDelayMs);
       this.#options.report(`${this.plan.name} (process ${this.pid}) ended: ${how}`);
       await this.#startAgain(delayMs);
     }
@@ -114,7 +120,7 @@ export class SupervisedPart implements AsyncDisposable {
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         this.#options.report(`${this.plan.name} did not start and is tried again: ${reason}`);
-        delayMs = longestDelayMs;
+        delayMs = this.#longestDelayMs;
       }
     }
   }
@@ -140,21 +146,21 @@ export class SupervisedPart implements AsyncDisposable {
 export class PartRegistry {
   readonly #parts: SupervisedPart[] = [];
   readonly #layout: Layout;
-  readonly #restart: boolean;
-  readonly #report: (line: string) => void;
+  readonly #options: Pick<SupervisionOptions, "restart" | "longestDelayMs" | "report">;
   #onChange: () => void = () => {};
 
-  constructor(layout: Layout, options: { restart: boolean; report: (line: string) => void }) {
+  constructor(
+    layout: Layout,
+    options: Pick<SupervisionOptions, "restart" | "longestDelayMs" | "report">,
+  ) {
     this.#layout = layout;
-    this.#restart = options.restart;
-    this.#report = options.report;
+    this.#options = options;
   }
 
   add(plan: PartPlan): SupervisedPart {
     const part = new SupervisedPart(plan, {
       holdDir: this.#layout.hold,
-      restart: this.#restart,
-      report: this.#report,
+      ...this.#options,
       onStarted: () => {
         recordProcesses(
           this.#layout,

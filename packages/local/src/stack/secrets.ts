@@ -57,7 +57,7 @@ export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
 export function loadSecrets(file: string): Secrets {
   const stored = readJsonFile(file);
   const secrets = mergeSecrets(stored, makeSecrets());
-  if (!isDeepStrictEqual(stored, secrets)) writeJsonFile(file, secrets);
+  if (!isDeepStrictEqual(stored, secrets)) writeJsonFile(file, secrets, { flush: true });
 
   return secrets;
 }

@@ -36,26 +36,39 @@ export function serviceEnvironment(
     ...platformEnvironment(plan),
   };
   const wiring = {
-    HOST: "127.0.0.1",
-    PORT: String(ports.port),
-    METRICS_PORT: String(ports.metricsPort),
-    IDENTITY_KEYS: plan.secrets.identityKeys[identityOf(service, plan.settings.ROLE)],
-    TRUSTED_IDENTITIES: toTrustedIdentities(plan.secrets.identityKeys),
-    ACCOUNTS_URL: plan.urls.accounts,
-    POSTS_URL: plan.urls.posts,
-    MEDIA_SERVICE_URL: plan.urls.media,
-    DELIVERY_URL: plan.urls.delivery,
+    ...serviceWiring(service, ports, plan),
     SIMULATOR_URL: plan.simulatorUrl,
     ...busEnvironment(plan),
-    ...databaseEnvironment(service, plan),
     ...timeEnvironment(plan.time),
   };
   return withoutUndefined({
     ...defaults,
-    ...secretDefaults(service, plan),
+    ...appDefaults(service, plan),
+    ...dataEnvironment(service, plan),
     ...passedOn(plan.settings),
     ...wiring,
   });
+}
+
+/** What connects a service with the others on this machine, and with its own schema. */
+export function serviceWiring(
+  service: ServiceName,
+  ports: { readonly port: number; readonly metricsPort: number },
+  plan: Pick<StackPlan, "settings" | "secrets" | "urls" | "databaseUrl">,
+): Record<string, string> {
+  const { urls, secrets } = plan;
+  return {
+    HOST: "127.0.0.1",
+    PORT: String(ports.port),
+    METRICS_PORT: String(ports.metricsPort),
+    IDENTITY_KEYS: secrets.identityKeys[identityOf(service, plan.settings.ROLE)],
+    TRUSTED_IDENTITIES: toTrustedIdentities(secrets.identityKeys),
+    ACCOUNTS_URL: urls.accounts,
+    POSTS_URL: urls.posts,
+    MEDIA_SERVICE_URL: urls.media,
+    DELIVERY_URL: urls.delivery,
+    ...databaseEnvironment(service, plan),
+  };
 }
 
 /** Parts of delivery that only read have identities of their own. */
@@ -71,7 +84,10 @@ function busEnvironment({ kafkaBrokers }: StackPlan): Record<string, string> {
     : { BUS: "kafka", KAFKA_BROKERS: kafkaBrokers.join(",") };
 }
 
-function databaseEnvironment(service: ServiceName, plan: StackPlan): Record<string, string> {
+function databaseEnvironment(
+  service: ServiceName,
+  plan: Pick<StackPlan, "secrets" | "databaseUrl">,
+): Record<string, string> {
   const owner = databaseServices.find((name) => name === service);
   if (owner === undefined) return {};
 
@@ -95,24 +111,31 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   };
 }
 
-function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {
-  const { secrets } = plan;
-  if (service === "accounts")
-    return {
-      CREDENTIAL_KEYS: secrets.credentialKeys,
-      INSTAGRAM_CLIENT_ID: "postrider-local",
-      INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
-      X_CLIENT_ID: "postrider-local",
-      X_CLIENT_SECRET: secrets.platformAppSecret,
-      FACEBOOK_CLIENT_ID: "postrider-local",
-      FACEBOOK_CLIENT_SECRET: secrets.platformAppSecret,
-      YOUTUBE_CLIENT_ID: "postrider-local",
-      YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
-      TIKTOK_CLIENT_KEY: "postrider-local",
-      TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
-      TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
-    };
+/** The simulated platforms accept the credentials of any app. */
+function appDefaults(service: ServiceName, { secrets }: StackPlan): Record<string, string> {
+  if (service !== "accounts") return {};
+  return {
+    INSTAGRAM_CLIENT_ID: "postrider-local",
+    INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
+    X_CLIENT_ID: "postrider-local",
+    X_CLIENT_SECRET: secrets.platformAppSecret,
+    FACEBOOK_CLIENT_ID: "postrider-local",
+    FACEBOOK_CLIENT_SECRET: secrets.platformAppSecret,
+    YOUTUBE_CLIENT_ID: "postrider-local",
+    YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
+    TIKTOK_CLIENT_KEY: "postrider-local",
+    TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
+    TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
+  };
+}
 
+/** The keys of the data that the service stores or signs, and its folders. */
+export function dataEnvironment(
+  service: ServiceName,
+  plan: Pick<StackPlan, "secrets" | "mediaDir" | "mediaTempDir">,
+): Record<string, string> {
+  const { secrets } = plan;
+  if (service === "accounts") return { CREDENTIAL_KEYS: secrets.credentialKeys };
   const media = { MEDIA_KEY: secrets.mediaKey };
   if (service === "media")
     return { ...media, MEDIA_DIR: plan.mediaDir, MEDIA_TEMP_DIR: plan.mediaTempDir };
@@ -128,7 +151,7 @@ export function passedOn(settings: Environment): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
 }
 
-function withoutUndefined(values: Environment): Record<string, string> {
+export function withoutUndefined(values: Environment): Record<string, string> {
   const entries = Object.entries(values).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );

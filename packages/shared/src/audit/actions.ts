@@ -9,6 +9,9 @@ export const AUDIT_ACTIONS = [
   "workspace.remove",
   "key.create",
   "key.revoke",
+  "dashboard_link.issue",
+  "session.open",
+  "session.revoke",
   "account.connect",
   "account.reconnect",
   "account.disconnect",
@@ -58,6 +61,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export type AuditSubjectType =
   | "workspace"
   | "key"
+  | "dashboard_link"
+  | "session"
   | "account"
   | "platform"
   | "authorization"
