@@ -67,6 +67,9 @@ create index media_pending on media (created_at) where status = 'pending';
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
+-- Used by the job remove-old-media to find media that were published.
+create index media_prepared on media (id) where status = 'ready' and prepared_at is not null;
+
 -- No two media share an object of the object store. An object whose key is in neither of the two indexes belongs to no
 -- media.
 create unique index media_object on media (object_key) where object_key is not null;

@@ -32,6 +32,7 @@ import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
+import { startRemovingOldMedia } from "#src/jobs/remove-old-media.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { startRemovingWorkspaceMedia } from "#src/jobs/remove-workspaces.ts";
 import { Imports } from "#src/operations/imports.ts";
@@ -88,7 +89,7 @@ export async function startApp(config: Config): Promise<App> {
   const relay = startRelay({ sql, bus, service, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = startJobs(config, { sql, store, logger, guard, accounts });
+  const jobs = startJobs(config, { sql, store, logger, guard, accounts, posts });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -192,7 +193,8 @@ function createAppRoutes(options: {
   readonly nudgeRelay: () => void;
 }) {
   const { config, posts, ...deps } = options;
-  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, deploymentId } = config;
+  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, retentionDays, deploymentId } =
+    config;
   return createRoutes({
     ...deps,
     deploymentId,
@@ -200,6 +202,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     storageBytes,
+    retentionDays,
     storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
     prepareMs: PREPARE_TIMEOUT_MS,
@@ -208,13 +211,14 @@ function createAppRoutes(options: {
 }
 
 function startJobs(
-  { pendingMs, grantMs, orphanMs, leaseMs, auditDays }: Config,
+  { pendingMs, grantMs, orphanMs, leaseMs, auditDays, retentionDays }: Config,
   deps: {
     readonly sql: Sql;
     readonly store: ObjectStore;
     readonly logger: Logger;
     readonly guard: StoreGuard;
     readonly accounts: Peer;
+    readonly posts: Peer;
   },
 ): AsyncDisposable[] {
   const removals = deps.accounts.client(WorkspaceRemovalService);
@@ -227,6 +231,7 @@ function startJobs(
     startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
+    startRemovingOldMedia({ ...deps, posts: deps.posts.client(MediaUseService), retentionDays }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
     startCleaningAudit({ ...deps, auditDays }),
     startCleaningImportClaims(deps.sql, deps.logger),
