@@ -19,11 +19,13 @@ import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { webhookCommands } from "#src/commands/webhooks.ts";
+import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
+  ...workspaceDeletionCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,
