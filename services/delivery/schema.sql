@@ -394,6 +394,7 @@ create table delivery.parked_events (
 create table delivery.pauses (
   kind text not null,
   key text not null,
+  reason text,
   created_at timestamp with time zone not null default now(),
   constraint pauses_pkey PRIMARY KEY (kind, key),
   constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
@@ -547,6 +548,7 @@ create table delivery.target_metrics (
   thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
   constraint target_metrics_pkey PRIMARY KEY (target_id)
 );
+CREATE INDEX target_metrics_by_workspace ON delivery.target_metrics USING btree (workspace_id, published_at DESC);
 CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 

@@ -255,6 +255,8 @@ create trigger queue_changed_tasks after update on publish_tasks
 create table pauses (
   kind text not null check (kind in ('platform', 'account', 'workspace')),
   key text not null,
+  -- The operator's words for the people whose posts wait; null if none were given.
+  reason text,
   created_at timestamptz not null default now(),
   primary key (kind, key)
 );
@@ -690,6 +692,8 @@ create table target_metrics (
 ) with (fillfactor = 80);
 
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
+-- For sums over the publications of a workspace, and for its newest publications, whose comments are read.
+create index target_metrics_by_workspace on target_metrics (workspace_id, published_at desc);
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
 -- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.

@@ -5,11 +5,14 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -65,6 +68,9 @@ export function admitted(
 
 export interface Peers {
   readonly posts?: Partial<ServiceImpl<typeof PostService>>;
+  readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
+  readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
+  readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
@@ -110,6 +116,9 @@ export async function createTestServer(
 ): Promise<FastifyInstance> {
   const peer = createTestPeer((router: ConnectRouter) => {
     router.service(PostService, peers.posts ?? {});
+    router.service(OverviewService, peers.overview ?? {});
+    router.service(PublishingStatusService, peers.publishingStatus ?? {});
+    router.service(TaskService, peers.tasks ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
@@ -139,6 +148,9 @@ export async function createTestServer(
     dashboard: peer.client(DashboardService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
+    overview: peer.client(OverviewService),
+    publishingStatus: peer.client(PublishingStatusService),
+    tasks: peer.client(TaskService),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),

@@ -5,11 +5,14 @@ import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_ser
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -37,11 +40,18 @@ export interface BodyLimits {
 
 export interface ServerDeps {
   readonly admission: Admission;
-  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly accounts: Pick<
+    Client<typeof AccountService>,
+    "listAccounts" | "batchGetAccounts" | "connectAccount" | "disconnectAccount"
+  >;
   readonly accountSettings: Client<typeof AccountSettingsService>;
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
-    "findConnectLink" | "openConnectLink" | "finishAuthorization"
+    | "findConnectLink"
+    | "openConnectLink"
+    | "finishAuthorization"
+    | "issueConnectLink"
+    | "getAuthorization"
   >;
   readonly apiKeys: Client<typeof ApiKeyService>;
   readonly dashboard: Pick<
@@ -53,11 +63,15 @@ export interface ServerDeps {
   >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
+  readonly overview: Client<typeof OverviewService>;
+  readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
   readonly media: Pick<
     Client<typeof MediaService>,
     | "batchGetMedia"
+    | "listMedia"
     | "createUpload"
     | "completeUpload"
     | "importMedia"

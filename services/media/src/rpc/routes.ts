@@ -13,6 +13,7 @@ import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
+import { listMedia } from "#src/rpc/list-media.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
@@ -24,6 +25,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
   return (router) => {
     serveMethods(router, deps, MediaService, {
       batchGetMedia,
+      listMedia,
       useMedia,
       releaseMedia,
       createUpload,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { DASHBOARD_API_PATH } from "#src/routes/api-paths.ts";
 import { registerApiKeys } from "#src/routes/dashboard/api-key-routes.ts";
+import { registerDataRoutes } from "#src/routes/dashboard/data-routes.ts";
 import { registerSessions } from "#src/routes/dashboard/session-routes.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { addCompression } from "#src/routes/hooks/answer-bodies.ts";
@@ -11,6 +12,7 @@ export function registerDashboard(app: FastifyInstance, deps: ServerDeps): void 
   void app.register(
     async (scope) => {
       await addCompression(scope);
+      registerDataRoutes(scope, deps);
       registerSessions(scope, deps);
       registerApiKeys(scope, deps);
     },
