@@ -3,6 +3,7 @@ import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -72,6 +73,7 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     overview: posts.client(OverviewService),
     publishingStatus: delivery.client(PublishingStatusService),
     tasks: delivery.client(TaskService),
+    hints: delivery.client(HintService),
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),

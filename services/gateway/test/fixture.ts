@@ -3,6 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -69,6 +70,8 @@ export interface Peers {
   readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
   readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
   readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
+  readonly hints?: Partial<ServiceImpl<typeof HintService>>;
+  readonly streamLimits?: ServerDeps["streamLimits"];
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
@@ -112,6 +115,7 @@ export async function createTestServer(
     router.service(OverviewService, peers.overview ?? {});
     router.service(PublishingStatusService, peers.publishingStatus ?? {});
     router.service(TaskService, peers.tasks ?? {});
+    router.service(HintService, peers.hints ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
@@ -140,6 +144,8 @@ export async function createTestServer(
     overview: peer.client(OverviewService),
     publishingStatus: peer.client(PublishingStatusService),
     tasks: peer.client(TaskService),
+    hints: peer.client(HintService),
+    ...(peers.streamLimits === undefined ? {} : { streamLimits: peers.streamLimits }),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),

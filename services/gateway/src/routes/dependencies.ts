@@ -3,6 +3,7 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -22,6 +23,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
+import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -55,6 +57,9 @@ export interface ServerDeps {
   readonly posts: Client<typeof PostService>;
   readonly overview: Client<typeof OverviewService>;
   readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly hints: Client<typeof HintService>;
+  /** Default: the production values. */
+  readonly streamLimits?: StreamLimits;
   readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
