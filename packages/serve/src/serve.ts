@@ -186,5 +186,6 @@ async function reportReady({ ports, logger, signal, settings }: ServeOptions): P
 
 /** Builds what `serve` starts, so that it needs no right to write in its own folder. */
 export async function prepareBundles(): Promise<void> {
-  for (const service of serviceNames) await bundle(join(root, "services", service));
+  const services = serviceNames.map((service) => join(root, "services", service));
+  for (const folder of [...services, join(root, "packages/serve")]) await bundle(folder);
 }
