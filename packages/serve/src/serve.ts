@@ -30,7 +30,7 @@ import {
   urlsOf,
 } from "#src/service-settings.ts";
 
-/** A process is killed if it has not ended by itself so long after its own limit. */
+/** A process that has not ended this time after its own limit is killed. */
 const KILL_AFTER_MS = 5_000;
 const LONGEST_DELAY_MS = 15_000;
 const READY_POLL_MS = 250;
