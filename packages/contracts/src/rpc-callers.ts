@@ -63,6 +63,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.delivery.v1.DoctorService/DiagnoseAccount": ["operator"],
   "postrider.delivery.v1.DoctorService/GetLiveCheck": ["operator"],
   "postrider.delivery.v1.DoctorService/StartLiveCheck": ["operator"],
+  "postrider.delivery.v1.HintService/WaitForHints": ["gateway"],
   "postrider.delivery.v1.PauseService/ListPauses": ["operator"],
   "postrider.delivery.v1.PauseService/PausePublishing": ["operator"],
   "postrider.delivery.v1.PauseService/ResumePublishing": ["operator"],

@@ -5,6 +5,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -71,6 +72,8 @@ export interface Peers {
   readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
   readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
   readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
+  readonly hints?: Partial<ServiceImpl<typeof HintService>>;
+  readonly streamLimits?: ServerDeps["streamLimits"];
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
@@ -119,6 +122,7 @@ export async function createTestServer(
     router.service(OverviewService, peers.overview ?? {});
     router.service(PublishingStatusService, peers.publishingStatus ?? {});
     router.service(TaskService, peers.tasks ?? {});
+    router.service(HintService, peers.hints ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
@@ -151,6 +155,8 @@ export async function createTestServer(
     overview: peer.client(OverviewService),
     publishingStatus: peer.client(PublishingStatusService),
     tasks: peer.client(TaskService),
+    hints: peer.client(HintService),
+    ...(peers.streamLimits === undefined ? {} : { streamLimits: peers.streamLimits }),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),

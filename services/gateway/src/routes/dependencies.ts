@@ -5,6 +5,7 @@ import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_ser
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -24,6 +25,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
+import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -65,6 +67,9 @@ export interface ServerDeps {
   readonly posts: Client<typeof PostService>;
   readonly overview: Client<typeof OverviewService>;
   readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly hints: Client<typeof HintService>;
+  /** Default: the production values. */
+  readonly streamLimits?: StreamLimits;
   readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
