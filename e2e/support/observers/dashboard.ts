@@ -47,7 +47,10 @@ export async function openDashboard(
 function listenForComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    const { url } = message.location();
+    // Pages of the platforms and of connect links name no icon.
+    if (["error", "warning"].includes(message.type()) && !url.endsWith("/favicon.ico"))
+      complaints.push(`${message.text()} ${url}`);
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   return complaints;
