@@ -1,7 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
@@ -54,6 +56,14 @@ export interface ServerDeps {
     | "issueConnectLink"
     | "getAuthorization"
   >;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly dashboard: Pick<
+    Client<typeof DashboardService>,
+    | "openDashboardSession"
+    | "getDashboardSession"
+    | "listDashboardSessions"
+    | "revokeDashboardSessions"
+  >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
   readonly overview: Client<typeof OverviewService>;
@@ -88,6 +98,10 @@ export interface ServerDeps {
   readonly trustedProxies: readonly string[];
   /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
+  /** Folder with the build of the dashboard; undefined when the dashboard is turned off. */
+  readonly dashboardFolder: string | undefined;
+  /** Origins of the object store to which the dashboard's page may upload media. */
+  readonly dashboardUploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   readonly patience: Partial<Patience>;
   /** Limits on the memory of large answers. Default: the production values. */
@@ -163,10 +177,10 @@ declare module "fastify" {
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that
-     * of the documentation and the API description, that of the pages that connect an account, or
-     * that of logging in to the dashboard.
+     * of the documentation and the API description, that of the pages that connect an account, that
+     * of the dashboard's page, or that of logging in to the dashboard.
      */
-    readonly openLimit?: "documents" | "connect" | "login";
+    readonly openLimit?: "documents" | "connect" | "dashboard" | "login";
     /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */
