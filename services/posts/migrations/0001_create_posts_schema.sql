@@ -479,7 +479,7 @@ create table audit_log (
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   -- The workspace that the change belongs to; null for a change of the whole deployment.
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   -- Id of the API key or of the authorization, or name of the process.
   actor_id text not null,
   -- User and computer of an operator, as the operator's tool says; nothing proves it.
@@ -499,6 +499,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin
@@ -518,7 +520,7 @@ create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
   workspace_id uuid,
-  actor_kind text not null check (actor_kind in ('key', 'operator', 'service', 'connect_link')),
+  actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'service', 'connect_link')),
   actor_id text not null,
   actor_name text,
   via text,

@@ -31,6 +31,7 @@ import {
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
@@ -330,6 +331,7 @@ export async function startPosts(
       while (after !== undefined) after = await removePage(removal, after);
     },
     quota: service.client(QuotaService),
+    overview: service.client(OverviewService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */
     consume: (

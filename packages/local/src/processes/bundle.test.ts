@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,20 @@ test("a bundle is made again only when one of its modules has changed", async ()
   utimesSync(join(folder, "src/word.ts"), 1, 1);
 
   expect(run(await bundle(folder))).toBe("second\n");
+});
+
+test.each([
+  ["has no handler of SIGTERM yet", [], 0],
+  ["has its own handler", ['process.on("SIGTERM", () => process.exit(7));'], 7],
+])("SIGTERM ends a bundle whose program %s", async (_, handler, code) => {
+  write("main.ts", [...handler, 'console.log("loaded");', "setInterval(() => undefined, 1000);"]);
+  const child = spawn(process.execPath, [await bundle(folder)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  child.kill("SIGTERM");
+
+  expect(await once(child, "exit")).toEqual([code, null]);
 });
 
 function mkdirs(name: string): string {

@@ -1,12 +1,16 @@
 import type { RequestContext } from "#src/telemetry/request-context.ts";
 
 /**
- * `key`: a client with an API key · `operator`: the operator's tool · `service`: a process by
- * itself · `connect_link`: a person in a browser who opened the connect link of an authorization.
+ * `key`: a client with an API key, or a session that was opened with it · `session`: a session that
+ * was opened with a link · `operator`: the operator's tool · `service`: a process by itself ·
+ * `connect_link`: a person in a browser who opened the connect link of an authorization.
  */
 export interface AuditActor {
-  readonly kind: "key" | "operator" | "service" | "connect_link";
-  /** Id of a key or authorization, or name of a process; undefined when the service itself acts. */
+  readonly kind: "key" | "session" | "operator" | "service" | "connect_link";
+  /**
+   * Id of a key, session or authorization, or name of a process; undefined when the service itself
+   * acts.
+   */
   readonly id: string | undefined;
   /** User and computer, as the operator's tool says; nothing proves it. */
   readonly name?: string | undefined;
@@ -17,6 +21,8 @@ export function actorOf(context: RequestContext | undefined): AuditActor {
   const { caller, origin } = context ?? {};
   if (caller === "operator") return { kind: "operator", id: caller, name: origin?.person };
   if (caller === "gateway" && origin?.keyId !== undefined) return { kind: "key", id: origin.keyId };
+  if (caller === "gateway" && origin?.sessionId !== undefined)
+    return { kind: "session", id: origin.sessionId };
   return { kind: "service", id: caller };
 }
 
@@ -46,6 +52,6 @@ export function toStoredActor(
   actor: AuditActor | undefined,
 ): StoredActor {
   const { kind, id, name } = actor ?? actorOf(context);
-  const via = kind === "key" ? context?.createdVia : undefined;
+  const via = kind === "key" || kind === "session" ? context?.createdVia : undefined;
   return { kind, id: id ?? null, name: name ?? null, via: via ?? null };
 }

@@ -25,6 +25,7 @@ export function toRequestContext(header: (name: string) => string | undefined): 
 }
 
 const KEY_ID = "x-api-key-id";
+const SESSION_ID = "x-dashboard-session-id";
 const ADDRESS = "x-client-address";
 const PERSON = "x-operator";
 
@@ -36,6 +37,10 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 function toAddress(text: string | undefined): string | undefined {
   const address = text?.replace(MAPPED, "");
   return address === undefined || isIP(address) === 0 ? undefined : address;
+}
+
+function toId(text: string | undefined): string | undefined {
+  return text !== undefined && isId(text) ? text : undefined;
 }
 
 function parsePerson(header: string | undefined): string | undefined {
@@ -57,10 +62,11 @@ export function originHeaders({
   origin,
 }: RequestContext): Readonly<Record<string, string>> {
   if (caller !== undefined || origin === undefined) return {};
-  const { keyId, person } = origin;
+  const { keyId, sessionId, person } = origin;
   const address = toAddress(origin.address);
   return {
     ...(keyId === undefined ? {} : { [KEY_ID]: keyId }),
+    ...(sessionId === undefined ? {} : { [SESSION_ID]: sessionId }),
     ...(address === undefined ? {} : { [ADDRESS]: address }),
     ...(person === undefined ? {} : { [PERSON]: encodeURIComponent(person.toWellFormed()) }),
   };
@@ -73,15 +79,14 @@ function readOrigin(
   remoteAddress: string | undefined,
 ): RequestOrigin {
   if (caller === "gateway") {
-    const keyId = header(KEY_ID);
-    const isKnown = keyId !== undefined && isId(keyId);
-    return { keyId: isKnown ? keyId : undefined, address: toAddress(header(ADDRESS)) };
+    const [keyId, sessionId] = [KEY_ID, SESSION_ID].map((name) => toId(header(name)));
+    return { keyId, sessionId, address: toAddress(header(ADDRESS)) };
   }
   const address = toAddress(remoteAddress);
   return caller === "operator" ? { person: parsePerson(header(PERSON)), address } : { address };
 }
 
-/** Only the gateway may report keys and addresses, only the operator's tool a person. */
+/** Only the gateway may report keys, sessions and addresses, only the operator's tool a person. */
 export function withCaller(
   context: RequestContext,
   caller: string,

@@ -65,6 +65,7 @@ const LOGGABLE = new Set([
   "rpc",
   "caller",
   "keyId",
+  "sessionId",
   "address",
   "url",
   "port",

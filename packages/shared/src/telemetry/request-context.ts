@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** For the audit log. Services do not pass it on in the RPCs that they make themselves. */
 export interface RequestOrigin {
-  /** The API key of the client. */
+  /** The API key of the client, or with which its session was opened. */
   readonly keyId?: string | undefined;
+  /** The dashboard session of the client. */
+  readonly sessionId?: string | undefined;
   /** User and computer of an operator, as the tool says; nothing proves it. */
   readonly person?: string | undefined;
   /** Address of the client, or of the calling process if no client called. */

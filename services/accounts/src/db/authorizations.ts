@@ -31,16 +31,17 @@ export async function insertAuthorization(
     readonly workspaceId: string;
     readonly platform: string;
     readonly linkHash: Uint8Array;
+    readonly returnTo: string | undefined;
   },
 ): Promise<Date | undefined> {
-  const { id, workspaceId, platform, linkHash } = authorization;
+  const { id, workspaceId, platform, linkHash, returnTo } = authorization;
   const [row] = await sql<{ expiresAt: Date }[]>`
     with deleted as (
       delete from authorizations
       where expires_at < now() - interval '1 day'
     )
-    insert into authorizations (id, workspace_id, platform, link_hash, status, expires_at)
-    select ${id}, id, ${platform}, ${linkHash}, 'issued', now() + interval '10 minutes'
+    insert into authorizations (id, workspace_id, platform, link_hash, return_to, status, expires_at)
+    select ${id}, id, ${platform}, ${linkHash}, ${returnTo ?? null}, 'issued', now() + interval '10 minutes'
     from workspaces
     where id = ${workspaceId}
     returning expires_at`;
@@ -124,6 +125,7 @@ export interface ClaimedAuthorization {
   readonly workspaceId: string;
   readonly platform: string;
   readonly codeVerifier: string;
+  readonly returnTo: string | null;
 }
 
 /**
@@ -142,7 +144,7 @@ export async function claimAuthorization(
     and browser_hash = ${browserHash}
     and status = 'opened'
     and expires_at > now()
-    returning id, workspace_id, platform, code_verifier`;
+    returning id, workspace_id, platform, code_verifier, return_to`;
   return row;
 }
 

@@ -174,7 +174,8 @@ export async function finishAuthorization(
   const browserHash = hashSecret(request.browser);
   const authorization = await claimAuthorization(deps.sql, stateHash, browserHash);
   if (authorization === undefined) return await refusalOf(deps, stateHash, browserHash);
-  const { platform } = authorization;
+  const { platform, returnTo } = authorization;
+  const back = returnTo === null ? {} : { returnTo };
   const ofBrowser = { ...authorization, stateHash, browserHash };
   const ending = await finish(deps, ofBrowser, request).catch((error: unknown): Ending => {
     deps.logger.error(
@@ -185,12 +186,14 @@ export async function finishAuthorization(
   });
   if (ending.kind !== "connected") {
     await fail(deps, authorization, ending.kind);
-    return { outcome: ending.kind, platform, missingScopes: [...(ending.missingScopes ?? [])] };
+    const missingScopes = [...(ending.missingScopes ?? [])];
+    return { outcome: ending.kind, platform, missingScopes, ...back };
   }
   const accounts = await askWhatIsOffered(deps, ending.accounts);
   return {
     outcome: "connected",
     platform,
     accounts: accounts.map((row) => toAccount(row, deps)),
+    ...back,
   };
 }

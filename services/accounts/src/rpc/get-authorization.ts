@@ -22,11 +22,12 @@ function toProgress({ status, failure, isExpired }: AuthorizationRow) {
 
 export async function getAuthorization(
   deps: Pick<Dependencies, "sql" | "features">,
-  { id }: GetAuthorizationRequest,
+  { id, workspaceId: owner }: GetAuthorizationRequest,
 ): Promise<MessageInitShape<typeof GetAuthorizationResponseSchema>> {
   const authorization = isId(id) ? await findAuthorizationById(deps.sql, id) : undefined;
   if (authorization === undefined) throw notFound();
   const { workspaceId, accountIds } = authorization;
+  if (owner !== undefined && owner !== workspaceId) throw notFound();
   const keys = accountIds.map((accountId) => ({ workspaceId, accountId }));
   const rows = keys.length === 0 ? [] : await listAccountsByKeys(deps.sql, keys);
   return { ...toProgress(authorization), accounts: rows.map((row) => toAccount(row, deps)) };

@@ -5,7 +5,7 @@ import type {
   IssueConnectLinkResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { notFound } from "@postrider/shared/errors";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertAuthorization } from "#src/db/authorizations.ts";
 import { connectLinkOf, hashSecret } from "#src/domain/connect-links.ts";
@@ -14,20 +14,28 @@ import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 
+/**
+ * A path below /app. Any other address, also one of another host (`//host`), is refused, so that a
+ * connect link never sends a browser elsewhere.
+ */
+const RETURN_TO = /^\/app(?:\/[\w/-]*)?(?:\?[\w=&-]*)?$/;
+
 /** Only the answer contains the connect link; the database contains the hash of its secret. */
 export async function issueConnectLink(
   deps: Dependencies,
-  { workspaceId, platform }: IssueConnectLinkRequest,
+  { workspaceId, platform, returnTo }: IssueConnectLinkRequest,
 ): Promise<MessageInitShape<typeof IssueConnectLinkResponseSchema>> {
   getAuthorizationFlow(deps, platform);
   if (!isId(workspaceId)) throw notFound();
+  if (returnTo !== undefined && !RETURN_TO.test(returnTo))
+    throw invalidRequest([{ code: "pattern", path: "/returnTo" }]);
   const id = newId();
   const secret = newSecret();
   const linkHash = hashSecret(secret);
   const expiresAt = await deps.sql.begin(async (tx) => {
-    const inserted = await insertAuthorization(tx, { id, workspaceId, platform, linkHash });
-    if (inserted === undefined) throw notFound();
     const authorization = { id, workspaceId, platform };
+    const inserted = await insertAuthorization(tx, { ...authorization, linkHash, returnTo });
+    if (inserted === undefined) throw notFound();
     await appendAudit(tx, [toAuthorizationAudit("authorization.issue", authorization)]);
     return inserted;
   });

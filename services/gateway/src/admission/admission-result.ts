@@ -4,7 +4,10 @@ import type { RateLimitState } from "#src/http/rate-limit.ts";
 export type AdmissionResult =
   | {
       readonly kind: "admitted";
-      readonly keyId: string;
+      /** Undefined for a session that was opened with a link. */
+      readonly keyId: string | undefined;
+      /** Undefined for a request with an API key. */
+      readonly sessionId?: string | undefined;
       readonly scopes: ReadonlySet<string>;
       readonly workspaceId: string;
       readonly verified: boolean;
@@ -23,7 +26,7 @@ export type AdmissionResult =
 
 /** These count towards the limit of the remote address. */
 export type Refusal =
-  /** The API key is missing, malformed, unknown, expired or revoked. */
+  /** The API key or session is missing, malformed, unknown, expired or revoked. */
   | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
   /** The request names none of the workspaces of its API key, which are listed. */
   | {

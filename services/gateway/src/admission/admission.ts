@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { isId, NIL_ID } from "@postrider/shared/ids";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
-import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import { hashApiKey, isCredential } from "@postrider/shared/secrets/api-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAddressLimits } from "#src/admission/address-limits.ts";
 import type { AdmissionResult, Refusal } from "#src/admission/admission-result.ts";
@@ -57,11 +57,16 @@ function monotonicNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-function admitted({ id, scopes }: KnownKey, budget: WorkspaceBudget, now: number): AdmissionResult {
+function admitted(
+  { id, sessionId, scopes }: KnownKey,
+  budget: WorkspaceBudget,
+  now: number,
+): AdmissionResult {
   const { id: workspaceId, verified } = budget;
   return {
     kind: "admitted",
     keyId: id,
+    sessionId,
     scopes,
     workspaceId,
     verified,
@@ -112,7 +117,7 @@ class BatchedAdmission implements Admission {
       const result = this.#fromStock(known, source, address, now);
       return result ?? this.#askAccounts(source, address, now);
     }
-    if (!isApiKey(key) || this.#keys.isUnknown(key, now)) return this.#refuse(address, now);
+    if (!isCredential(key) || this.#keys.isUnknown(key, now)) return this.#refuse(address, now);
     const source = { key, keyHash: hashApiKey(key), workspaceId: named };
     const refusal = this.#lookUps.refusalOf(source, address, now);
     return refusal ?? this.#askAccounts(source, address, now);

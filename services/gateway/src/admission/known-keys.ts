@@ -12,7 +12,8 @@ export const FRESH_MS = 2_000;
 export const USABLE_MS = 5_000;
 
 export interface KnownKey {
-  readonly id: string;
+  readonly id: string | undefined;
+  readonly sessionId: string | undefined;
   readonly hash: Uint8Array;
   readonly scopes: ReadonlySet<string>;
   readonly workspaceIds: ReadonlySet<string>;
@@ -47,12 +48,13 @@ export class KnownKeys {
       this.#unknown.set(key, askedAt + FRESH_MS);
       return;
     }
-    const { id, scopes, workspaceIds, expiresAt } = answer;
+    const { id, sessionId, scopes, workspaceIds, expiresAt } = answer;
     // If the key has expired by the clock of the gateway, which may be wrong, the accounts service
     // decides by that of the database.
     const endsAt = expiresAt === undefined ? Infinity : timestampMs(expiresAt);
     const known = {
-      id,
+      id: id === "" ? undefined : id,
+      sessionId,
       hash: keyHash,
       scopes: new Set(scopes),
       workspaceIds: new Set(workspaceIds),

@@ -31,6 +31,8 @@ interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
   readonly guide: string;
   /** Last line of every connect page that shows how the authorization ended. */
   readonly close: string;
+  /** The link that replaces the last line if the dashboard asked for the connect link. */
+  readonly back: string;
 }
 
 const ASK_AGAIN_EN = "Ask for a new link and start again.";
@@ -93,6 +95,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
     },
     guide: "For the operator of this installation: the causes, and what to do, are in {guide}.",
     close: "You can close this page.",
+    back: "Back to Postrider",
   },
   ko: {
     open: {
@@ -150,6 +153,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
     },
     guide: "설치 운영자용: 원인과 해결 방법은 {guide}에 있습니다.",
     close: "이 페이지를 닫아도 됩니다.",
+    back: "Postrider로 돌아가기",
   },
 };
 

@@ -1,3 +1,4 @@
+import { DASHBOARD_ERRORS } from "#src/http/catalogue/dashboard-errors.ts";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
 import { POST_DETAILS } from "#src/http/catalogue/post-details.ts";
 import { REQUEST_DETAILS } from "#src/http/catalogue/request-details.ts";
@@ -9,15 +10,18 @@ import { STATE_DETAILS } from "#src/http/catalogue/state-details.ts";
  */
 export const DETAILS = { ...POST_DETAILS, ...STATE_DETAILS, ...REQUEST_DETAILS };
 
-export type ErrorCode = keyof typeof ERRORS;
+export const ALL_ERRORS = { ...ERRORS, ...DASHBOARD_ERRORS };
+
+export type ErrorCode = keyof typeof ALL_ERRORS;
 
 export type DetailCode = keyof typeof DETAILS;
 
+/** Those of the API description. */
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
 export const DETAIL_CODES = Object.keys(DETAILS) as readonly DetailCode[];
 
-const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);
+const KNOWN_ERRORS: ReadonlySet<string> = new Set(Object.keys(ALL_ERRORS));
 
 export function isErrorCode(text: string): text is ErrorCode {
   return KNOWN_ERRORS.has(text);

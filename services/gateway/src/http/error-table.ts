@@ -1,8 +1,7 @@
 import type { Locale } from "@postrider/rest/locale";
 import type { ErrorKind } from "@postrider/shared/errors";
-import { ERRORS } from "#src/http/catalogue/errors.ts";
 import { defined } from "#src/http/defined.ts";
-import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
+import { ALL_ERRORS, type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
 import { numbersOf, paramsOf, toTime } from "#src/http/error-params.ts";
 import { namePlace, type RequestPart } from "#src/http/error-places.ts";
 import { hasMessage, messageFor, unitOf } from "#src/http/messages.ts";
@@ -81,7 +80,7 @@ export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): Error
 
 /** Returns the HTTP status of a failure: the status of the code that `errorCodeOf` returns. */
 export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
-  return ERRORS[errorCodeOf(reason, kind)].status;
+  return ALL_ERRORS[errorCodeOf(reason, kind)].status;
 }
 
 export interface ErrorBodyInput {

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import type { DetailEntry } from "#src/http/catalogue/entry.ts";
-import { ERRORS } from "#src/http/catalogue/errors.ts";
-import { DETAIL_CODES, DETAILS, ERROR_CODES } from "#src/http/error-codes.ts";
+import { ALL_ERRORS, DETAIL_CODES, DETAILS } from "#src/http/error-codes.ts";
 import { chooseLocale, messageFor, SPECIAL_TEXTS } from "#src/http/messages.ts";
 
-const CODES = [...ERROR_CODES, ...DETAIL_CODES];
+const CODES = [...Object.keys(ALL_ERRORS), ...DETAIL_CODES];
 const SPECIAL = Object.keys(SPECIAL_TEXTS);
 const ENTRIES: readonly (readonly [string, DetailEntry])[] = [
-  ...Object.entries(ERRORS),
+  ...Object.entries(ALL_ERRORS),
   ...Object.entries(DETAILS),
   ...Object.entries(SPECIAL_TEXTS),
 ];

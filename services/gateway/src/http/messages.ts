@@ -1,7 +1,6 @@
 import type { Locale } from "@postrider/rest/locale";
 import { detail, type DetailEntry } from "#src/http/catalogue/entry.ts";
-import { ERRORS } from "#src/http/catalogue/errors.ts";
-import { DETAILS } from "#src/http/error-codes.ts";
+import { ALL_ERRORS, DETAILS } from "#src/http/error-codes.ts";
 
 /** The texts for a retry of a webhook delivery that is still being attempted. */
 const UNFINISHED = detail(
@@ -143,7 +142,7 @@ export const SPECIAL_TEXTS = {
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
 const ENTRIES: ReadonlyMap<string, DetailEntry> = new Map(
-  Object.entries({ ...ERRORS, ...DETAILS, ...SPECIAL_TEXTS }),
+  Object.entries({ ...ALL_ERRORS, ...DETAILS, ...SPECIAL_TEXTS }),
 );
 
 /**

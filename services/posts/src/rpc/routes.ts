@@ -2,6 +2,7 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -13,6 +14,7 @@ import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { batchGetMediaNeeds } from "#src/rpc/batch-get-media-needs.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
@@ -21,6 +23,7 @@ import { createPost } from "#src/rpc/create-post.ts";
 import { createQueueSlotRule } from "#src/rpc/create-queue-slot-rule.ts";
 import { deletePost } from "#src/rpc/delete-post.ts";
 import { deleteQueueSlotRule } from "#src/rpc/delete-queue-slot-rule.ts";
+import { getOverview } from "#src/rpc/get-overview.ts";
 import { getPost } from "#src/rpc/get-post.ts";
 import { getQuota } from "#src/rpc/get-quota.ts";
 import { listPosts } from "#src/rpc/list-posts.ts";
@@ -29,6 +32,7 @@ import { createPostLimitService } from "#src/rpc/post-limit-service.ts";
 import { publishPost } from "#src/rpc/publish-post.ts";
 import { recordTargetMetrics } from "#src/rpc/record-target-metrics.ts";
 import { createRetentionService } from "#src/rpc/retention-service.ts";
+import { retryAccount } from "#src/rpc/retry-account.ts";
 import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
@@ -54,6 +58,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       deletePost,
       recordTargetMetrics,
     });
+    serveMethods(router, deps, OverviewService, { getOverview, retryAccount });
     serveMethods(router, deps, QuotaService, { getQuota });
     serveMethods(router, deps, QueueSlotService, {
       listQueueSlotRules,
@@ -61,7 +66,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       updateQueueSlotRule,
       deleteQueueSlotRule,
     });
-    serveMethods(router, deps, MediaUseService, { batchGetMediaUses });
+    serveMethods(router, deps, MediaUseService, { batchGetMediaUses, batchGetMediaNeeds });
     serveMethods(router, deps, TargetService, { batchGetTargetContents });
     router.service(PostLimitService, createPostLimitService(deps));
     router.service(RetentionService, createRetentionService(deps));

@@ -17,6 +17,8 @@ export interface PageContent {
   readonly names?: readonly string[];
   /** The features that the connected accounts lack. */
   readonly missing?: readonly string[];
+  /** Address of the dashboard's page to which a link leads. */
+  readonly back?: string | undefined;
 }
 
 const STYLE = `
@@ -90,6 +92,7 @@ export function renderPage({
   workspace = "",
   names = [],
   missing = [],
+  back,
 }: PageContent): string {
   const texts = CONNECT_TEXTS[locale];
   const features = missing.map((feature) => texts.features[feature] ?? feature).join(", ");
@@ -103,10 +106,14 @@ export function renderPage({
     escape(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""));
   const title = fill(texts[page].title);
   const list = names.map((name) => `<li>${escape(name)}</li>`).join("");
+  const last =
+    back === undefined
+      ? `<small>${fill(texts.close)}</small>`
+      : `<a href="${escape(back)}">${fill(texts.back)}</a>`;
   const end =
     page === "open"
       ? `<form method="post"><button>${fill(texts.button)}</button></form>`
-      : `<p><small>${fill(texts.close)}</small></p>`;
+      : `<p>${last}</p>`;
   return [
     "<!doctype html>",
     `<html lang="${locale}"><head><meta charset="utf-8"><title>${title} · Postrider</title>`,

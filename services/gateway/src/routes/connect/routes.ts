@@ -160,6 +160,13 @@ async function openLink(
   return await reply.redirect(authorizeUrl, 303);
 }
 
+/** The page of the dashboard that asked for the connect link learns what it has connected. */
+function withAccounts(back: string, accounts: readonly { readonly id: string }[]): string {
+  const url = new URL(back);
+  url.searchParams.set("connected", accounts.map(({ id }) => id).join(","));
+  return url.href;
+}
+
 async function finish(
   { authorizations, publicUrl }: Deps,
   request: FastifyRequest<Callback>,
@@ -167,17 +174,20 @@ async function finish(
 ): Promise<FastifyReply> {
   const { query, headers } = request;
   const state = valueOf(query, "state");
-  const back = {
+  const sent = {
     state,
     code: valueOf(query, "code"),
     error: valueOf(query, "error"),
     browser: browserCookieOf(state, publicUrl).read(headers.cookie) ?? "",
   };
-  const answer = await authorizations.finishAuthorization(back, { timeoutMs: CALLBACK_TIMEOUT_MS });
-  const { outcome, platform, accounts, missingScopes } = answer;
+  const answer = await authorizations.finishAuthorization(sent, { timeoutMs: CALLBACK_TIMEOUT_MS });
+  const { outcome, platform, accounts, missingScopes, returnTo } = answer;
+  const back = returnTo === undefined ? undefined : `${publicUrl}${returnTo}`;
+  if (back !== undefined && outcome === "connected")
+    return await reply.redirect(withAccounts(back, accounts), 303);
   const names = [...accounts.map(({ username }) => username), ...missingScopes];
   const missing = [...new Set(accounts.flatMap((account) => account.permissions?.missing ?? []))];
-  return sendPage(reply, { page: toConnectPage(outcome), platform, names, missing });
+  return sendPage(reply, { page: toConnectPage(outcome), platform, names, missing, back });
 }
 
 /**

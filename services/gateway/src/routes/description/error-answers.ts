@@ -1,5 +1,4 @@
-import { ERRORS } from "#src/http/catalogue/errors.ts";
-import type { ErrorCode } from "#src/http/error-codes.ts";
+import { ALL_ERRORS, type ErrorCode } from "#src/http/error-codes.ts";
 import { toErrorBody } from "#src/http/error-table.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 import { EXAMPLE_IDS } from "#src/routes/description/examples/example.ts";
@@ -89,7 +88,7 @@ function nameExample(code: ErrorCode, operation: DescribedOperation): string {
 function refer(name: string, code: ErrorCode, { examples }: Components): object {
   const faults = INVALID_REQUESTS[name as keyof typeof INVALID_REQUESTS];
   examples[name] ??= {
-    summary: ERRORS[code].texts.en[0].replaceAll(/\[[^\]]*\]/g, ""),
+    summary: ALL_ERRORS[code].texts.en[0].replaceAll(/\[[^\]]*\]/g, ""),
     value: exampleOf(code, faults),
   };
   return { $ref: `#/components/examples/${name}` };
@@ -120,9 +119,9 @@ export function describeErrors(operation: DescribedOperation, components: Compon
   const codes = (operation[ERRORS_KEY] ?? []) as readonly ErrorCode[];
   delete operation[ERRORS_KEY];
   const { headers: common = {} } = operation.responses["default"] ?? {};
-  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  const statuses = new Set(codes.map((code) => ALL_ERRORS[code].status));
   for (const status of [...statuses].sort((a, b) => a - b)) {
-    const found = codes.filter((code) => ERRORS[code].status === status);
+    const found = codes.filter((code) => ALL_ERRORS[code].status === status);
     operation.responses[status] = {
       ...describe(found, operation, components),
       headers: { ...common, ...HEADERS[status] },

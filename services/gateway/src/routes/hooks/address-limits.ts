@@ -10,6 +10,8 @@ const SWEEP_MS = 1_000;
  * ones are refused. It is this high because a whole office may share an address.
  */
 const OPEN_REQUESTS_PER_MINUTE = 300;
+/** A first visit of the dashboard loads a dozen files. */
+const DASHBOARD_REQUESTS_PER_MINUTE = 1_200;
 
 /**
  * Counts the failed requests of each remote address on a route where a token replaces the API key.
@@ -58,14 +60,20 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 
 /**
  * Limits how often one remote address may call what needs no API key: the documentation, the pages
- * that connect an account, and unknown paths. Each has a limit of its own: behind a proxy that is
- * not trusted all clients share an address, and a program that tries paths must not keep people
- * from connecting their accounts. Health probes are not limited. Uploads and downloads have failure
- * limits instead, because they need a token.
+ * that connect an account, logging in to the dashboard, and unknown paths. Each has a limit of its
+ * own: behind a proxy that is not trusted all clients share an address, and a program that tries
+ * paths must not keep people from connecting their accounts. Health probes are not limited. Uploads
+ * and downloads have failure limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
-  const open = () => openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
-  const limits = { documents: open(), connect: open(), unknown: open() };
+  const open = (quota = OPEN_REQUESTS_PER_MINUTE) => openAddressLimits(app, quota);
+  const limits = {
+    documents: open(),
+    connect: open(),
+    login: open(),
+    dashboard: open(DASHBOARD_REQUESTS_PER_MINUTE),
+    unknown: open(),
+  };
   app.addHook("onRequest", (request, reply, done) => {
     // A path outside the API that does not exist needs no API key either.
     const isUnknown = request.is404 && !request.url.startsWith(API_PATH);

@@ -1,13 +1,18 @@
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
-import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
+import { API_PATH, DASHBOARD_API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
+import { foreignPage, isFromOwnPage } from "#src/routes/dashboard/request-source.ts";
+import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
+
+type SessionCookie = ReturnType<typeof sessionCookieOf>;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
@@ -34,15 +39,22 @@ function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: read
 }
 
 /** Sets the caller of an admitted request, and returns undefined. */
-function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
+function refusalOf(
+  request: FastifyRequest,
+  result: AdmissionResult,
+  isSession: boolean,
+): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
-      const { keyId, workspaceId, verified, scopes } = result;
-      request.caller = { keyId, workspaceId, verified, scopes };
+      const { keyId, sessionId, workspaceId, verified, scopes } = result;
+      request.caller = { keyId, sessionId, workspaceId, verified, scopes };
       return undefined;
     }
     case "unauthenticated":
-      return new ServiceError("unauthenticated", "unauthenticated");
+      return new ServiceError(
+        "unauthenticated",
+        isSession ? "session_required" : "unauthenticated",
+      );
     case "workspace_required":
       return new ServiceError("invalid", "workspace_required", workspaceFaults(result));
     case "workspace_forbidden":
@@ -74,13 +86,42 @@ function isKeyKnown(result: AdmissionResult): boolean {
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
-/** Every path of the API, including unknown ones, except the API description. */
-function needsKey({ url, routeOptions }: FastifyRequest): boolean {
-  if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
+function isDescription(url: string): boolean {
+  return url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`);
+}
+
+/** What may call a path: nothing is needed, an API key, a session, or one of them. */
+type Admits = "anyone" | "key" | "session" | "key_or_session";
+
+/**
+ * Every path of the API and of the dashboard's part of it, including unknown ones, needs a caller,
+ * except the API description and the route that opens a session.
+ */
+function admitsOf({ url, routeOptions }: FastifyRequest, hasDashboard: boolean): Admits {
   // Percent-encoded characters can hide the prefix of the API in the path of a request. Such a
-  // request is recognised by its route, which requires a scope.
-  const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
-  return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
+  // request is recognised by its route.
+  const { scope, needsKey, needsSession, openLimit } = routeOptions.config ?? {};
+  if (openLimit === "login" || isDescription(url)) return "anyone";
+  const isDashboard = needsSession === true || url.startsWith(`${DASHBOARD_API_PATH}/`);
+  if (isDashboard && hasDashboard) return "session";
+  if (needsKey === true) return "key";
+  return url.startsWith(API_PATH) || scope !== undefined ? "key_or_session" : "anyone";
+}
+
+/** What a request sends to be admitted. A request with `Authorization` ignores cookies. */
+interface Sent {
+  readonly key: string | undefined;
+  readonly isSession: boolean;
+}
+
+function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: SessionCookie): Sent {
+  const { authorization } = headers;
+  const token = authorization === undefined ? cookie?.read(headers.cookie) : undefined;
+  const isSession = admits === "session" || (admits === "key_or_session" && token !== undefined);
+  if (isSession) return { key: token, isSession };
+  const key = BEARER.exec(authorization ?? "")?.[1];
+  // Only the cookie, which no script can read, carries the token of a session.
+  return { key: key !== undefined && isApiKey(key, "session") ? undefined : key, isSession };
 }
 
 /**
@@ -88,8 +129,11 @@ function needsKey({ url, routeOptions }: FastifyRequest): boolean {
  * rate limit; then, on a known route, the permissions.
  */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
+  const hasDashboard = deps.dashboardFolder !== undefined;
+  const cookie = hasDashboard ? sessionCookieOf(deps.publicUrl) : undefined;
   app.addHook("onRequest", (request, reply, done) => {
-    if (!needsKey(request)) {
+    const admits = admitsOf(request, hasDashboard);
+    if (admits === "anyone") {
       done();
       return;
     }
@@ -99,12 +143,16 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
       done();
       return;
     }
-    const key = BEARER.exec(request.headers.authorization ?? "")?.[1];
+    const { key, isSession } = sentBy(request, admits, cookie);
+    if (isSession && key !== undefined && !isFromOwnPage(request, deps.publicUrl)) {
+      done(foreignPage(deps.publicUrl));
+      return;
+    }
     const workspaceId = workspaceHeader(request);
     const finish = (result: AdmissionResult): void => {
       if ("limit" in result) setRateLimit(reply, result.limit);
       const isMalformed = workspaceId instanceof ServiceError && isKeyKnown(result);
-      const refusal = refusalOf(request, result);
+      const refusal = refusalOf(request, result, isSession);
       done(isMalformed ? malformedWorkspace(workspacesOf(result)) : refusal);
     };
     const named = workspaceId instanceof ServiceError ? undefined : workspaceId;

@@ -36,9 +36,16 @@ function beginTrace(request: FastifyRequest): RequestTrace {
   return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
 }
 
+/** The interface, which follows from how the request was authenticated. */
+function createdViaOf({ caller, routeOptions }: FastifyRequest): "rest" | "mcp" | "dashboard" {
+  if (findToolCaller() !== undefined) return "mcp";
+  const isLogin = routeOptions.config.openLimit === "login";
+  return isLogin || caller?.sessionId !== undefined ? "dashboard" : "rest";
+}
+
 /**
- * Returns what the log line of an answered request says: also which API key asked, and from which
- * address.
+ * Returns what the log line of an answered request says: also which API key or session asked, and
+ * from which address.
  */
 function describeAnswer(request: FastifyRequest, reply: FastifyReply, trace?: RequestTrace) {
   const { caller } = request;
@@ -47,6 +54,7 @@ function describeAnswer(request: FastifyRequest, reply: FastifyReply, trace?: Re
     trace_id: trace && traceIdOf(trace.traceparent),
     workspaceId: caller?.workspaceId,
     keyId: caller?.keyId,
+    sessionId: caller?.sessionId,
     address: request.ip,
     method: request.method,
     route: request.routeOptions.url,
@@ -78,8 +86,12 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
     const trace = traces.get(request);
     const context = {
       requestId: request.id,
-      createdVia: findToolCaller() === undefined ? "rest" : "mcp",
-      origin: { keyId: request.caller?.keyId, address: request.ip },
+      createdVia: createdViaOf(request),
+      origin: {
+        keyId: request.caller?.keyId,
+        sessionId: request.caller?.sessionId,
+        address: request.ip,
+      },
       deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
       ...(trace === undefined ? {} : { traceparent: trace.traceparent }),

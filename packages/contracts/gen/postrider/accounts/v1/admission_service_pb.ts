@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJcCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFQg8KDV93b3Jrc3BhY2VfaWQigwEKDUFkbWl0UmVzcG9uc2USNwoHYW5zd2VycxgBIAMoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25BbnN3ZXISOQoKd29ya3NwYWNlcxgCIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VHcmFudCJCCg9BZG1pc3Npb25BbnN3ZXISLwoDa2V5GAEgASgLMiIucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0dGVkS2V5InAKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJIoUBCg5Xb3Jrc3BhY2VHcmFudBIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFEg8KB2dyYW50ZWQYBCABKAUSEQoJcmVtYWluaW5nGAUgASgFEhQKDGVtcHR5X2Zvcl9tcxgGIAEoBTJmChBBZG1pc3Npb25TZXJ2aWNlElIKBUFkbWl0EiMucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVxdWVzdBokLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJtCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEg8KB3Nlc3Npb24YBCABKAhCDwoNX3dvcmtzcGFjZV9pZCKDAQoNQWRtaXRSZXNwb25zZRI3CgdhbnN3ZXJzGAEgAygLMiYucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWlzc2lvbkFuc3dlchI5Cgp3b3Jrc3BhY2VzGAIgAygLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZUdyYW50IkIKD0FkbWlzc2lvbkFuc3dlchIvCgNrZXkYASABKAsyIi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXR0ZWRLZXkimAEKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJEhcKCnNlc3Npb25faWQYBSABKAlIAIgBAUINCgtfc2Vzc2lvbl9pZCKFAQoOV29ya3NwYWNlR3JhbnQSCgoCaWQYASABKAkSEAoIdmVyaWZpZWQYAiABKAgSGwoTcmVxdWVzdHNfcGVyX21pbnV0ZRgDIAEoBRIPCgdncmFudGVkGAQgASgFEhEKCXJlbWFpbmluZxgFIAEoBRIUCgxlbXB0eV9mb3JfbXMYBiABKAUyZgoQQWRtaXNzaW9uU2VydmljZRJSCgVBZG1pdBIjLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlcXVlc3QaJC5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /** AdmitRequest is a batch. */
 export type AdmitRequest = Message<"postrider.accounts.v1.AdmitRequest"> & {
@@ -22,7 +22,7 @@ export const AdmitRequestSchema: GenMessage<AdmitRequest> = /*@__PURE__*/
 
 /** AdmissionQuery asks for one (key, workspace) pair. */
 export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
-  /** SHA-256 of the full key. */
+  /** SHA-256 of the full key or of the token of a session. */
   keyHash: Uint8Array;
 
   /** The workspace that the request names; absent = the only workspace of the key. */
@@ -30,6 +30,9 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
 
   /** Number of requests that the caller has to admit. */
   want: number;
+
+  /** Whether the hash is that of a session's token. */
+  session: boolean;
 };
 
 export const AdmissionQuerySchema: GenMessage<AdmissionQuery> = /*@__PURE__*/
@@ -49,22 +52,22 @@ export const AdmitResponseSchema: GenMessage<AdmitResponse> = /*@__PURE__*/
 
 /** AdmissionAnswer is the answer to one query. */
 export type AdmissionAnswer = Message<"postrider.accounts.v1.AdmissionAnswer"> & {
-  /** Absent when the key is unknown, expired or revoked. */
+  /** Absent when the key or session is unknown, expired or revoked. */
   key?: AdmittedKey | undefined;
 };
 
 export const AdmissionAnswerSchema: GenMessage<AdmissionAnswer> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 3);
 
-/** AdmittedKey is what the gateway needs to know about a key. */
+/** AdmittedKey is what the gateway needs to know about a key or session. */
 export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
-  /** UUID of the key's record. */
+  /** UUID of the key's record; empty for a session that was opened with a link. */
   id: string;
 
-  /** Scopes of the key. */
+  /** Scopes of the key or session. */
   scopes: string[];
 
-  /** When the key expires; absent = never. */
+  /** When the key or session expires; absent = never. */
   expiresAt?: Timestamp | undefined;
 
   /**
@@ -72,6 +75,9 @@ export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
    * refused by the gateway.
    */
   workspaceIds: string[];
+
+  /** UUID of the dashboard session; absent for a key. */
+  sessionId?: string | undefined;
 };
 
 export const AdmittedKeySchema: GenMessage<AdmittedKey> = /*@__PURE__*/
@@ -105,8 +111,8 @@ export const WorkspaceGrantSchema: GenMessage<WorkspaceGrant> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 5);
 
 /**
- * AdmissionService resolves the API keys of many requests in one call, and grants requests from the budgets of their
- * workspaces.
+ * AdmissionService resolves the API keys and dashboard sessions of many requests in one call, and grants requests from the
+ * budgets of their workspaces.
  */
 export const AdmissionService: GenService<{
   /**

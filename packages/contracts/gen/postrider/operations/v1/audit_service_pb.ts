@@ -15,10 +15,10 @@ export const file_postrider_operations_v1_audit_service: GenFile = /*@__PURE__*/
 
 /** AuditActor is who made a change. */
 export type AuditActor = Message<"postrider.operations.v1.AuditActor"> & {
-  /** Kind of the actor: `key`, `operator`, `service` or `connect_link`. */
+  /** Kind of the actor: `key`, `session`, `operator`, `service` or `connect_link`. */
   kind: string;
 
-  /** Id of the API key or of the authorization of the connect link; name of the process for the other kinds. */
+  /** Id of the API key, of the dashboard session or of the authorization of the connect link; name of the process for the other kinds. */
   id: string;
 
   /** User and computer of an operator, as the operator's tool says; nothing proves it. */

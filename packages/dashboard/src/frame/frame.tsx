@@ -1,0 +1,72 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Suspense, useState } from "react";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { Skeleton } from "../kit/empty-state.tsx";
+import { ToastBar } from "../kit/toast.tsx";
+import { useLiveEvents } from "../live/live-events.ts";
+import { SCREENS } from "../screens.ts";
+import { frameWords } from "../words/frame-words.ts";
+import { useWords } from "../words/use-words.ts";
+import { ConnectionNotes } from "./connection-notes.tsx";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import css from "./frame.module.css";
+import { KeyList } from "./key-list.tsx";
+import { NotFound } from "./not-found.tsx";
+import { SessionEnded } from "./session-ended.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { TabBar } from "./tab-bar.tsx";
+import { useCounts } from "./use-counts.ts";
+import { useFrameKeys } from "./use-frame-keys.ts";
+
+/**
+ * What stands around every screen: navigation, keys, live changes, and notes about the connection.
+ */
+export function Frame() {
+  const words = useWords(frameWords);
+  const [isKeyListOpen, setKeyListOpen] = useState(false);
+  const showKeys = () => setKeyListOpen(true);
+  const counts = useCounts();
+  useLiveEvents(useQueryClient());
+  useFrameKeys(showKeys);
+  return (
+    <>
+      <a className={css.skip} href="#main">
+        {words.skip}
+      </a>
+      <div className={css.app}>
+        <Sidebar counts={counts} onShowKeys={showKeys} />
+        <main className={css.main} id="main" tabIndex={-1}>
+          <ConnectionNotes />
+          <Screens />
+        </main>
+        <TabBar counts={counts} onShowKeys={showKeys} />
+      </div>
+      <ToastBar />
+      <SessionEnded />
+      {isKeyListOpen && <KeyList onClose={() => setKeyListOpen(false)} />}
+    </>
+  );
+}
+
+function Screens() {
+  const [path] = useLocation();
+  return (
+    <ErrorBoundary key={path}>
+      <Suspense fallback={<Skeleton />}>
+        <Switch>
+          <Route path="/">
+            <Redirect to="/posts" replace />
+          </Route>
+          {SCREENS.map(({ path: screenPath, Component }) => (
+            <Route key={screenPath} path={screenPath}>
+              <Component />
+            </Route>
+          ))}
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  );
+}

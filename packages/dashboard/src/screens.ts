@@ -1,0 +1,28 @@
+import { type ComponentType, lazy } from "react";
+
+export interface Screen {
+  /** Below /app; `:name` is a parameter. */
+  readonly path: `/${string}`;
+  readonly Component: ComponentType;
+}
+
+/** A screen is loaded when it is opened first; files of its own, so that each stays small. */
+function screen<N extends string>(
+  path: `/${string}`,
+  name: N,
+  load: () => Promise<Readonly<Record<N, ComponentType>>>,
+): Screen {
+  return { path, Component: lazy(async () => ({ default: toComponent((await load())[name]) })) };
+}
+
+/** `lazy` wants a component whose props it knows. */
+function toComponent(component: ComponentType): ComponentType {
+  return component;
+}
+
+/** Every screen inside the frame: one line each. The frame shows the first path that matches. */
+export const SCREENS: readonly Screen[] = [
+  screen("/posts", "PostsScreen", () => import("./screens/posts/posts-screen.tsx")),
+  screen("/posts/:id", "PostScreen", () => import("./screens/post/post-screen.tsx")),
+  screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
+];

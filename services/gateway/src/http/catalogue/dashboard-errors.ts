@@ -1,0 +1,46 @@
+import { error } from "./entry.ts";
+
+/**
+ * The errors that only a browser with the dashboard can get. They are no part of the API, so the
+ * API description does not list them.
+ */
+export const DASHBOARD_ERRORS = {
+  session_required: error(
+    401,
+    ["There is no session, or it has ended.", "Log in again."],
+    ["세션이 없거나 끝났습니다.", "다시 로그인해 주세요."],
+  ),
+  login_failed: error(
+    401,
+    [
+      "This does not open the dashboard: a link works once and for 10 minutes, and a key until it expires or is revoked.",
+      "Ask the operator for a new link (postrider dashboard link), or use another key.",
+    ],
+    [
+      "대시보드를 열 수 없습니다. 링크는 10분 동안 한 번만, 키는 만료되거나 폐기될 때까지만 쓸 수 있습니다.",
+      "운영자에게 새 링크(postrider dashboard link)를 요청하거나 다른 키를 사용해 주세요.",
+    ],
+  ),
+  origin_not_allowed: error(
+    403,
+    [
+      "A page of another address sends this request.",
+      "Open the dashboard at {expected|the address that PUBLIC_URL names}.",
+    ],
+    [
+      "다른 주소의 페이지에서 보낸 요청입니다.",
+      "{expected|PUBLIC_URL에 설정된 주소}에서 대시보드를 열어 주세요.",
+    ],
+  ),
+  https_required: error(
+    403,
+    [
+      "Over plain http, others on the network could use your session, so logging in here is refused.",
+      "Open the dashboard over https, at the address that PUBLIC_URL names; the operator sets PUBLIC_URL to an https address. On the computer that runs Postrider, http://127.0.0.1 works as well.",
+    ],
+    [
+      "http로는 네트워크의 다른 사람이 세션을 쓸 수 있어 로그인할 수 없습니다.",
+      "PUBLIC_URL에 설정된 https 주소에서 대시보드를 열어 주세요. PUBLIC_URL은 운영자가 https 주소로 설정합니다. Postrider를 실행하는 컴퓨터에서는 http://127.0.0.1도 쓸 수 있습니다.",
+    ],
+  ),
+};

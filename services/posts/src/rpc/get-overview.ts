@@ -1,0 +1,127 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  GetOverviewRequest,
+  GetOverviewResponseSchema,
+} from "@postrider/contracts/posts/v1/overview_service_pb";
+import type { CauseJson, CausePostJson, OverviewJson } from "@postrider/rest/dashboard/overview";
+import { type BoundedCountJson, MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import {
+  type CausePostRow,
+  countPostsByStatus,
+  type FailureGroup,
+  listFailureGroups,
+  listScheduledGroups,
+  type ScheduledGroup,
+} from "#src/db/overview.ts";
+import type { PostStatus } from "#src/domain/post-status.ts";
+import { isRetryable } from "#src/domain/target.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+
+const STATUSES = [
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+] as const satisfies readonly PostStatus[];
+
+/** Why a scheduled post will fail: its account is connected without access, or not at all. */
+type WillFail = "account_reconnect_required" | "account_disconnected";
+
+export async function getOverview(
+  { sql, accountService }: Pick<PostsDeps, "sql" | "accountService">,
+  { workspaceId }: GetOverviewRequest,
+): Promise<MessageInitShape<typeof GetOverviewResponseSchema>> {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  const { accounts } = await accountService.listAccounts({ workspaceId });
+  const working = accounts.filter(({ status }) => status === "active").map(({ id }) => id);
+  const connected = new Set(accounts.map(({ id }) => id));
+  const [counts, failures, scheduled] = await Promise.all([
+    countPostsByStatus(sql, workspaceId, STATUSES),
+    listFailureGroups(sql, workspaceId),
+    listScheduledGroups(sql, workspaceId, working),
+  ]);
+  const willFail = (accountId: string): WillFail =>
+    connected.has(accountId) ? "account_reconnect_required" : "account_disconnected";
+  const byStatus = new Map(counts.map(({ status, count }) => [status, count]));
+  const countOf = (...statuses: readonly PostStatus[]) =>
+    statuses.map((each) => byStatus.get(each) ?? 0);
+  const overview: OverviewJson = {
+    counts: {
+      all: toBounded(countOf(...STATUSES)),
+      draft: toBounded(countOf("draft")),
+      scheduled: toBounded(countOf("scheduled")),
+      publishing: toBounded(countOf("publishing")),
+      published: toBounded(countOf("published")),
+      partial: toBounded(countOf("partial")),
+      failed: toBounded(countOf("failed")),
+      cancelled: toBounded(countOf("cancelled")),
+    },
+    needsYou: {
+      posts: toBounded(countOf("failed", "partial")),
+      causes: toCauses(failures, scheduled, willFail),
+    },
+  };
+  return { json: JSON.stringify(overview) };
+}
+
+/** Each count is exact up to the bound, and so is their sum. */
+function toBounded(counts: readonly number[]): BoundedCountJson {
+  const sum = counts.reduce((total, count) => total + count, 0);
+  return { count: Math.min(sum, MAX_COUNT), isMore: sum > MAX_COUNT };
+}
+
+function toCauses(
+  failures: readonly FailureGroup[],
+  scheduled: readonly ScheduledGroup[],
+  willFail: (accountId: string) => WillFail,
+): CauseJson[] {
+  const causes = new Map(failures.map((group) => [keyOf(group), toCause(group)]));
+  for (const group of scheduled) {
+    const code = willFail(group.accountId);
+    const key = keyOf({ ...group, code });
+    const known =
+      causes.get(key) ??
+      toCause({ ...group, code, isRetryable: false, message: null, count: 0, posts: [] });
+    const posts = [...known.posts, ...group.posts.map(toCausePost)];
+    causes.set(key, { ...known, scheduled: group.count, posts });
+  }
+  return [...causes.values()].toSorted((a, b) => b.failed + b.scheduled - (a.failed + a.scheduled));
+}
+
+function keyOf({ accountId, code }: { readonly accountId: string; readonly code: string }): string {
+  return `${accountId} ${code}`;
+}
+
+function toCause(group: FailureGroup): CauseJson {
+  const { accountId, platform, username, code, message, count } = group;
+  const target = { code, platform, status: "failed", retryable: group.isRetryable } as const;
+  const error = { code, message: "", retryable: group.isRetryable };
+  return {
+    accountId,
+    platform,
+    username,
+    code,
+    cause: causeWords(code),
+    cure: cureFor(target),
+    message,
+    failed: count,
+    retryable: isRetryable({ status: "failed", error }) ? count : 0,
+    scheduled: 0,
+    posts: group.posts.map(toCausePost),
+  };
+}
+
+function toCausePost(row: CausePostRow): CausePostJson {
+  const { scheduledAt, createdAt } = row;
+  return {
+    ...row,
+    scheduledAt: scheduledAt === null ? null : new Date(scheduledAt).toISOString(),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
