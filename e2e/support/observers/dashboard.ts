@@ -1,9 +1,6 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { SharedSystem } from "../system/system.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export interface DashboardPage extends AsyncDisposable {
   readonly page: Page;
@@ -65,7 +62,7 @@ interface Finding {
 /** What axe-core finds on the page as it is now: WCAG 2.2 A and AA, and best practices. */
 export async function findAccessibilityFaults(page: Page): Promise<readonly string[]> {
   // The debugger's evaluation is not subject to the policy of the page.
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const findings = await page.evaluate<readonly Finding[]>("axe.run().then((r) => r.violations)");
   return findings.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, html }) => `${id}: ${help} at ${target.join(" ")} ${html.slice(0, 160)}`),
