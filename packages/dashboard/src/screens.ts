@@ -25,4 +25,7 @@ export const SCREENS: readonly Screen[] = [
   screen("/posts/new", "ComposeScreen", () => import("./screens/compose/compose-screen.tsx")),
   screen("/posts/:id/edit", "ComposeScreen", () => import("./screens/compose/compose-screen.tsx")),
   screen("/posts", "PostsScreen", () => import("./screens/posts/posts-screen.tsx")),
+  screen("/posts/:id", "PostScreen", () => import("./screens/post/post-screen.tsx")),
+  screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
+  screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
 ];

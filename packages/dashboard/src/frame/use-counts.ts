@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { api } from "../api/api.ts";
 import { overviewApi } from "../api/overview-api.ts";
 import { attention } from "../kit/page.tsx";
+import { postsApi } from "../posts/posts-api.ts";
 import { useCan } from "../session/session-context.ts";
 import type { ItemName } from "./navigation.ts";
 
@@ -20,11 +20,7 @@ export function useCounts(): Counts {
   const can = useCan();
   const overview = useQuery({ ...overviewApi.overview(), enabled: can("posts:read") }).data;
   const inbox = useQuery({ ...overviewApi.openComments(), enabled: can("comments:read") }).data;
-  const accounts = useQuery({
-    queryKey: ["account", "list"],
-    queryFn: ({ signal }) => api.listAccounts({}, { signal }),
-    enabled: can("accounts:read"),
-  }).data;
+  const accounts = useQuery({ ...postsApi.accounts(), enabled: can("accounts:read") }).data;
   const needing = accounts?.accounts.filter(({ status }) => status === "reconnect_required").length;
   const posts = overview?.needsYou.posts;
   useEffect(() => attention.set(posts?.count ?? 0), [posts]);

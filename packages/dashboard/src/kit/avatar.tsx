@@ -45,14 +45,16 @@ export function Avatar({ id, name, platform, size }: AvatarProps) {
 interface WhoProps extends AvatarProps {
   /** Default: the name of the platform. */
   readonly below?: ReactNode;
+  /** What the initial is of, where the name is not that of the account. */
+  readonly letterOf?: string | undefined;
 }
 
 /** An account with its name; a name that is too long is clipped and is whole in the tooltip. */
-export function Who({ below, ...account }: WhoProps) {
+export function Who({ below, letterOf, ...account }: WhoProps) {
   const { name, platform } = account;
   return (
     <div className={css.who}>
-      <Avatar {...account} />
+      <Avatar {...account} name={letterOf ?? name} />
       <div>
         <b className="clip" title={name}>
           {name}
