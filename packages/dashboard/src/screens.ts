@@ -24,4 +24,5 @@ function toComponent(component: ComponentType): ComponentType {
 export const SCREENS: readonly Screen[] = [
   screen("/posts", "PostsScreen", () => import("./screens/posts/posts-screen.tsx")),
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
+  screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
 ];
