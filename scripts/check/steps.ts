@@ -77,6 +77,7 @@ export const STEPS: readonly Step[] = [
     "proto/baseline.binpb",
   ),
   command("Kubernetes manifests agree with the code", "node", "scripts/manifests.ts"),
+  command("alert rules for the Prometheus Operator", "node", "scripts/observability.ts", "--check"),
   command("RPCs admit the processes that call them", "node", "scripts/rpc-callers.ts", "--check"),
   command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },

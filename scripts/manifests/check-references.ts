@@ -17,6 +17,13 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
+/** Of KEDA, which makes an autoscaler from it. */
+interface ScaledObjectSpec {
+  readonly scaleTargetRef: { readonly name: string };
+  readonly maxReplicaCount: number;
+  readonly triggers: readonly unknown[];
+}
+
 interface RouteSpec {
   readonly parentRefs: readonly { readonly name: string; readonly sectionName?: string }[];
   readonly rules: readonly {
@@ -35,9 +42,7 @@ const PARTITIONS = 12;
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
-    ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap((one) =>
-      checkAutoscaler(one, manifests),
-    ),
+    ...autoscalersOf(manifests).flatMap((one) => checkAutoscaler(one, manifests)),
     ...ofKind<RouteSpec>(manifests, "HTTPRoute").flatMap((one) => checkRoute(one, manifests)),
     ...checkBudgets(manifests),
     ...checkAccounts(manifests),
@@ -65,6 +70,17 @@ function checkService(
       ? []
       : [`${nameOf(service)}: port ${port} leads to ${targetPort}, where no container has ${port}`],
   );
+}
+
+function autoscalersOf(manifests: readonly Manifest[]): readonly Manifest<AutoscalerSpec>[] {
+  const scaled = ofKind<ScaledObjectSpec>(manifests, "ScaledObject").flatMap(
+    ({ spec, ...rest }) => {
+      if (spec === undefined) return [];
+      const { scaleTargetRef, maxReplicaCount: maxReplicas, triggers: metrics } = spec;
+      return [{ ...rest, spec: { scaleTargetRef, maxReplicas, metrics } }];
+    },
+  );
+  return [...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler"), ...scaled];
 }
 
 function checkAutoscaler(

@@ -80,6 +80,7 @@ create table accounts.audit_log (
 CREATE INDEX audit_log_action ON accounts.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON accounts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON accounts.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON accounts.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON accounts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON accounts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON accounts.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -232,6 +233,16 @@ create table accounts.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table accounts.workspace_removals (
+  workspace_id uuid not null,
+  service text not null,
+  removed_rows bigint not null default 0,
+  done_at timestamp with time zone,
+  constraint workspace_removals_pkey PRIMARY KEY (workspace_id, service),
+  constraint workspace_removals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint workspace_removals_service_check CHECK ((service = ANY (ARRAY['posts'::text, 'media'::text, 'delivery'::text])))
+);
+
 create table accounts.workspaces (
   id uuid not null,
   name text not null,
@@ -239,9 +250,13 @@ create table accounts.workspaces (
   requests_per_minute integer,
   monthly_quota integer,
   daily_quota integer,
+  deletion_requested_at timestamp with time zone,
+  removes_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_check CHECK (((deletion_requested_at IS NULL) = (removes_at IS NULL))),
   constraint workspaces_daily_quota_check CHECK ((daily_quota >= 0)),
   constraint workspaces_monthly_quota_check CHECK ((monthly_quota >= 0)),
   constraint workspaces_requests_per_minute_check CHECK ((requests_per_minute > 0))
 );
+CREATE INDEX workspaces_deletions ON accounts.workspaces USING btree (id) WHERE (removes_at IS NOT NULL);

@@ -38,6 +38,7 @@ create table delivery.audit_log (
 CREATE INDEX audit_log_action ON delivery.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON delivery.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON delivery.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON delivery.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -397,7 +398,7 @@ create table delivery.pauses (
   reason text,
   created_at timestamp with time zone not null default now(),
   constraint pauses_pkey PRIMARY KEY (kind, key),
-  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
+  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text, 'deletion'::text])))
 );
 
 create table delivery.platform_breakers (
@@ -548,6 +549,7 @@ create table delivery.target_metrics (
   thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
   constraint target_metrics_pkey PRIMARY KEY (target_id)
 );
+CREATE INDEX target_metrics_by_workspace ON delivery.target_metrics USING btree (workspace_id, published_at DESC);
 CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 

@@ -4,6 +4,7 @@ import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
 import { bucketCommands } from "#src/commands/bucket-rules.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
+import { dashboardCommands } from "#src/commands/dashboard.ts";
 import { doctorCommands } from "#src/commands/doctor.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
@@ -18,16 +19,19 @@ import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { webhookCommands } from "#src/commands/webhooks.ts";
+import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
+  ...workspaceDeletionCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,
   ...bucketCommands,
   ...credentialCommands,
+  ...dashboardCommands,
   ...doctorCommands,
   ...eventCommands,
   ...mediaCommands,

@@ -63,7 +63,7 @@ async function untilItAnswers<T>(options: DatabaseOptions, work: () => Promise<T
   }
 }
 
-export function reasonToWait(error: unknown): string | undefined {
+function reasonToWait(error: unknown): string | undefined {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isInfrastructureError(cause) || !(cause instanceof Error)) return undefined;
   const code = "code" in cause ? String(cause.code) : "";

@@ -4,7 +4,7 @@ import { serviceNames } from "@postrider/local/stack/services";
 import { EnvReader } from "@postrider/shared/config";
 import { expect, test } from "vitest";
 import { type Environment, readServeSettings } from "#src/config.ts";
-import { findFaults } from "#src/find-faults.ts";
+import { inspectSettings } from "#src/inspect-settings.ts";
 import {
   inspectorSettings,
   portsFrom,
@@ -14,15 +14,18 @@ import {
 
 const OWNER = "postgres://owner:Zq8vT2nLw5xR@127.0.0.1/postrider";
 
+const NEEDED = { DATABASE_URL: OWNER, PUBLIC_URL: "https://p.test" };
+
 function planOf(extra: Environment): ServePlan {
-  const settings = { DATABASE_URL: OWNER, PUBLIC_URL: "https://p.test", ...extra };
+  const settings = { ...NEEDED, ...extra };
+  const { known } = inspectSettings({ env: settings, inFile: [] });
   const serve = readServeSettings(new EnvReader(settings));
   const layout = layoutOf(serve.dataDir);
-  return { serve, settings, layout, secrets: makeSecrets(), ports: portsFrom(serve.port) };
+  return { serve, settings, layout, secrets: makeSecrets(), ports: portsFrom(serve.port), known };
 }
 
 test("two settings are enough for the services in production", () => {
-  expect(findFaults(planOf({}))).toEqual([]);
+  expect(inspectSettings({ env: NEEDED, inFile: Object.keys(NEEDED) }).faults).toEqual([]);
 });
 
 test("each service of one server has the port that it has by default, and all follow from PORT", () => {

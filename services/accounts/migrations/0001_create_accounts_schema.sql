@@ -8,7 +8,23 @@ create table workspaces (
   requests_per_minute int check (requests_per_minute > 0),
   monthly_quota int check (monthly_quota >= 0),
   daily_quota int check (daily_quota >= 0),
-  created_at timestamptz not null default now()
+  -- When the deletion of the workspace was requested, and when the removal of its data begins. From the request on, its
+  -- API keys, publishing and webhooks are stopped.
+  deletion_requested_at timestamptz,
+  removes_at timestamptz,
+  created_at timestamptz not null default now(),
+  check ((deletion_requested_at is null) = (removes_at is null))
+);
+
+create index workspaces_deletions on workspaces (id) where removes_at is not null;
+
+-- What each service has removed of a workspace that is being deleted. A service without a row has reported nothing.
+create table workspace_removals (
+  workspace_id uuid not null references workspaces,
+  service text not null check (service in ('posts', 'media', 'delivery')),
+  removed_rows bigint not null default 0,
+  done_at timestamptz,
+  primary key (workspace_id, service)
 );
 
 create table api_keys (
@@ -243,6 +259,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

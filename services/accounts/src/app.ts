@@ -31,6 +31,7 @@ import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
+import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
@@ -63,6 +64,7 @@ export async function startApp(config: Config): Promise<App> {
     simulatorUrl,
     publicUrl,
     sessionLimits: config.sessionLimits,
+    settleMs: config.settleMs,
     noteKeyUse: (id) => apiKeyUse.note(id),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
@@ -77,7 +79,7 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [...startJobs(config, deps), startDeploymentWatch(guard, logger), apiKeyUse];
+  const jobs = [...startJobs(config, { ...deps, guard }), apiKeyUse];
   const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
   return {
     logger,
@@ -88,11 +90,17 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-function startJobs(config: Config, deps: Dependencies): readonly AsyncDisposable[] {
+function startJobs(
+  config: Config,
+  deps: Dependencies & { readonly guard: DeploymentGuard },
+): readonly AsyncDisposable[] {
+  const { sql, logger, guard } = deps;
   return [
-    startCountAccounts(deps.sql, deps.logger),
-    startCleaningAudit({ ...config, ...deps }),
+    startCountAccounts(sql, logger),
+    startDeploymentWatch(guard, logger),
+    startCleaningAudit({ ...config, sql, logger }),
     startDeleteEndedSessions(deps),
+    startRemovingOwnWorkspaces(deps),
   ];
 }
 

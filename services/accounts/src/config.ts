@@ -102,6 +102,12 @@ export function readSettings(read: EnvReader) {
     deploymentId: readDeploymentId(read),
     auditDays: readAuditDays(read),
     sessionLimits: readSessionLimits(read),
+    settleMs: read
+      .about(
+        "How long after a request to delete a workspace its removal begins at the earliest, and how long each service then waits until it looks again whether nothing is left. It must be longer than any request takes.",
+        { level: "tests" },
+      )
+      .seconds("WORKSPACE_SETTLE_SECONDS", 120),
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: {

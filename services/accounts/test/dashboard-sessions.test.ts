@@ -267,7 +267,7 @@ test("a workspace has at most 200 sessions: with one more, the oldest one ends",
   expect((await admit(second.token)).session).toBeDefined();
 });
 
-test("issuing a link, opening and revoking a session leave an audit entry each, by whoever proved it, and no secret", async () => {
+test("issuing a link, opening and revoking a session leave an audit entry each, with the actor that the caller proved, and no secret", async () => {
   const { workspaceId, key, keyId } = await createTenant(fixture.app);
   const { length } = await readAuditLog(fixture.sql);
   const link = await issueLink(workspaceId);

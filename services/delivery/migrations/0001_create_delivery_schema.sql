@@ -251,9 +251,10 @@ create trigger queue_changed_tasks after update on publish_tasks
   referencing old table as previous new table as changed
   for each statement execute function queue_changed_tasks();
 
--- Pauses that operators created. They belong to the installation, not to a workspace.
+-- Pauses that operators created, and those of workspaces whose deletion was requested (`deletion`). They belong to the
+-- installation, not to a workspace.
 create table pauses (
-  kind text not null check (kind in ('platform', 'account', 'workspace')),
+  kind text not null check (kind in ('platform', 'account', 'workspace', 'deletion')),
   key text not null,
   -- The operator's words for the people whose posts wait; null if none were given.
   reason text,
@@ -692,6 +693,8 @@ create table target_metrics (
 ) with (fillfactor = 80);
 
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
+-- For sums over the publications of a workspace, and for its newest publications, whose comments are read.
+create index target_metrics_by_workspace on target_metrics (workspace_id, published_at desc);
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
 -- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.
@@ -1090,6 +1093,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

@@ -1,8 +1,11 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -69,11 +72,15 @@ export interface Peers {
   readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
   readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
   readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
+  readonly hints?: Partial<ServiceImpl<typeof HintService>>;
+  readonly streamLimits?: ServerDeps["streamLimits"];
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
   readonly accountSettings?: Partial<ServiceImpl<typeof AccountSettingsService>>;
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
+  readonly apiKeys?: Partial<ServiceImpl<typeof ApiKeyService>>;
+  readonly dashboard?: Partial<ServiceImpl<typeof DashboardService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
@@ -85,6 +92,9 @@ export interface Peers {
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  /** By default the dashboard is turned on, and not built. */
+  readonly dashboardFolder?: string | undefined;
+  readonly dashboardUploadOrigins?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
@@ -112,11 +122,14 @@ export async function createTestServer(
     router.service(OverviewService, peers.overview ?? {});
     router.service(PublishingStatusService, peers.publishingStatus ?? {});
     router.service(TaskService, peers.tasks ?? {});
+    router.service(HintService, peers.hints ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
     router.service(AccountSettingsService, peers.accountSettings ?? {});
     router.service(AuthorizationService, peers.authorizations ?? {});
+    router.service(ApiKeyService, peers.apiKeys ?? {});
+    router.service(DashboardService, peers.dashboard ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
@@ -135,11 +148,15 @@ export async function createTestServer(
     accounts: peer.client(AccountService),
     accountSettings: peer.client(AccountSettingsService),
     authorizations: peer.client(AuthorizationService),
+    apiKeys: peer.client(ApiKeyService),
+    dashboard: peer.client(DashboardService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
     overview: peer.client(OverviewService),
     publishingStatus: peer.client(PublishingStatusService),
     tasks: peer.client(TaskService),
+    hints: peer.client(HintService),
+    ...(peers.streamLimits === undefined ? {} : { streamLimits: peers.streamLimits }),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),
@@ -162,6 +179,8 @@ export async function createTestServer(
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     ...(peers.bodyLimits === undefined ? {} : { bodyLimits: peers.bodyLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
+    dashboardFolder: "dashboardFolder" in peers ? peers.dashboardFolder : "/no/dashboard",
+    dashboardUploadOrigins: peers.dashboardUploadOrigins ?? [],
     requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });

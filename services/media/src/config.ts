@@ -42,6 +42,11 @@ function readLimits(read: EnvReader) {
         "Maximum number of bytes of media that a workspace may store. Further uploads and imports are refused. `postrider storage set-limit` sets another limit for one workspace.",
       )
       .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
+    retentionDays: read
+      .about(
+        "Number of days after the last publication at which media are removed that only ended posts use. Drafts and scheduled posts keep their media, and media that were never published stay. 0 keeps all media.",
+      )
+      .integer("MEDIA_RETENTION_DAYS", { default: 30, min: 0, max: 36_500 }),
     grantMs: read
       .about(
         "How long after `POST /media/presign` the upload of the file may begin. Later uploads are refused.",
@@ -95,6 +100,7 @@ export function readSettings(read: EnvReader) {
       .seconds("LEASE_SECONDS", 20, 0.1),
     outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
+    accountsUrl: readPeerUrl(read, "accounts"),
     inspectorUrl: readInspectorUrl(read),
   };
 }

@@ -126,3 +126,34 @@ test("the operator sees beforehand how many posts the next run removes", async (
   await posts.removeOld();
   expect(await listIds()).toHaveLength(1);
 });
+
+async function needOf(post: ShownPost) {
+  const { posts: found } = await posts.mediaUses.batchGetMediaNeeds({ postIds: [post.id] });
+  return found[0];
+}
+
+test("BatchGetMediaNeeds says that a post has ended at its last publication, and that drafts, scheduled posts and posts with an open target have not", async () => {
+  const workspace = workspaceOf(posts);
+  const mediaIds = [posts.peers.addMedia(workspace.workspaceId)];
+  const draft = await workspace.draft({ mediaIds });
+  const post = await workspace.create({ mediaIds });
+  const open = await needOf(post);
+  expect(open).toMatchObject({ workspaceId: workspace.workspaceId, mediaIds, version: 1n });
+  expect(open?.endedAt).toBeUndefined();
+  expect((await needOf(draft))?.endedAt).toBeUndefined();
+
+  await posts.report([deliveryOf(post)(0, "published", { attempt: attempt(1, "published") })]);
+  await posts.sql`update targets set published_at = ${daysAgo(3)} where post_id = ${post.id}`;
+  await posts.sql`update posts set updated_at = ${daysAgo(1)} where id = ${post.id}`;
+  const at = (await needOf(post))?.endedAt;
+  expect(at === undefined ? 0 : Math.round((Date.now() / 1000 - Number(at.seconds)) / 86_400)).toBe(
+    3,
+  );
+  await posts.sql`update targets set status = 'deleting' where post_id = ${post.id}`;
+  expect((await needOf(post))?.endedAt).toBeUndefined();
+});
+
+test("BatchGetMediaNeeds refuses a malformed id, because a missing post lets its media be removed", async () => {
+  const call = posts.mediaUses.batchGetMediaNeeds({ postIds: ["A"] });
+  await expect(call).rejects.toThrow("invalid_request");
+});

@@ -1,9 +1,5 @@
 import type { PostDetail } from "@postrider/client";
-import type {
-  AccountRetryJson,
-  ConnectLinkJson,
-  CreateConnectLinkJson,
-} from "@postrider/rest/dashboard/accounts";
+import type { AccountRetryJson } from "@postrider/rest/dashboard/accounts";
 import type {
   PostTargetsWordsJson,
   PostWordsListJson,
@@ -71,8 +67,6 @@ export const postsApi = {
     }),
   retryAccount: (accountId: string, code: string) =>
     appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code } }),
-  createConnectLink: (body: CreateConnectLinkJson) =>
-    appApi<ConnectLinkJson>("POST", "/connect-links", { body }),
   resolve: (postId: string, accountId: string, body: ResolveTargetBodyJson) =>
     appApi<ResolvedTargetJson>("POST", `/posts/${postId}/targets/${accountId}/resolve`, { body }),
 };

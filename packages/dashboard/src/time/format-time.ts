@@ -117,8 +117,8 @@ export interface DistanceWords {
   readonly second: string;
 }
 
-/** "3 d 4 h", "2 h 5 min", "58 s": the two largest units that are not zero. */
-export function distanceOf(ms: number, words: DistanceWords): string {
+/** "3 d 4 h", "2 h 5 min", "58 s": the largest units that are not zero. */
+export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): string {
   const seconds = Math.round(Math.abs(ms) / 1000);
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), words.day],
@@ -129,7 +129,7 @@ export function distanceOf(ms: number, words: DistanceWords): string {
   const first = parts.findIndex(([count]) => count > 0);
   if (first === -1) return `0 ${words.second}`;
   return parts
-    .slice(first, first + 2)
+    .slice(first, first + units)
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(" ");

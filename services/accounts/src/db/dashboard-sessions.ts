@@ -34,7 +34,8 @@ export function isSessionOpen(sql: Sql | ISql, { idleMs }: Pick<SessionLimits, "
   return sql`
     s.expires_at > now()
     and s.last_seen_at > now() - ${idleMs} * interval '1 ms'
-    and k.revoked_at is null`;
+    and k.revoked_at is null
+    and not exists (select from workspaces w where w.id = s.workspace_id and w.removes_at is not null)`;
 }
 
 /** @returns When the link expires; undefined when the workspace does not exist. */
@@ -52,6 +53,7 @@ export async function insertLink(
     select ${link.id}, ${link.hash}, id, ${link.scopes}::text[], now() + interval '10 minutes'
     from workspaces
     where id = ${link.workspaceId}
+    and removes_at is null
     returning expires_at`;
   return row?.expiresAt;
 }

@@ -16,7 +16,10 @@ interface AdmissionLimits extends Pick<SessionLimits, "idleMs"> {
   readonly defaultPerMinute: number;
 }
 
-/** The result of a query. A query with an unknown, expired or revoked key or session has none. */
+/**
+ * The result of a query. A query has none if its API key or session is unknown, expired or revoked,
+ * or if every workspace of the key is being deleted.
+ */
 export interface AdmissionRow {
   readonly position: number;
   /** Null for a session that was opened with a link. */
@@ -69,9 +72,12 @@ function admittedKeys(sql: Sql, queries: readonly BudgetQuery[]) {
           when bool_or(m.workspace_id = query.workspace_id) then query.workspace_id
         end as workspace_id
       from api_key_workspaces m
+      join workspaces w on w.id = m.workspace_id
       where m.api_key_id = k.id
+      and w.removes_at is null
     ) as member
     where k.revoked_at is null
+    and member.workspace_ids <> '{}'
     and (k.expires_at is null or k.expires_at > now())`;
 }
 

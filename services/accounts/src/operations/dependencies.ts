@@ -38,6 +38,8 @@ export interface Dependencies {
   readonly sessionLimits: SessionLimits;
   /** Records that an API key or session was used; a job writes the time of the use later. */
   readonly noteKeyUse: (id: string) => void;
+  /** How long after a request to delete a workspace its removal begins at the earliest. */
+  readonly settleMs: number;
   /** Failures of the platform are returned as outcomes, never thrown. */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
   /** Null when the platform offers none or does not answer within 3 seconds. */

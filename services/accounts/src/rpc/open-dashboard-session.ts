@@ -49,7 +49,7 @@ function auditOf(id: string, workspaceId: string, { keyId }: Login, userAgent: s
 }
 
 /**
- * Opens a session with a new token, whatever the browser sent before: a session that somebody else
+ * Opens a session with a new token, whatever the browser sent before: a session that an attacker
  * planted in the browser never becomes that of the person who logs in.
  */
 export async function openDashboardSession(

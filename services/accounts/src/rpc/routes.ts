@@ -8,6 +8,7 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
@@ -26,6 +27,7 @@ import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
 import { createWorkspace } from "#src/rpc/create-workspace.ts";
+import { cancelWorkspaceDeletion, deleteWorkspace } from "#src/rpc/delete-workspace.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { findConnectLink } from "#src/rpc/find-connect-link.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
@@ -49,6 +51,7 @@ import { revokeDashboardSessions } from "#src/rpc/revoke-dashboard-sessions.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
+import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
@@ -95,7 +98,10 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       batchGetWorkspaces,
       verifyWorkspace,
       setWorkspaceLimits,
+      deleteWorkspace,
+      cancelWorkspaceDeletion,
     });
+    router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
     serveOperations(router, deps);
   };
 }

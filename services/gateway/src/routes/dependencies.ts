@@ -1,8 +1,11 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -22,6 +25,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
+import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -51,16 +55,28 @@ export interface ServerDeps {
     | "issueConnectLink"
     | "getAuthorization"
   >;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly dashboard: Pick<
+    Client<typeof DashboardService>,
+    | "openDashboardSession"
+    | "getDashboardSession"
+    | "listDashboardSessions"
+    | "revokeDashboardSessions"
+  >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
   readonly overview: Client<typeof OverviewService>;
   readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly hints: Client<typeof HintService>;
+  /** Default: the production values. */
+  readonly streamLimits?: StreamLimits;
   readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
   readonly media: Pick<
     Client<typeof MediaService>,
     | "batchGetMedia"
+    | "listMedia"
     | "createUpload"
     | "completeUpload"
     | "importMedia"
@@ -80,6 +96,10 @@ export interface ServerDeps {
   readonly trustedProxies: readonly string[];
   /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
+  /** Folder with the build of the dashboard; undefined when the dashboard is turned off. */
+  readonly dashboardFolder: string | undefined;
+  /** Origins of the object store to which the dashboard's page may upload media. */
+  readonly dashboardUploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   readonly patience: Partial<Patience>;
   /** Limits on the memory of large answers. Default: the production values. */
@@ -155,10 +175,10 @@ declare module "fastify" {
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that
-     * of the documentation and the API description, that of the pages that connect an account, or
-     * that of logging in to the dashboard.
+     * of the documentation and the API description, that of the pages that connect an account, that
+     * of the dashboard's page, or that of logging in to the dashboard.
      */
-    readonly openLimit?: "documents" | "connect" | "login";
+    readonly openLimit?: "documents" | "connect" | "dashboard" | "login";
     /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */

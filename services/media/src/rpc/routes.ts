@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
+import { RetentionService } from "@postrider/contracts/media/v1/retention_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
@@ -13,9 +14,11 @@ import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
+import { listMedia } from "#src/rpc/list-media.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
+import { createRetentionService } from "#src/rpc/retention-service.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
 import { updateMedia } from "#src/rpc/update-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
@@ -24,6 +27,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
   return (router) => {
     serveMethods(router, deps, MediaService, {
       batchGetMedia,
+      listMedia,
       useMedia,
       releaseMedia,
       createUpload,
@@ -34,6 +38,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       deleteMedia,
     });
     router.service(RecoveryService, createRecoveryService(deps));
+    router.service(RetentionService, createRetentionService(deps));
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

@@ -14,6 +14,7 @@ import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { batchGetMediaNeeds } from "#src/rpc/batch-get-media-needs.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
@@ -65,7 +66,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       updateQueueSlotRule,
       deleteQueueSlotRule,
     });
-    serveMethods(router, deps, MediaUseService, { batchGetMediaUses });
+    serveMethods(router, deps, MediaUseService, { batchGetMediaUses, batchGetMediaNeeds });
     serveMethods(router, deps, TargetService, { batchGetTargetContents });
     router.service(PostLimitService, createPostLimitService(deps));
     router.service(RetentionService, createRetentionService(deps));

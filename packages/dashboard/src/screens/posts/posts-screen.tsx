@@ -4,11 +4,10 @@ import type { ReactNode } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
 import { Button } from "../../kit/button.tsx";
-import { Card, Note } from "../../kit/card.tsx";
+import { Card } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
-import { postWords } from "../../posts/post-words.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
 import { FilterBar, FilterButton, textOf } from "./filter-bar.tsx";
@@ -27,11 +26,10 @@ export function PostsScreen() {
   const [parameters, setParameters] = useSearchParams();
   const filters = parseFilters(parameters);
   const { data: overview } = useQuery(overviewApi.overview());
-  const failure = useReturnedAccount();
+  useReturnedAccount();
   useListKeys();
   return (
     <Page title={words.title} actions={<FilterButton />}>
-      {failure !== undefined && <ConnectFailed outcome={failure} />}
       {overview && <NeedsYou overview={overview} />}
       <FilterBar
         filters={filters}
@@ -40,15 +38,6 @@ export function PostsScreen() {
       />
       <List filters={filters} overview={overview} onClear={() => setParameters({})} />
     </Page>
-  );
-}
-
-function ConnectFailed({ outcome }: { readonly outcome: string }) {
-  const words = useWords(postWords);
-  return (
-    <Note tone="bad" role="alert">
-      <strong>{words.connectFailed}</strong> {words.connectFailedHint(outcome)}
-    </Note>
   );
 }
 

@@ -39,7 +39,11 @@ export async function listHolds(
       and not_before > now()
       order by account_id`,
   ]);
-  return { pauses, platforms, limits, accounts };
+  // A workspace that is being deleted has no session that would show the pause of its deletion.
+  const shown = pauses.flatMap(({ kind, ...pause }) =>
+    kind === "deletion" ? [] : [{ kind, ...pause }],
+  );
+  return { pauses: shown, platforms, limits, accounts };
 }
 
 export interface WaitingAccount {

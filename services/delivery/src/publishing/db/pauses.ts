@@ -1,7 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 export interface PauseRow {
-  readonly kind: "platform" | "account" | "workspace";
+  /** `deletion`: of a workspace whose deletion was requested; it ends with the request. */
+  readonly kind: "platform" | "account" | "workspace" | "deletion";
   readonly key: string;
   readonly reason: string | null;
   readonly createdAt: Date;

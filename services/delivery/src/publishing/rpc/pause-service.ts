@@ -13,7 +13,7 @@ import {
   type PauseRow,
 } from "#src/publishing/db/pauses.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { parsePauseScope } from "./parse-pause-scope.ts";
+import { parsePauseScope, type PauseScope } from "./parse-pause-scope.ts";
 
 const MAX_REASON_LENGTH = 500;
 
@@ -26,7 +26,7 @@ function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
 async function auditPause(
   tx: TransactionSql,
   action: "publishing.pause" | "publishing.resume",
-  { kind, key }: Pick<PauseRow, "kind" | "key">,
+  { kind, key }: PauseScope,
 ): Promise<void> {
   const ofAccount = kind === "account" ? await findWorkspaceOfAccount(tx, key) : undefined;
   const workspaceId = kind === "workspace" ? key : ofAccount;
@@ -45,7 +45,7 @@ export function createPauseService({
         throw invalidRequest([{ code: "too_long", path: "/reason" }]);
       const pause = await sql.begin(async (tx) => {
         const row = await insertPause(tx, kind, key, reason);
-        if (row.isNew) await auditPause(tx, "publishing.pause", row);
+        if (row.isNew) await auditPause(tx, "publishing.pause", { kind, key });
         return row;
       });
       return { pause: toPause(pause) };

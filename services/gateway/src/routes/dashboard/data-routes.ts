@@ -1,5 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { registerAccountRoutes } from "#src/routes/dashboard/account-routes.ts";
+import { registerAutomationRoutes } from "#src/routes/dashboard/automation-routes.ts";
+import { registerMediaRoutes } from "#src/routes/dashboard/media-routes.ts";
+import { registerMetricsRoutes } from "#src/routes/dashboard/metrics-routes.ts";
 import { registerPostRoutes } from "#src/routes/dashboard/post-routes.ts";
 import { registerStatusRoutes } from "#src/routes/dashboard/status-routes.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -9,4 +12,7 @@ export function registerDataRoutes(api: FastifyInstance, deps: ServerDeps): void
   registerPostRoutes(api, deps);
   registerAccountRoutes(api, deps);
   registerStatusRoutes(api, deps);
+  registerMetricsRoutes(api, deps);
+  registerMediaRoutes(api, deps);
+  registerAutomationRoutes(api, deps);
 }
