@@ -27,4 +27,5 @@ export const SCREENS: readonly Screen[] = [
   screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
   screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
+  screen("/status", "StatusScreen", () => import("./screens/status/status-screen.tsx")),
 ];
