@@ -28,4 +28,5 @@ export const SCREENS: readonly Screen[] = [
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
   screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
   screen("/status", "StatusScreen", () => import("./screens/status/status-screen.tsx")),
+  screen("/metrics", "MetricsScreen", () => import("./screens/metrics/metrics-screen.tsx")),
 ];
