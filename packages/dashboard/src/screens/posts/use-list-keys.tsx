@@ -35,7 +35,7 @@ export function useListKeys(posts: readonly PostSummary[]): ReactNode {
   };
   const edit = () => {
     const post = planned();
-    if (post !== undefined) navigate(`/compose?post=${post.id}`);
+    if (post !== undefined) navigate(`/posts/${post.id}/edit`);
   };
   useKeys({
     j: () => moveFocus(1),
