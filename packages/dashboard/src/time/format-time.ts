@@ -99,15 +99,20 @@ export function dayHeadOf(
   return near === day || near === look.words.yesterday ? day : `${near}, ${day}`;
 }
 
-/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
-export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+/** "Fri 27 Nov 2026": a day with its year, where a time is chosen. */
+export function fullDayOf(at: Temporal.ZonedDateTime, language: Language): string {
   const options: Options = {
     weekday: "short",
     day: "numeric",
     month: "short",
     year: "numeric",
   };
-  return `${write(at, LOCALES[language], options).replace(",", "")}, ${clockWithSecondsOf(at)}`;
+  return write(at, LOCALES[language], options).replace(",", "");
+}
+
+/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
+export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+  return `${fullDayOf(at, language)}, ${clockWithSecondsOf(at)}`;
 }
 
 export interface DistanceWords {
