@@ -145,7 +145,11 @@ test("the removal of a workspace leaves no row of it in any table of accounts, a
   const migrationsFolder = new URL("../migrations", import.meta.url).pathname;
   await using database = await createTestDatabase({ service: "accounts", migrationsFolder });
   const { sql } = database;
-  const ids = await fillTwoWorkspaces(database);
+  const ids = await fillTwoWorkspaces(database, {
+    dashboard_sessions: (owner, id) => owner`
+      insert into dashboard_sessions (id, hash, workspace_id, api_key_id, user_agent, expires_at)
+      values (${id}, sha256(${id}::text::bytea), ${id}, ${id}, 'browser', now() + interval '1 day')`,
+  });
   await sql`update accounts set status = 'disconnected'`;
   await sql`update workspaces set deletion_requested_at = now(), removes_at = now() where id = ${ids.removed}`;
   const before = await countRowsWith(database.migrationSql, ids.kept);

@@ -66,7 +66,7 @@ function failOnce(sql: Sql, table: string): Sql {
   });
 }
 
-test("an error in the middle of a pass is no proof that nothing of the workspace is left", async () => {
+test("an error in the middle of a pass does not count as a pass that found nothing", async () => {
   await using database = await createDatabase();
   const ids = await fillTwoWorkspaces(database);
   const before = await countRowsWith(database.migrationSql, ids.kept);

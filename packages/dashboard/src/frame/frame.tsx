@@ -1,10 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { Skeleton } from "../kit/empty-state.tsx";
 import { ToastBar } from "../kit/toast.tsx";
 import { useLiveEvents } from "../live/live-events.ts";
+import { refusedMove } from "../posts/refused-moves.ts";
 import { SCREENS } from "../screens.ts";
+import { useStore } from "../settings/create-store.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { ConnectionNotes } from "./connection-notes.tsx";
@@ -43,8 +45,26 @@ export function Frame() {
       </div>
       <ToastBar />
       <SessionEnded />
+      <Refused />
       {isKeyListOpen && <KeyList onClose={() => setKeyListOpen(false)} />}
     </>
+  );
+}
+
+const RefusedMove = lazy(async () => {
+  const { RefusedMove: Component } = await import("../posts/refused-move.tsx");
+  return { default: Component };
+});
+
+/** An undo can be refused after one has gone to another screen. */
+function Refused() {
+  const refused = useStore(refusedMove);
+  return (
+    refused && (
+      <Suspense>
+        <RefusedMove {...refused} />
+      </Suspense>
+    )
   );
 }
 

@@ -67,6 +67,8 @@ export const postEn = {
     moved: (day: string, clock: string, place: string) => `Moved to ${day}, ${clock} ${place}.`,
     schedule: "Schedule",
     scheduleTitle: (text: string) => `Schedule “${text}”`,
+    refused: "The post was not moved",
+    freeSlots: "Or a free slot:",
   },
   remove: {
     title: "Delete this post from the platforms?",

@@ -65,6 +65,8 @@ export const postKo: typeof postEn = {
     moved: (day, clock, place) => `옮겼습니다: ${day} ${clock} ${place}`,
     schedule: "예약",
     scheduleTitle: (text) => `“${text}” 예약`,
+    refused: "게시물을 옮기지 못했습니다",
+    freeSlots: "또는 빈 슬롯:",
   },
   remove: {
     title: "플랫폼에서 이 게시물을 삭제할까요?",

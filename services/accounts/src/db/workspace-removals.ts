@@ -79,8 +79,9 @@ export async function addRemoval(
       done_at = coalesce(r.done_at, excluded.done_at)`;
 }
 
-/** API keys that could use this workspace only. */
+/** The workspace's dashboard sessions, and the API keys that could use this workspace only. */
 export async function deleteKeysOf(sql: Sql, workspaceId: string): Promise<number> {
+  await sql`delete from dashboard_sessions where workspace_id = ${workspaceId}`;
   const { count } = await sql`
     with members as (
       delete from api_key_workspaces
