@@ -28,4 +28,5 @@ export const SCREENS: readonly Screen[] = [
   screen("/posts/:id", "PostScreen", () => import("./screens/post/post-screen.tsx")),
   screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
+  screen("/media", "MediaScreen", () => import("./screens/media/media-screen.tsx")),
 ];
