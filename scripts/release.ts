@@ -7,13 +7,9 @@ import { serviceNames } from "../packages/local/src/stack/services.ts";
 import { root } from "./check/run-command.ts";
 import { findUnpinned, listImageFiles, readImageFile } from "./images/base-images.ts";
 import { pinOurImages, toProvenance, type Digests } from "./release/artifacts.ts";
-import {
-  ALL_PLATFORMS,
-  buildAndPush,
-  isLocalRegistry,
-  platformsHere,
-} from "./release/build-images.ts";
+import { buildAndPush } from "./release/build-images.ts";
 import { findFaults } from "./release/find-faults.ts";
+import { ALL_PLATFORMS, isLocalRegistry, platformsHere } from "./release/targets.ts";
 
 const USAGE = `npm run release -- --registry HOST/PATH --key FILE [--platforms LIST] [--images LIST] [--dry-run]
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../check/run-command.ts";
 import { pinOurImages, toProvenance } from "./artifacts.ts";
-import { isLocalRegistry, platformsHere } from "./build-images.ts";
+import { isLocalRegistry, platformsHere } from "./targets.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 

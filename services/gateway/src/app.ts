@@ -11,6 +11,7 @@ import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -83,6 +84,7 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     media: media.client(MediaService),
     webhooks: delivery.client(WebhookService),
     comments: engagement.client(CommentService),
+    inbox: engagement.client(InboxService),
     automations: engagement.client(AutomationService),
     metrics: engagement.client(MetricsService),
   };

@@ -11,6 +11,7 @@ import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -85,6 +86,7 @@ export interface Peers {
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
   readonly comments?: Partial<ServiceImpl<typeof CommentService>>;
+  readonly inbox?: Partial<ServiceImpl<typeof InboxService>>;
   readonly automations?: Partial<ServiceImpl<typeof AutomationService>>;
   readonly metrics?: Partial<ServiceImpl<typeof MetricsService>>;
   /** Base URL of the media service. By default no server listens there. */
@@ -134,6 +136,7 @@ export async function createTestServer(
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
     router.service(CommentService, peers.comments ?? {});
+    router.service(InboxService, peers.inbox ?? {});
     router.service(AutomationService, peers.automations ?? {});
     router.service(MetricsService, peers.metrics ?? {});
   });
@@ -164,6 +167,7 @@ export async function createTestServer(
     media: peer.client(MediaService),
     webhooks: peer.client(WebhookService),
     comments: peer.client(CommentService),
+    inbox: peer.client(InboxService),
     automations: peer.client(AutomationService),
     metrics: peer.client(MetricsService),
     mediaBytes,

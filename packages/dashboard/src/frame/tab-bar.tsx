@@ -24,29 +24,31 @@ export function TabBar({ counts, onShowKeys }: TabBarProps) {
   const [path] = useLocation();
   const isElsewhere = !/^\/(?:posts|calendar|comments)\b/.test(path);
   return (
-    <nav className={css.tabbar} aria-label={words.bottomMenu}>
-      <Tab path="/posts" icon={Send} label={words.items.posts} count={counts.posts} />
-      <Tab path="/calendar" icon={CalendarDays} label={words.items.calendar} />
-      <Link href="/posts/new">
-        <span className={css.go}>
-          <SquarePen className="i" aria-hidden="true" />
-        </span>
-        <span className="sr">{words.newPost}</span>
-      </Link>
-      <Tab path="/comments" icon={MessageSquare} label={words.items.comments} />
-      <button
-        type="button"
-        aria-haspopup="dialog"
-        aria-current={isElsewhere ? "page" : undefined}
-        onClick={() => setOpenAt(path)}
-      >
-        <Menu className="i i-l" aria-hidden="true" />
-        {words.more}
-      </button>
+    <>
+      <nav className={css.tabbar} aria-label={words.bottomMenu}>
+        <Tab path="/posts" icon={Send} label={words.items.posts} count={counts.posts} />
+        <Tab path="/calendar" icon={CalendarDays} label={words.items.calendar} />
+        <Link href="/posts/new">
+          <span className={css.go}>
+            <SquarePen className="i" aria-hidden="true" />
+          </span>
+          <span className="sr">{words.newPost}</span>
+        </Link>
+        <Tab path="/comments" icon={MessageSquare} label={words.items.comments} />
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          aria-current={isElsewhere ? "page" : undefined}
+          onClick={() => setOpenAt(path)}
+        >
+          <Menu className="i i-l" aria-hidden="true" />
+          {words.more}
+        </button>
+      </nav>
       {openAt === path && (
         <MoreSheet counts={counts} onShowKeys={onShowKeys} onClose={() => setOpenAt(undefined)} />
       )}
-    </nav>
+    </>
   );
 }
 

@@ -21,6 +21,7 @@ import { DateTimeFields, firstReading, placeReading, type Reading } from "./date
 import { useMovePost } from "./move-post.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
+import { titleOf } from "./title-of.ts";
 import { useAct } from "./use-act.ts";
 
 interface MoveDialogProps {
@@ -32,7 +33,6 @@ interface MoveDialogProps {
   readonly onClose: () => void;
 }
 
-const MAX_TITLE = 40;
 const MAX_DAYS = 366;
 const SHOWN_SLOTS = 3;
 
@@ -48,7 +48,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const at = instantOf(placement, isLater);
   const fault = at && faultOf(at, now, words);
   const { run, isBusy, error, clear } = useMove(post, at, onClose);
-  const text = post.content.slice(0, MAX_TITLE);
+  const text = titleOf(post.content);
   if (error instanceof PostriderError && error.status === 412 && at !== undefined)
     return (
       <ConflictDialog

@@ -91,7 +91,6 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       listDashboardSessions,
       revokeDashboardSessions,
     });
-    router.service(PlatformService, createPlatformService(deps));
     serveMethods(router, deps, WorkspaceService, {
       createWorkspace,
       listWorkspaces,
@@ -101,8 +100,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       deleteWorkspace,
       cancelWorkspaceDeletion,
     });
-    router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
-    serveOperations(router, deps);
+    serveOthers(router, deps);
   };
 }
 
@@ -110,7 +108,9 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
  * The accounts service consumes no events. Its parked events are its own events that the broker has
  * refused.
  */
-function serveOperations(router: ConnectRouter, deps: Dependencies): void {
+function serveOthers(router: ConnectRouter, deps: Dependencies): void {
+  router.service(PlatformService, createPlatformService(deps));
+  router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
   router.service(RecoveryService, createRecoveryService(deps));
   router.service(AuditService, createAuditService(deps));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

@@ -11,6 +11,7 @@ import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -85,6 +86,7 @@ export interface ServerDeps {
   >;
   readonly webhooks: Client<typeof WebhookService>;
   readonly comments: Client<typeof CommentService>;
+  readonly inbox: Client<typeof InboxService>;
   readonly automations: Client<typeof AutomationService>;
   readonly metrics: Client<typeof MetricsService>;
   readonly mediaBytes: MediaBytes;

@@ -10,6 +10,7 @@ import { Page } from "../../kit/page.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { PostMenu } from "../../posts/post-menu.tsx";
 import { postsApi } from "../../posts/posts-api.ts";
+import { titleOf } from "../../posts/title-of.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -18,7 +19,6 @@ import css from "./post.module.css";
 import { FinalNote, PublishingNote } from "./publishing-note.tsx";
 import { SentCard } from "./sent-card.tsx";
 import { TargetsCard } from "./targets-card.tsx";
-import { titleOf } from "./title-of.ts";
 import { useNeighbours } from "./use-neighbours.ts";
 
 /** One post: its state on each account with cause and cure, and what was sent. */
@@ -26,10 +26,9 @@ export function PostScreen() {
   const words = useWords(detailWords);
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(postsApi.post(id));
-  const crumb = { label: words.posts, href: "/posts" };
   if (data !== undefined) return <Detail key={id} post={data.post} />;
   return (
-    <Page title="" tabTitle={words.posts} crumb={crumb}>
+    <Page title={words.posts}>
       {isPending && <Skeleton rows={6} />}
       {error instanceof PostriderError && error.status === 404 ? (
         <EmptyState

@@ -5,7 +5,7 @@ import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
-import { StatusIcon } from "../../kit/status.tsx";
+import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
@@ -16,6 +16,7 @@ import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
 import css from "./post.module.css";
 import { TargetRow } from "./target-row.tsx";
+import type { detailEn } from "./words-en.ts";
 
 /** What needs a person first, then what is under way, then what is done. */
 const ORDER: readonly string[] = ["failed", "unknown", "delete_failed", "published", "publishing"];
@@ -28,23 +29,37 @@ function rankOf(post: PostDetail, target: PostTarget): number {
   return rank === -1 ? order.length : rank;
 }
 
+/** What the head of the card says. */
+function headOf(post: PostDetail, words: typeof detailEn) {
+  const { targets, status } = post;
+  const done = targets.filter((target) => target.status === "published").length;
+  const hurt = targets.filter((target) => ["failed", "delete_failed"].includes(target.status));
+  if (status === "publishing" || hurt.length === 0)
+    return { hurt: [], mark: undefined, look: undefined, title: words.accounts(targets.length) };
+  return done === 0
+    ? { hurt, mark: "failed", look: css.fixBad, title: words.noneDone(hurt.length) }
+    : {
+        hurt,
+        mark: "partial",
+        look: css.fix,
+        title: words.partly(done, targets.length, hurt.length),
+      };
+}
+
 /** The state on each account, with the cause and the button that mends it in one row. */
 export function TargetsCard({ post }: { readonly post: PostDetail }) {
   const words = useWords(detailWords);
   const { data } = useQuery(postsApi.targets(post.id));
   const targets = [...post.targets].sort((one, other) => rankOf(post, one) - rankOf(post, other));
-  const done = targets.filter(({ status }) => status === "published").length;
-  const hurt = targets.filter(({ status }) => status === "failed" || status === "delete_failed");
-  const isHurt = hurt.length > 0 && post.status !== "publishing";
-  const title =
-    done === 0 ? words.noneDone(hurt.length) : words.partly(done, targets.length, hurt.length);
+  const { hurt, mark, look, title } = headOf(post, words);
+  const isUnsettled = mark !== undefined || post.status === "publishing";
   return (
     <Card
-      className={isHurt ? (done === 0 ? css.fixBad : css.fix) : undefined}
-      mark={isHurt && <StatusIcon status={done === 0 ? "failed" : "partial"} />}
-      title={isHurt ? title : words.accounts(targets.length)}
-      aside={words.neverAgain}
-      actions={isHurt && <RetryAll post={post} hurt={hurt} />}
+      className={look}
+      mark={mark && <StatusIcon status={mark as Status} />}
+      title={title}
+      aside={isUnsettled ? words.neverAgain : undefined}
+      actions={mark && <RetryAll post={post} hurt={hurt} />}
     >
       {targets.map((target) => (
         <TargetRow

@@ -11,6 +11,7 @@ test.each([
   ["AccountConnected", { accountId: "a" }, [hint("account", "a")]],
   ["MediaReady", { mediaId: "m" }, [hint("media", "m")]],
   ["CommentActionCompleted", { actionId: "c" }, [hint("comment", "c")]],
+  ["InboxChanged", {}, [hint("comment", "")]],
   ["AutomationRunCompleted", { runId: "r" }, [hint("run", "r")]],
   ["OfALaterRelease", {}, []],
 ])("an event %s with the ids %j makes the hints %j", (type, ids, hints) => {

@@ -2,7 +2,7 @@
 export interface Hint {
   readonly workspaceId: string;
   readonly type: "post" | "target" | "account" | "media" | "quota" | "comment" | "run";
-  /** Empty for `quota`. */
+  /** Empty for `quota`, and for new comments. */
   readonly id: string;
   /** Of a target; empty for other types. */
   readonly postId: string;
@@ -44,6 +44,7 @@ export function toHints(type: string, value: string): readonly Hint[] {
   const ids = parse(value);
   const workspaceId = textOf(ids.workspaceId);
   if (workspaceId === "") return [];
+  if (type.endsWith(".InboxChanged")) return [{ workspaceId, type: "comment", id: "", postId: "" }];
   const found = TYPES.find(([, name]) => textOf(ids[name]) !== "");
   const postId = found?.[0] === "target" ? textOf(ids.postId) : "";
   const changed: readonly Hint[] =

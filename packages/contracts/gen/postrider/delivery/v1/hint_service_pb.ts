@@ -44,7 +44,7 @@ export type Hint = Message<"postrider.delivery.v1.Hint"> & {
   /** `post`, `target`, `account`, `media`, `quota`, `comment` or `run`. */
   type: string;
 
-  /** UUID of the object; empty for `quota`. */
+  /** UUID of the object; empty for `quota` and for new comments. */
   id: string;
 
   /** UUID of the post of a target; empty for other types. */

@@ -27,6 +27,7 @@ import {
 import { toStorableComment } from "#src/engagement/domain/text.ts";
 import { commentsRead, countRuns } from "#src/engagement/jobs/poll-comments/poll.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
+import { keepComments } from "#src/engagement/operations/inbox.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
 import { matchComments } from "#src/engagement/operations/match-comments.ts";
 import { type NotCalled, type Poll, type PollFailure, toMediaFailure } from "./poll.ts";
@@ -177,12 +178,13 @@ async function recordComments(
     const sendingSince = settings.isSendingEnabled ? await findSendingSince(tx) : null;
     const runs = await plan(tx, account, polled, { now, sendingSince });
     await insertPlanned(tx, account, media.mediaId, runs);
-    return { next, runs };
+    const added = await keepComments(tx, { ...account, ...media }, page.comments);
+    return { next, runs, added };
   });
   if (recorded === undefined) return undefined;
   countRuns(recorded.runs);
   if (recorded.runs.some((run) => run.plan.kind === "send")) onActions();
-  if (recorded.runs.some((run) => run.plan.kind !== "send")) onEvents();
+  if (recorded.added > 0 || recorded.runs.some((run) => run.plan.kind !== "send")) onEvents();
   return recorded.next;
 }
 
