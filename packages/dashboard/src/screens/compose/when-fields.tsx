@@ -85,7 +85,12 @@ function AtTime() {
         value={zone}
         onChange={(next) => set({ zone: next, later: false })}
         trigger={(props) => (
-          <button type="button" className={css.select} aria-label={words.zone} {...props}>
+          <button
+            type="button"
+            className={css.select}
+            aria-label={`${words.zone}: ${placeOf(zone, language)}`}
+            {...props}
+          >
             {placeOf(zone, language)}
             <ChevronDown className="i i-s" aria-hidden="true" />
           </button>

@@ -6,7 +6,7 @@ import { mediaWords } from "../../media/media-words.ts";
 import { Picture } from "../../media/picture.tsx";
 import { isRepeatable, rejectionOf } from "../../media/rejection.ts";
 import { UploadProgress, UploadState } from "../../media/upload-progress.tsx";
-import type { Upload } from "../../media/upload-state.ts";
+import { durationText, type Upload } from "../../media/upload-state.ts";
 import type { Uploads } from "../../media/use-uploads.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -64,7 +64,7 @@ function FileItem({ file, isSelected, onSelect }: FileItemProps) {
       <button
         type="button"
         className={css.open}
-        aria-label={fileName}
+        aria-label={durationMs === null ? fileName : `${fileName}, ${durationText(durationMs)}`}
         aria-pressed={isSelected}
         onClick={onSelect}
       >
