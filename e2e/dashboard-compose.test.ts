@@ -77,7 +77,7 @@ test("a post with a picture is written, its faults are cured by their buttons, a
   await page.getByRole("heading", { name: /to fix/ }).waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "At a time" }).click();
-  await page.getByLabel("Day").fill("2027-03-28");
+  await page.getByLabel("Date").fill("2027-03-28");
   await page.getByLabel("Time", { exact: true }).fill("18:00");
   await page.getByRole("button", { name: "Schedule for 2 accounts" }).click();
   const post = await readPost(await whenSent(page));
@@ -228,11 +228,11 @@ test("a post is written, planned and sent by keyboard alone, and a time that doe
   await page.keyboard.type("By keyboard");
   await page.getByRole("button", { name: "At a time" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: /^Time zone/ }).focus();
+  await page.getByRole("button", { name: /^Place/ }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.type("berlin");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Day").fill("2027-03-28");
+  await page.getByLabel("Date").fill("2027-03-28");
   await page.getByLabel("Time", { exact: true }).fill("02:30");
   await page.getByText("02:30 does not exist there that day.").waitFor();
   await page.keyboard.press("Control+Enter");
