@@ -50,8 +50,8 @@ const seedOf = (search: string) => readSeed(search);
 const known = { zone: "Asia/Seoul", media: [] };
 const empty = emptyDraft({
   kind: "now",
-  day: "2026-12-04",
-  clock: "18:00",
+  date: "2026-12-04",
+  time: "18:00",
   zone: "Asia/Seoul",
   later: false,
 });
@@ -61,7 +61,7 @@ test("an address proposes a text, accounts and a time", () => {
   expect(withSeed(empty, seed, known)).toMatchObject({
     text: "Hi",
     accountIds: ["a", "b"],
-    when: { kind: "at", day: "2026-12-05", clock: "09:30" },
+    when: { kind: "at", date: "2026-12-05", time: "09:30" },
   });
 });
 
