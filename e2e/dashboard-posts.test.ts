@@ -14,6 +14,8 @@ const bluesky = await tenant.connect("bluesky");
 const x = await tenant.connect("x", "reconnected");
 afterAll(() => browser.close());
 
+/** A machine with other work publishes slowly. */
+const SLOW_MS = 60_000;
 const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>"'>`;
 
 const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
@@ -68,7 +70,7 @@ test("a post with an unknown outcome is noted as published by a person who looke
   const telegram = await tenant.connect("telegram");
   await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
   const { id } = await create(tenant.api, { content: "Unknown", accountIds: [telegram] });
-  await whenPost(tenant.api, id, "failed");
+  await whenPost(tenant.api, id, "failed", SLOW_MS);
   await using dashboard = await open();
   const { page, complaints } = dashboard;
   await rowOf(page, "Unknown").getByRole("link", { name: "Look on Telegram" }).click();
@@ -175,7 +177,7 @@ describe.each([
     const failing = { content, accountIds: [bluesky, x] };
     await tenant.addFault(x, { operation: "publish", mode: "refuse" });
     const { id } = await create(tenant.api, failing);
-    await whenPost(tenant.api, id, "partial");
+    await whenPost(tenant.api, id, "partial", SLOW_MS);
     await using dashboard = await open(look);
     const { page, complaints } = dashboard;
     await rowOf(page, content).getByText("X:").waitFor();
