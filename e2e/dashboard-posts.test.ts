@@ -99,6 +99,11 @@ test("a scheduled post is moved to another time by keyboard alone, and moved bac
   await page.goto(page.url().replace(/posts\/.*$/, `posts/${id}`));
   await page.getByRole("button", { name: "Move to…" }).focus();
   await page.keyboard.press("Enter");
+  // Esc closes the dialog and not the page, and the focus is where it was.
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("Move to…");
+  expect(page.url()).toContain(id);
+  await page.keyboard.press("Enter");
   await page.getByLabel("Time", { exact: true }).fill("19:30");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Move to 19:30" }).focus();
