@@ -12,6 +12,7 @@ const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]
 const tenant = await openTenant(system);
 const bluesky = await tenant.connect("bluesky");
 const x = await tenant.connect("x", "reconnected");
+const refused = await tenant.connect("x", "refused");
 afterAll(() => browser.close());
 
 /** A machine with other work publishes slowly. */
@@ -179,8 +180,8 @@ describe.each([
 ] as const)("axe-core finds nothing in $locale, $colorScheme, at $width pixels:", (look) => {
   test("in the list of posts, on the page of one, at the first run and at the login", async () => {
     const content = `Looked at in ${Object.values(look).join(", ")}`;
-    const failing = { content, accountIds: [bluesky, x] };
-    await tenant.addFault(x, { operation: "publish", mode: "refuse" });
+    const failing = { content, accountIds: [bluesky, refused] };
+    await tenant.addFault(refused, { operation: "publish", mode: "refuse" });
     const { id } = await create(tenant.api, failing);
     await whenPost(tenant.api, id, "partial", SLOW_MS);
     await using dashboard = await open(look);
@@ -189,7 +190,7 @@ describe.each([
     expect(await findAccessibilityFaults(page)).toEqual([]);
     const base = page.url().split("/app")[0] ?? "";
     await page.goto(`${base}/app/posts/${id}`);
-    await accountOf(page, "reconnected").waitFor();
+    await accountOf(page, "refused").waitFor();
     await page.getByText("#1").first().waitFor();
     expect(await findAccessibilityFaults(page)).toEqual([]);
     await page.goto(`${base}/app/start`);
