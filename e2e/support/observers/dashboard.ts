@@ -20,6 +20,8 @@ interface DashboardOptions {
 /** Wide enough for the sidebar and two columns. */
 const WIDTH = 1280;
 const HEIGHT = 900;
+/** A machine with other work publishes slowly. */
+const TIMEOUT_MS = 60_000;
 
 /** Opens a browser of its own, logged in to a workspace with a login link. */
 export async function openDashboard(
@@ -32,6 +34,7 @@ export async function openDashboard(
   const given: BrowserContextOptions = { ...rest, locale, timezoneId };
   const context = await browser.newContext({ ...given, viewport: { width, height: HEIGHT } });
   const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
   const complaints = listenForComplaints(page);
   const link = ["dashboard", "link", "--workspace", workspaceId];
   const { url } = await system.operate<{ url: string }>(...link);

@@ -18,6 +18,7 @@ import { NotFound } from "./not-found.tsx";
 import { SessionEnded } from "./session-ended.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TabBar } from "./tab-bar.tsx";
+import { useArrival } from "./use-arrival.ts";
 import { useCounts } from "./use-counts.ts";
 import { useFrameKeys } from "./use-frame-keys.ts";
 
@@ -78,6 +79,7 @@ function Landing() {
 
 function Screens() {
   const [path] = useLocation();
+  useArrival(path);
   return (
     <ErrorBoundary key={path}>
       <Suspense fallback={<Skeleton />}>
